@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/auth.h"
 
+/* The flavors that are known here. */
 static const struct rr_auth *const known[] = { &rr_auth_none, &rr_auth_sys, &rr_auth_short, &rr_auth_gss };
 
 const struct rr_auth *const rr_auth_served[] = { &rr_auth_sys, &rr_auth_none, NULL };

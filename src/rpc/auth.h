@@ -4,53 +4,54 @@
 
 #include "wire/rpc.h"
 
-/*
- * Flavors of authentication, one const struct and one file each: what a
- * flavor adds to messages, what may be done with them, and how the credential
- * gets in and out. Nothing else looks at the number of a flavor.
- */
+/* Flavors of authentication, each with a const struct and a file: the octets that a flavor adds to messages,
+ * what may be done with such messages, and how the credential is encoded and decoded. No other file looks at
+ * the number of a flavor. */
 
 struct rpcrdma_request;
 
+/* A flavor of authentication. */
 struct rr_auth {
 	enum rr_auth_flavor flavor;
 	const char *name;
 
-	/* Octets that it adds at most to a call and to its reply, besides what every header has
+	/* The most octets that the flavor adds to a call and to its reply, beside those of every header
 	 * (RR_RPC_CALL_FIXED, RR_RPC_REPLY_FIXED): the credential and the verifiers, with their flavors and
 	 * lengths. */
 	uint32_t call_adds, reply_adds;
-	/* Octets that it adds to the replies of servers here; of calls that they accept. */
+	/* Octets that the flavor adds to the replies of servers here, for calls that they accept. */
 	uint32_t answer_adds;
 
-	/* Whether the items of a call with this credential, and of its reply, may be placed directly. */
+	/* Whether the items of a call with this credential, and those of its reply, may be placed
+	 * directly. */
 	bool (*may_place)(struct rpcrdma_bytes cred);
 
-	/* The body of the credential of a client here; it fails the writer where there is none. NULL: clients
-	 * here cannot use the flavor. */
+	/* Writes the body of a client's credential; the writer fails if there is no such credential. NULL:
+	 * clients here cannot use the flavor. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller);
 
-	/* Takes the credential and the verifier of a call into request, or says why not. NULL: servers here
-	 * cannot use the flavor. */
+	/* Takes the credential and the verifier of a call into request. Returns RR_AUTH_OK or the reason for
+	 * the refusal. NULL: servers here cannot use the flavor. */
 	enum rr_auth_stat (*take)(const struct rr_call_header *call, struct rpcrdma_request *request);
 };
 
-/* Of AUTH_SHORT and RPCSEC_GSS there is only what those need who pass messages on. */
+/* The flavors. AUTH_SHORT and RPCSEC_GSS have only the parts that are needed to pass messages on. */
 extern const struct rr_auth rr_auth_none, rr_auth_sys, rr_auth_short, rr_auth_gss;
 
-/* What servers here take, the strongest first; ends with NULL. */
+/* The flavors that servers here take, the strongest first; NULL is the last entry. */
 extern const struct rr_auth *const rr_auth_served[];
 
-/* NULL where nothing here knows the flavor. */
+/* Returns the flavor with that number; NULL: it is not known here. */
 const struct rr_auth *rr_auth_find(uint32_t flavor);
 
-/* False also where nothing is known of the flavor: nobody can tell where the items of such a message are. */
+/* Whether the items of the message may be placed. False also if the flavor is not known: it may change where
+ * the items are. */
 bool rr_auth_may_place(const struct rr_opaque_auth *cred);
 
-/* For the flavors that leave arguments and results as they are. */
+/* Returns true. This is may_place() of the flavors that leave arguments and results as they are. */
 bool rr_auth_places(struct rpcrdma_bytes cred);
 
-/* For the flavors whose verifier is AUTH_NONE. */
+/* Checks the verifier of a call for the flavors whose verifier is AUTH_NONE. */
 enum rr_auth_stat rr_auth_null_verifier(const struct rr_call_header *call);
 
 #endif

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * RPCSEC_GSS (RFC 2203, RFC 7861), as far as those need it who pass messages
- * on: whether there is anything in them that may be placed.
- */
+/* RPCSEC_GSS (RFC 2203, RFC 7861), as far as it is needed to pass messages on: whether a message has items
+ * that may be placed. */
 #include "rpc/auth.h"
 
 enum { VERSION_1 = 1, VERSION_3 = 3, PROC_DATA = 0, SERVICE_NONE = 1 };
 
-/*
- * RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
- * services are in use." RFC 2203, 5.3.1 and 5.3.3: of the services, only rpc_gss_svc_none leaves arguments
- * and results as they are; and only calls with gss_proc RPCSEC_GSS_DATA have any that are the program's. RFC
- * 8166, 8.2.2: "control messages exchanged as part of establishing or destroying a security context" "MUST
- * NOT be reduced", either.
- */
+/* Whether items may be placed. RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS
+ * integrity or encryption services are in use." RFC 2203, 5.3.1 and 5.3.3: of the services, only
+ * rpc_gss_svc_none leaves arguments and results as they are; and only calls with gss_proc RPCSEC_GSS_DATA
+ * carry those of the program. RFC 8166, 8.2.2: "control messages exchanged as part of establishing or
+ * destroying a security context" "MUST NOT be reduced", either. */
 static bool
 gss_may_place(struct rpcrdma_bytes cred)
 {

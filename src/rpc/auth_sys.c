@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * RFC 5531, appendix A. "The flavor value of the verifier received in the
- * reply message from the server may be "AUTH_NONE" or "AUTH_SHORT"", which
- * brings "an opaque structure" of up to 400 octets. Clients here do not use
- * what it brings; those behind a gateway may.
- */
+/* AUTH_SYS and AUTH_SHORT: RFC 5531, appendix A. "The flavor value of the verifier received in the reply
+ * message from the server may be "AUTH_NONE" or "AUTH_SHORT"", which brings "an opaque structure" of up to
+ * 400 octets. Clients here do not use that structure; clients behind a gateway may. */
 #include "rpc/auth.h"
 #include "rpc/server.h"
 
-/* stamp, uid, gid and two lengths; the name; the groups. */
+/* Octets of the largest credential: stamp, uid, gid and two lengths; the name; the groups. */
 enum { BODY_MAX = 5 * 4 + (RR_AUTH_SYS_NAME + 1) + 4 * RR_AUTH_SYS_GIDS };
 
+/* Takes the AUTH_SYS credential of a call into request. */
 static enum rr_auth_stat
 sys_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of an RPC client, and what people ask it. */
+/* The life of an RPC client, and the functions that ask for its state. */
 #include "rpc/client.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/address.h"
 #include "rpc/client_private.h"
 
-/* The credential is the same for all calls: it is encoded once. */
+/* Encodes the credential, once, as it is the same for all calls. */
 static int
 client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {
@@ -26,7 +26,7 @@ client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 	client->auth = auth;
 	client->cred = (struct rr_opaque_auth){ auth->flavor, { body.stream, body.length } };
 	client->places = auth->may_place(client->cred.body);
-	/* The configuration lies in the caller's memory: pointers into it are not kept. */
+	/* The configuration lies in the caller's memory: pointers into it must not be kept. */
 	client->config.cred.machine = (struct rpcrdma_bytes){ 0 };
 	return 0;
 }
@@ -63,6 +63,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 
 /* ---- Further connections ---- */
 
+/* Makes a client for a further connection of root. */
 static int
 client_add_connection(
 	struct rpcrdma_client *root, const struct rr_client_config *config, struct rr_text *text)
@@ -87,7 +88,7 @@ client_add_connections(
 
 	if (config->connections < 2)
 		return 0;
-	/* The server calls back over the first connection alone. */
+	/* The server calls back over the first connection only. */
 	further.callbacks = NULL;
 	further.connections = 1;
 	client->more =

@@ -6,34 +6,32 @@
 #include "rpc/auth.h"
 #include "rpc/latency.h"
 
-/*
- * An RPC client: one peer, one connection at a time or several, many calls outstanding.
- * A connection that was up once and is lost is made again, with backoff, and
- * the calls outstanding are sent again with the same XIDs (RFC 8166,
- * section 4.5.5: "RPC recovery can handle complete loss and
- * re-establishment of a transport connection"). Where nothing is outstanding,
- * it is made again for the next call; at once where the server may call.
+/* An RPC client: one peer, one connection at a time or several, many calls outstanding. A connection that was
+ * up once and is lost is made again, with backoff, and the calls outstanding are sent again with the same
+ * XIDs (RFC 8166, section 4.5.5: "RPC recovery can handle complete loss and re-establishment of a transport
+ * connection"). If no call is outstanding, the connection is made again for the next call; if the server may
+ * call, it is made again at once.
  *
- * Of several connections, each call goes over that with the fewest calls, and stays there: it is sent again
- * on the connection that was made again in place of the one that was lost. So a server that knows a repeated
- * call by the connection still knows it.
- */
+ * Of several connections, each call goes over the connection with the fewest calls, and stays there: if that
+ * connection is lost, the call is sent again on the connection that replaces it. So a server that recognises
+ * a repeated call by its connection still recognises it. */
 
 struct rpcrdma_server;
 
+/* The configuration of a client. */
 struct rr_client_config {
 	enum rr_transport transport;
 	struct sockaddr_storage address;
 	socklen_t address_size;
 	const struct rr_auth *auth; /* the flavor of its calls; NULL: AUTH_SYS */
-	struct rr_auth_sys cred;    /* who calls, for flavors that tell; machine's memory is copied */
-	/* ns for which a lost connection is tried again before its calls fail, from when the first of them
-	 * began to wait for it; 0: not at all */
+	struct rr_auth_sys cred; /* the caller, for flavors that name a caller; machine's memory is copied */
+	/* The time in ns for which the client tries to make a lost connection again before its calls fail,
+	 * from when the first of the calls began to wait for it; 0: it does not try. */
 	uint64_t retry;
-	uint32_t connections; /* over which calls are spread; 0: one */
-	/* Serves what the server calls over this connection, in the reverse direction (RFC 8167). It is there
-	 * as long as the client. Unless retry is 0, a lost connection is tried again while no call waits for
-	 * it, too, without end. NULL: nobody does. */
+	uint32_t connections; /* over which calls are spread; 0: one connection */
+	/* Serves the calls of the server over this connection, in the reverse direction (RFC 8167). It lives
+	 * as long as the client. Unless retry is 0, a lost connection is then tried again without end, also
+	 * while no call waits for it. NULL: such calls are not served. */
 	struct rpcrdma_server *callbacks;
 };
 
@@ -41,80 +39,82 @@ struct rpcrdma_client;
 
 /* One call. The caller owns it until done(), or until rr_client_cancel() returns. */
 struct rr_call {
-	/* Set by the caller. */
+	/* The caller sets what follows. */
 	const struct rpcrdma_program *program;
 	uint32_t proc;
-	const void *args; /* of the procedure's C type; what it points to stays until done() */
+	const void *args; /* of the procedure's C type; the memory that it points to stays until done() */
 	void *result;     /* of the procedure's C type: filled in before done(0) */
-	/* Octets of results, marked ones not counted: the most, and the least. 0: what the schema says. */
+	/* Octets of results, marked results not counted: the most, and the least. 0: as the schema has
+	 * them. */
 	uint32_t reply_max, reply_min;
-	bool often_large; /* the binding says that of the results: see rpc/expect.h */
+	bool often_large; /* as the binding says of the results: see rpc/expect.h */
 	uint32_t sink_count;
 	struct rpcrdma_sink
 		sinks[RPCRDMA_SINKS_MAX]; /* marked results are placed there if they come by RDMA Write */
 	struct rpcrdma_arena arena;       /* for lists and arrays of the result */
-	/* Where keep.data is set, the reply's stream is copied there first, and the result stays valid as
-	 * long as keep and sinks do. Else it is valid until done() returns. -RPCRDMA_ERR_LIMIT if it does not
-	 * fit. */
+	/* If keep.data is set, the reply's stream is copied there first, and the result stays valid as long
+	 * as keep and sinks do. Else the result is valid until done() returns. -RPCRDMA_ERR_LIMIT: the stream
+	 * is larger than keep_size. */
 	void *keep;
 	uint32_t keep_size;
-	uint64_t timeout; /* ns; 0: none */
+	uint64_t timeout; /* ns; 0: no timeout */
 	void (*done)(struct rr_call *call, int error);
 	void *ctx;
 
-	/* Set before done(): as in struct rr_transaction. */
+	/* Set before done(), as in struct rr_transaction. */
 	uint32_t placed, pulled;
 
-	/* The client's. */
+	/* What follows belongs to the client. */
 	struct rr_transaction transaction;
 	struct rpcrdma_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
-	struct rpcrdma_latency *latency; /* of its procedure; NULL: not counted */
+	struct rpcrdma_latency *latency; /* that of its procedure; NULL: the call is not counted */
 	uint64_t started;
-	int error;       /* that it ends with */
-	uint32_t losses; /* connections that were lost under it and had answered nothing */
-	bool sent;       /* the transaction is the carrier's */
+	int error;       /* with which the call ends */
+	uint32_t losses; /* connections that were lost under the call and had answered no call */
+	bool sent;       /* the carrier has the transaction */
 	struct rpcrdma_item items[RR_CALL_ITEMS];
 	void *buffer;
 };
 
-/* Begins to connect. The outcome of the first attempt decides: if it fails, every call fails with that error.
- */
+/* Makes a client and begins to connect. If the first attempt to connect fails, every call fails with that
+ * error. */
 int rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **client, struct rr_text *text);
 
-/* Cancels what is outstanding, closes, frees. client may be NULL. */
+/* Cancels the outstanding calls, closes the connections and frees the client. client may be NULL. */
 void rr_client_free(struct rpcrdma_client *client);
 
 /* Starts call; done() always follows, from the loop. */
 void rr_client_call(struct rpcrdma_client *client, struct rr_call *call);
 
-/* Ends it without done(). */
+/* Ends the call without done(). */
 void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 
-/* Starts call and runs the engine's loop until it is done: returns its error. done and ctx are set by this
- * function; keep should be set where the result refers to memory. interrupted: NULL, or asked after each
- * turn, true ends the call with -RPCRDMA_ERR_CANCELLED. */
+/* Starts call, runs the engine's loop until it is done, and returns its error. This function sets done and
+ * ctx. keep should be set if the result refers to memory. interrupted may be NULL; it is asked after each
+ * turn, and true ends the call with -RPCRDMA_ERR_CANCELLED. */
 int rr_client_call_and_wait(
 	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
 /* Runs the loop until the first connection is up or failed. */
 int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx);
 
-/* Why the last failing call or connection failed, with the peer's address and what to do. */
+/* Returns why the last failing call or connection failed, with the peer's address and what to do. */
 const char *rr_client_error(const struct rpcrdma_client *client);
 
-/* Of the current connection; counters are summed over all connections. */
+/* Returns the values of the current connection; rr_client_counters() returns the sums over all
+ * connections. */
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
-/* From a call's start to its done(), whatever became of the connection meanwhile; calls that were cancelled
- * are not counted. NULL where no call of the program was made. */
+/* Returns the times of a procedure's calls, each from the call's start to its done(), also if the connection
+ * was lost meanwhile. Cancelled calls are not counted. NULL: no call of the program was made. */
 const struct rpcrdma_latency *rr_client_latency(
 	const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc);
 
-/* How many times the connection was made again. */
+/* Returns how many times lost connections were made again. */
 uint32_t rr_client_reconnects(const struct rpcrdma_client *client);
 
 #endif

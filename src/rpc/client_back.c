@@ -4,6 +4,7 @@
 
 #include "rpc/client_private.h"
 
+/* Takes the calls back from the carrier, as its connection is lost, and has them fail. */
 static void
 client_back_lose(struct rr_server_back *back, int error, const char *text)
 {

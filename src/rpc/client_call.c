@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One call, from rr_client_call() to done(). */
+/* One call of a client, from rr_client_call() to done(). */
 #include "base/probe.h"
 #include "rpc/client_private.h"
 
@@ -9,6 +9,7 @@ rr_call_name(const struct rr_call *call)
 	return call->program->procedures[call->proc].name;
 }
 
+/* Takes the call out of the client and its carrier, without done(). */
 void
 rr_call_withdraw(struct rr_call *call)
 {
@@ -33,7 +34,8 @@ call_count_time(const struct rr_call *call, int error)
 	rr_latency_add(call->latency, took, error < 0);
 }
 
-/* The last that the client does with it: the caller may use it again, or free it, or free the client. */
+/* Ends the call. After done() the client must not touch the call or itself: the caller may use the call
+ * again, or free the call or the client. */
 static void
 call_finish(struct rr_call *call, int error)
 {
@@ -65,7 +67,8 @@ rr_client_run_ending(struct rr_task *task)
 	struct rpcrdma_client *client = rr_container(task, struct rpcrdma_client, task);
 	uint32_t count = 0;
 
-	/* Calls that end because a done() made them end in the next round. */
+	/* Only the calls of this round end here: calls that end because of a done() come in the next
+	 * round. */
 	rr_list_for_each (link, &client->ending)
 		count++;
 	while (count-- > 0 && !rr_list_empty(&client->ending)) {
@@ -86,7 +89,7 @@ call_expired(struct rr_timer *timer)
 	call_finish(call, -RPCRDMA_ERR_TIMEDOUT);
 }
 
-/* The carrier is done with the transaction. */
+/* Is called when the carrier is done with the transaction: decodes the reply and ends the call. */
 static void
 call_answered(struct rr_transaction *transaction, int error)
 {
@@ -122,6 +125,7 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
+/* Makes the counts of latency for the call's program; NULL: no memory. */
 static struct rpcrdma_latency *
 latency_make(const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
 {
@@ -137,8 +141,8 @@ latency_make(const struct rpcrdma_client *client, struct rr_client_program *made
 	return &made->latencies[call->proc];
 }
 
-/* Where the call is counted. NULL: nowhere, as there are too many programs, or procedures, or is no memory.
- */
+/* Returns the counts to which the call adds its time. NULL: there are too many programs or procedures, or no
+ * memory. */
 static struct rpcrdma_latency *
 latency_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
@@ -153,7 +157,8 @@ latency_of(struct rpcrdma_client *client, const struct rr_call *call)
 	return NULL;
 }
 
-/* What rr_call_encode() and the carrier do not set. The rest is large: it is not cleared for each call. */
+/* Sets the members of the transaction that rr_call_encode() and the carrier do not set. The others are large,
+ * so they are not cleared for each call. */
 static void
 call_prepare_transaction(struct rr_transaction *transaction)
 {
@@ -167,17 +172,16 @@ call_prepare_transaction(struct rr_transaction *transaction)
 	rr_list_init(&transaction->link);
 }
 
-/*
- * A connection that has no calls, and was lost, is made again for a call as that of any client. One that
- * calls wait for, or that could not be made at all, gets no more of them while others are up.
- */
+/* Whether a call may be given to the client's connection. A lost connection without calls is made again for a
+ * call, as with any client. A lost connection that calls wait for, or that could not be made at all, gets no
+ * more calls while other connections are up. */
 static bool
 call_may_go_over(const struct rpcrdma_client *client)
 {
 	return client->state == RR_CLIENT_UP || client->state == RR_CLIENT_IDLE;
 }
 
-/* The client whose connection the next call goes over. */
+/* Returns the client whose connection the next call goes over. */
 static struct rpcrdma_client *
 call_choose_connection(struct rpcrdma_client *client)
 {
@@ -232,6 +236,7 @@ rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call)
 	rr_call_withdraw(call);
 }
 
+/* The outcome of a call that is waited for. */
 struct wait {
 	bool done;
 	int error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the public, from their configuration to done(). */
+/* Calls of the public interface, from their configuration to done(). */
 #include "base/config.h"
 #include "rpc/client_private.h"
 
@@ -25,6 +25,7 @@ calls_get(struct rpcrdma_engine *engine)
 	return call;
 }
 
+/* Keeps the refusal as the text that rpcrdma_client_error() returns. */
 static int
 calls_fail(struct rpcrdma_client *client, int error)
 {
@@ -32,7 +33,7 @@ calls_fail(struct rpcrdma_client *client, int error)
 	return error;
 }
 
-/* What the inner client would find out only later, or not at all. */
+/* Refuses calls whose faults the inner client would find only later, or not at all. */
 static int
 calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 {
@@ -87,8 +88,8 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	call->ended = false;
 	call->done = config->done;
 	call->ctx = config->ctx;
-	/* Memory of a call comes zeroed, or from an earlier call: what is not set here is the inner client's.
-	 */
+	/* The memory of a call is zeroed, or left by an earlier call: the inner client sets all that is not
+	 * set here. */
 	base->program = config->program;
 	base->proc = config->procedure;
 	base->args = config->args;
@@ -136,7 +137,7 @@ rpcrdma_client_call(
 
 	if (!client)
 		return -RPCRDMA_ERR_INVAL;
-	/* What a caller of this version of the library gives need not be copied. */
+	/* The structure of a caller that was built with this version of the library need not be copied. */
 	if (theirs && theirs->size == sizeof(config))
 		return calls_begin(client, theirs, result);
 	error = rr_config_take(&config, sizeof(config), sizeof(config), theirs, "struct rpcrdma_call_config",
@@ -145,7 +146,7 @@ rpcrdma_client_call(
 }
 
 struct calls_wait {
-	void (*done)(void *ctx, struct rpcrdma_call *call, int error); /* the caller's */
+	void (*done)(void *ctx, struct rpcrdma_call *call, int error); /* the function of the caller */
 	void *ctx;
 	bool over;
 	int error;

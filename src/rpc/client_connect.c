@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The connection of a client: made, lost, made again. The client owns one
- * carrier at a time, in the states FIRST, UP and RETRYING.
- */
+/* The connection of a client: it is made, lost, and made again. The client owns one carrier at a time, in
+ * the states FIRST, UP and RETRYING. */
 #include "carrier/carrier.h"
 #include "rpc/client_private.h"
 #include "rpc/server.h"
@@ -10,7 +8,8 @@
 #define DELAY_MIN (50 * RR_MILLISECOND)
 #define DELAY_MAX (2 * RR_SECOND)
 
-/* So many connections lost one after another, none of which answered anything, are a call's own fault. */
+/* If this many connections are lost one after another under a call, and no call was answered on them, the
+ * call itself is at fault. */
 enum { LOSSES_MAX = 5 };
 
 /* ---- The carrier ---- */
@@ -82,7 +81,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 	client->carrier = NULL;
 }
 
-/* ---- What happens in which state ---- */
+/* ---- The actions in each state ---- */
 
 static void
 connect_set_state(struct rpcrdma_client *client, enum rr_client_state state)
@@ -95,6 +94,7 @@ connect_set_state(struct rpcrdma_client *client, enum rr_client_state state)
 	client->state = state;
 }
 
+/* Hands all calls that wait to the carrier. */
 static void
 connect_send_waiting(struct rpcrdma_client *client)
 {
@@ -102,6 +102,7 @@ connect_send_waiting(struct rpcrdma_client *client)
 		rr_call_send(rr_container(client->waiting.next, struct rr_call, link));
 }
 
+/* Gives the connection up: all calls that wait fail, and so do later calls. */
 static void
 connect_fail(struct rpcrdma_client *client)
 {
@@ -113,6 +114,7 @@ connect_fail(struct rpcrdma_client *client)
 		rr_call_end(rr_container(link, struct rr_call, link), client->error);
 }
 
+/* Goes on with the calls that wait, as the connection is up. */
 static void
 connect_up(struct rpcrdma_client *client)
 {
@@ -123,7 +125,8 @@ connect_up(struct rpcrdma_client *client)
 	connect_send_waiting(client);
 }
 
-/* Half of the delay is random, so that many clients of one server do not return at one moment. */
+/* Waits before the next attempt to connect. Half of the delay is random, so that many clients of a server
+ * do not return at the same moment. */
 static void
 connect_back_off(struct rpcrdma_client *client)
 {
@@ -143,7 +146,8 @@ connect_attempt(struct rpcrdma_client *client)
 		rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
-/* A call that kills each connection that carries it must not do so for ever. */
+/* Ends calls under which many connections were lost: a call that causes the loss of its connection must not
+ * be repeated without end. */
 static void
 connect_count_losses(struct rpcrdma_client *client)
 {
@@ -162,7 +166,7 @@ connect_count_losses(struct rpcrdma_client *client)
 	}
 }
 
-/* The time for which calls wait for a connection. */
+/* Starts the time for which calls wait for a connection. */
 static void
 connect_begin_deadline(struct rpcrdma_client *client)
 {
@@ -170,7 +174,8 @@ connect_begin_deadline(struct rpcrdma_client *client)
 		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
 }
 
-/* The server took offence at RPC-over-RDMA version 2: the next connection goes without, once. */
+/* Connects again at once, without version 2 for once: the server closed the connection when it was asked
+ * for RPC-over-RDMA version 2. */
 static void
 connect_without_version_2(struct rpcrdma_client *client)
 {
@@ -179,6 +184,7 @@ connect_without_version_2(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
+/* Leaves the connection lost until the next call. */
 static void
 connect_rest(struct rpcrdma_client *client)
 {
@@ -187,12 +193,10 @@ connect_rest(struct rpcrdma_client *client)
 	connect_set_state(client, RR_CLIENT_IDLE);
 }
 
-/*
- * For calls that wait, or may come from the other end. RFC 8167, 5.4: "forward-direction Requesters SHOULD
- * maintain a transport connection as long as there is the possibility that the connection peer can send
- * reverse-direction requests." The server cannot: it "is forced to wait for the ONC RPC client to
- * re-establish a transport connection".
- */
+/* Has the connection made again if calls wait for it, or may come from the other end. RFC 8167, 5.4:
+ * "forward-direction Requesters SHOULD maintain a transport connection as long as there is the possibility
+ * that the connection peer can send reverse-direction requests." The server cannot connect: it "is forced
+ * to wait for the ONC RPC client to re-establish a transport connection". */
 static void
 connect_make_again(struct rpcrdma_client *client)
 {
@@ -202,6 +206,7 @@ connect_make_again(struct rpcrdma_client *client)
 		connect_rest(client);
 }
 
+/* Acts on the loss of a connection that was up. */
 static void
 connect_lost(struct rpcrdma_client *client)
 {
@@ -217,6 +222,7 @@ connect_lost(struct rpcrdma_client *client)
 	}
 }
 
+/* Acts on a further attempt that failed. */
 static void
 connect_not_made_again(struct rpcrdma_client *client)
 {
@@ -226,7 +232,7 @@ connect_not_made_again(struct rpcrdma_client *client)
 		connect_make_again(client);
 }
 
-/* Without calls that wait, the connection is not given up: the next call has the whole time for itself. */
+/* Gives up if calls wait. Without calls the attempts go on: the next call has the whole time for itself. */
 static void
 connect_give_up(struct rpcrdma_client *client)
 {
@@ -234,6 +240,7 @@ connect_give_up(struct rpcrdma_client *client)
 		connect_fail(client);
 }
 
+/* Starts the time to wait, if the call is the only call that waits. */
 static void
 connect_wanted(struct rpcrdma_client *client)
 {
@@ -241,6 +248,7 @@ connect_wanted(struct rpcrdma_client *client)
 		connect_begin_deadline(client);
 }
 
+/* Connects for the call that came while the connection was lost. */
 static void
 connect_wanted_again(struct rpcrdma_client *client)
 {
@@ -248,18 +256,21 @@ connect_wanted_again(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
+/* Does nothing: the call waits for the first attempt. */
 static void
 connect_hold(struct rpcrdma_client *client)
 {
 	(void)client;
 }
 
+/* Is never called, as the event is impossible in that state. */
 static void
 connect_never(struct rpcrdma_client *client)
 {
 	rr_log(client->engine->env, RR_LOG_ERROR, "client of %s: an event that cannot be", client->peer);
 }
 
+/* Reacts to an event; the table has the action for each state and event. */
 typedef void action(struct rpcrdma_client *client);
 
 void

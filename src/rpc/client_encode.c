@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The two messages of a call. The call's message is written into a buffer
- * that the call owns until its end; marked arguments stay where they are.
- */
+/* Encodes and decodes the two messages of a call. The call's message is written into a buffer that the call
+ * owns until its end; marked arguments stay in the caller's memory. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -10,13 +8,14 @@
 #include "rpc/expect.h"
 
 enum {
-	BUFFER_USUAL = 4096, /* most calls fit */
-	BUFFER_KEPT = 65536, /* larger buffers are freed at once */
+	BUFFER_USUAL = 4096, /* large enough for most calls */
+	BUFFER_KEPT = 65536, /* larger buffers are not kept for reuse */
 	BUFFER_GROWTH = 8
 };
 
+/* A buffer for the message of a call. */
 struct buffer {
-	struct rr_list link; /* in client->buffers */
+	struct rr_list link; /* in client->buffers while it is free */
 	uint32_t size;
 	uint8_t data[];
 };
@@ -61,8 +60,7 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 		rr_free(client->engine->env, rr_container(link, struct buffer, link));
 }
 
-/* Writes the call into its buffer; false where that is too small, or where the arguments break their schema.
- */
+/* Writes the call into its buffer. False: the buffer is too small, or the arguments break their schema. */
 static bool
 encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -88,6 +86,7 @@ encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedur
 	return true;
 }
 
+/* Writes the call into a buffer, and tries larger buffers until it fits. */
 static int
 encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -114,7 +113,8 @@ encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedu
 	}
 }
 
-/* Octets of the results, those for sinks not counted. Without a bound: all that a message may have. */
+/* Returns the octets that the results can have, without those for sinks. If they have no bound: as many as
+ * a message may have. */
 static uint32_t
 encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -129,7 +129,7 @@ encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)left;
 }
 
-/* Octets that the reply is taken to have at least, once the most is known. */
+/* Returns the octets that the reply is expected to have at least; call->transaction.reply_max must be set. */
 static uint32_t
 encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -146,7 +146,8 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
 }
 
-/* The room for the reply: sinks where results may be placed, else so much more stream. */
+/* Sets the room for the reply: sinks if results may be placed, else as many more octets of stream. False:
+ * the octets overflow. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -195,6 +196,7 @@ rr_call_encode(struct rr_call *call)
 
 /* ---- The reply ---- */
 
+/* Describes why the server denied the call, and returns the error. */
 static int
 encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 {
@@ -222,6 +224,7 @@ encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 		rr_call_name(call), call->client->auth->name, reply->auth_stat);
 }
 
+/* Describes why the server did not execute the call, and returns the error. */
 static int
 encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 {
@@ -289,14 +292,14 @@ rr_call_decode(struct rr_call *call)
 		return encode_not_executed(call, &header);
 	if (procedure->get_result)
 		procedure->get_result(&reader, call->result);
-	/* RFC 8166, 6.1: a violation is where "A Responder reduces a non-DDP-eligible result data item. The
-	 * Requester MUST terminate the pending RPC transaction and report an appropriate permanent error": an
-	 * item that nothing asked for is left over. */
+	/* RFC 8166, 6.1: it is a violation if "A Responder reduces a non-DDP-eligible result data item. The
+	 * Requester MUST terminate the pending RPC transaction and report an appropriate permanent error":
+	 * such an item is left over after decoding. */
 	if (!rpcrdma_xdr_done(&reader))
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode",
 			call->client->peer, rr_call_name(call));
-	/* The same where "A Responder does not reduce a DDP-eligible result data item into an available Write
-	 * chunk." */
+	/* It is a violation, too, if "A Responder does not reduce a DDP-eligible result data item into an
+	 * available Write chunk." */
 	if (call->transaction.unused > 0 && reader.inlined > 0)
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_PEER,
 			"%s: the result of %s came beside the memory that was offered for it",

@@ -7,128 +7,127 @@
 #include "rpc/client.h"
 #include "rpc/server_private.h"
 
-/*
- * An RPC client, as its files see it: client.c its life and what people ask
- * it, client_call.c one call from its arguments to its result,
- * client_connect.c the connection that is made, lost and made again.
+/* An RPC client, as its files see it: client.c has its life and the functions that ask for its state,
+ * client_call.c a call from its arguments to its result, client_connect.c the connection that is made, lost
+ * and made again.
  *
- * A call is, from rr_client_call() to its done(), in exactly one list:
- * waiting for a connection, outstanding at the carrier, or ending with
- * call->error from the task.
+ * From rr_client_call() to its done(), a call is in exactly one list: waiting for a connection, outstanding
+ * at the carrier, or ending with call->error from the task.
  *
- * A client over several connections has a client for each further one, of which it is the root. These have
- * XIDs, counts of calls, and the text of the last failure, from their root.
+ * A client over several connections has a client for each further connection, and is the root of these
+ * clients. They have their XIDs, their counts of calls, and the text of the last failure from their root.
  *
- * A client for the reverse direction has no connection of its own: it is UP
- * from the start, and FAILED when the connection, which is a server's, ends.
- */
+ * A client for the reverse direction has no connection of its own: it is UP from the start, and FAILED when
+ * the connection, which belongs to a server, ends. */
 enum rr_client_state {
 	RR_CLIENT_FIRST, /* the first attempt is under way */
 	RR_CLIENT_UP,
-	RR_CLIENT_IDLE,     /* lost while nobody needed it: the next call makes it again */
-	RR_CLIENT_BACKOFF,  /* until the next attempt */
+	RR_CLIENT_IDLE,    /* the connection was lost while no call needed it: the next call makes it again */
+	RR_CLIENT_BACKOFF, /* waits for the next attempt */
 	RR_CLIENT_RETRYING, /* a further attempt is under way */
-	RR_CLIENT_FAILED,   /* for good */
+	RR_CLIENT_FAILED,   /* the client will not connect again */
 	RR_CLIENT_STATES
 };
 
+/* The events of a client's connection. */
 enum rr_client_event {
 	RR_CLIENT_CONNECTED,
 	RR_CLIENT_CLOSED,  /* the carrier ended, or could not be made */
-	RR_CLIENT_CALL,    /* there is a call in waiting */
+	RR_CLIENT_CALL,    /* a call began to wait */
 	RR_CLIENT_AGAIN,   /* the backoff is over */
 	RR_CLIENT_GIVE_UP, /* config.retry has passed since a call began to wait */
 	RR_CLIENT_EVENTS
 };
 
-/* What is counted of a program: allocated with the first call of it. The caller may describe the same program
- * elsewhere for the next call, and with another number of procedures. */
+/* The latencies of a program's calls, allocated with the first call. The program of the next call may be
+ * another description of the same program, with another number of procedures. */
 struct rr_client_program {
 	uint32_t prog, vers, procedure_count;
-	struct rpcrdma_latency *latencies; /* by procedure; NULL: there is no such program */
+	struct rpcrdma_latency *latencies; /* by procedure; NULL: the entry is free */
 };
 
 enum { RR_CLIENT_PROGRAMS = 4 };
 
+/* An RPC client. */
 struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
 	struct rr_client_config config;
 	char *machine;
 	char peer[RR_ADDRESS_TEXT];
-	struct rpcrdma_client *root;  /* itself, but of a client for a further connection */
-	struct rpcrdma_client **more; /* those, of a root */
-	uint32_t more_count;
-	uint32_t load; /* calls that are on this connection, or wait for it */
 	struct rpcrdma_client
-		*failed; /* of a root: the further client whose call failed last, or NULL: its own */
+		*root; /* the client itself; of a client for a further connection, the client that made it */
+	struct rpcrdma_client **more; /* of a root: the clients for its further connections */
+	uint32_t more_count;
+	uint32_t load; /* calls on this connection, or waiting for it */
+	/* Of a root: the further client whose call failed last; NULL: a call of the root's own connection. */
+	struct rpcrdma_client *failed;
 	const struct rr_auth *auth;
-	bool places; /* items may be placed directly, under this flavor */
+	bool places; /* whether items may be placed directly with this flavor */
 	struct rr_opaque_auth cred;
 	uint8_t cred_body[RR_AUTH_BODY_MAX];
 
 	enum rr_client_state state;
-	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING */
+	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING; else NULL */
 	int error;                  /* of the last connection */
 	struct rr_text text;
 	struct rr_timer backoff, deadline;
-	uint64_t delay; /* of the next backoff */
-	bool answered;  /* anything was, on this connection */
+	uint64_t delay; /* before the next attempt; half of it is random */
+	bool answered;  /* a call was answered on this connection */
 	uint32_t reconnects;
-	struct rpcrdma_negotiated negotiated; /* of the last connection, while there is none */
-	struct rpcrdma_counters past;         /* of connections gone */
+	struct rpcrdma_negotiated negotiated; /* of the last connection, while there is no connection */
+	struct rpcrdma_counters past;         /* of the connections that have ended */
 	struct rr_client_program programs[RR_CLIENT_PROGRAMS];
 
-	/* Where the connection is another's, the link in its list of those who call over it; else in no list.
-	 */
+	/* If the connection belongs to a server, the link in its list of clients; else in no list. */
 	struct rr_server_back back;
-	uint32_t own_xid, *xid; /* the next: all who call over a connection take theirs from one place */
+	uint32_t own_xid,
+		*xid; /* the next XID: all clients of a connection take theirs from the same place */
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
 	struct rr_grave grave;
-	struct rr_list buffers; /* free ones */
+	struct rr_list buffers; /* free buffers */
 
-	/* Of the public functions. */
-	struct rpcrdma_server *served; /* the callbacks, where the client made them; NULL: it did not */
+	/* The public functions use what follows. */
+	struct rpcrdma_server *served; /* the server for callbacks, if the client made it; else NULL */
 	struct rr_list calls;          /* struct rpcrdma_call */
-	struct rr_text refusal;        /* of what failed before it was tried */
+	struct rr_text refusal;        /* why a call or connection was refused before it was tried */
 	const char *said;              /* the text of the last failure: refusal, or text */
 };
 
-/*
- * A call of the public. It is in its client's list from the start to the end, then goes back to the engine's
- * cache, when its done() returned: a done() which frees the client leaves the call in place.
- */
+/* A call of the public interface. It is in its client's list from the start to the end. When its done()
+ * returned, it goes back to the engine's cache: a done() that frees the client leaves the memory of the
+ * call in place. */
 struct rpcrdma_call {
 	struct rr_call base;
 	struct rr_list link; /* in its client's calls */
-	bool ended;          /* done() is under way, or was */
+	bool ended;          /* done() is under way or has returned */
 	void (*done)(void *ctx, struct rpcrdma_call *call, int error);
 	void *ctx;
 };
 
-/* client_calls.c: the call's memory may be used again. */
+/* client_calls.c: makes the call's memory free for reuse. */
 void rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call);
 
 /* client_connect.c */
 void rr_client_event(struct rpcrdma_client *client, enum rr_client_event event);
-/* Begins an attempt. */
+/* Begins an attempt to connect. */
 int rr_client_connect(struct rpcrdma_client *client);
 void rr_client_disconnect(struct rpcrdma_client *client);
 void rr_client_connect_init(struct rpcrdma_client *client);
-/* client_connect.c: its carrier is gone. */
+/* client_connect.c: takes note that the client's carrier ended, with that error and text. */
 void rr_client_closed(void *client, int error, const char *text);
 
-/* client.c: a client without a carrier. INVAL, NOTSUP (credential); NOMEM. */
+/* client.c: makes a client without a carrier. INVAL, NOTSUP (credential); NOMEM. */
 int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **result, struct rr_text *text);
 
 /* client_call.c */
 /* Hands a waiting call to the carrier. */
 void rr_call_send(struct rr_call *call);
-/* Lets a call end with error from the task. */
+/* Has the task end the call with error. */
 void rr_call_end(struct rr_call *call, int error);
 void rr_client_run_ending(struct rr_task *task);
-/* Takes the call out of everything. Its memory is the caller's again. */
+/* Takes the call out of all lists, the carrier and the timers. Its memory then belongs to the caller. */
 void rr_call_withdraw(struct rr_call *call);
 const char *rr_call_name(const struct rr_call *call);
 

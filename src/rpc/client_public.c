@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* <rpcrdma/client.h> but for calls: configurations are checked, host names become addresses, and the engine
- * is in use. */
+/* <rpcrdma/client.h> without the functions for calls. Configurations are checked, host names become
+ * addresses, and the client counts as a user of the engine. */
 #include "base/address.h"
 #include "base/config.h"
 #include "rpc/client_private.h"
@@ -10,7 +10,7 @@
 
 enum { CLIENT_ADDRESSES = 8 };
 
-/* A client to be: its configuration, and the addresses of its server. */
+/* A client that is to be made: its configuration, and the addresses of its server. */
 struct public_plan {
 	struct rpcrdma_client_config theirs;
 	struct rr_client_config config;
@@ -19,6 +19,7 @@ struct public_plan {
 	int address_count;
 };
 
+/* Sets the flavor and the credential of inner as config has them. */
 static int
 public_take_credential(const struct rpcrdma_client_config *config, char *machine,
 	struct rr_client_config *inner, struct rr_text *text)
@@ -29,6 +30,7 @@ public_take_credential(const struct rpcrdma_client_config *config, char *machine
 	return rr_credential_sys(config->auth_sys, machine, &inner->cred, text);
 }
 
+/* Checks the public configuration and makes the plan from it. */
 static int
 public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
 {
@@ -57,7 +59,7 @@ public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *t
 	return plan->address_count < 0 ? plan->address_count : 0;
 }
 
-/* The client is there: what the public functions keep of it. */
+/* Sets what the public functions keep in a new client, and counts the client as a user of its engine. */
 static struct rpcrdma_client *
 public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 {
@@ -68,7 +70,8 @@ public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 	return client;
 }
 
-/* The services that the server is to call in the reverse direction. NULL in *served: there are none. */
+/* Makes a server of the services that the peer is to call in the reverse direction. *served is NULL if
+ * there are no services. */
 static int
 public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_server **served)
@@ -82,7 +85,7 @@ public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_conf
 		engine, &rr_server_config_default, config->services, config->service_count, served);
 }
 
-/* Begins to connect to the plan's address of this number. */
+/* Begins to connect to the plan's address with this number. */
 static int
 public_begin(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
@@ -142,6 +145,7 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	return 0;
 }
 
+/* Connects to the plan's address with this number, and waits for the outcome. */
 static int
 public_connect_to(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)

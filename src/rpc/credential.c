@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* RFC 5531, appendix A: "The "machinename" is the name of the caller's machine"; the rest is whom this
- * process acts as. */
+/* Fills in the credential of this process: its effective user and groups, and the host's name. RFC 5531,
+ * appendix A: "The "machinename" is the name of the caller's machine". */
 static void
 credential_own(struct rr_auth_sys *cred, char *machine)
 {
@@ -15,7 +15,8 @@ credential_own(struct rr_auth_sys *cred, char *machine)
 
 	cred->uid = (uint32_t)geteuid();
 	cred->gid = (uint32_t)getegid();
-	/* More groups than AUTH_SYS can carry: -1, and none are sent. */
+	/* If the process has more groups than AUTH_SYS can carry, getgroups() fails, and no groups are
+	 * sent. */
 	for (int i = 0; i < count; i++)
 		cred->gids[cred->gid_count++] = (uint32_t)groups[i];
 	if (gethostname(machine, RPCRDMA_AUTH_SYS_NAME) < 0)

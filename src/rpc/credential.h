@@ -7,8 +7,8 @@
 #include "base/text.h"
 #include "wire/rpc.h"
 
-/* The AUTH_SYS credential of a client: given, or, where that is NULL, the effective user and groups of this
- * process. cred, which is zeroed, refers to machine for the name. Errors: INVAL. */
+/* Fills in the AUTH_SYS credential of a client: the given one, or, if given is NULL, that of the effective
+ * user and groups of this process. cred must be zeroed; its name refers to machine. Errors: INVAL. */
 int rr_credential_sys(const struct rpcrdma_auth_sys *given, char machine[RPCRDMA_AUTH_SYS_NAME + 1],
 	struct rr_auth_sys *cred, struct rr_text *text);
 

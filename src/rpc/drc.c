@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The duplicate request cache. Calls being executed are in one map, answers
- * in another and, in their order of age, in a list. An answer is one
- * allocation, owned by the cache until it is too old, or until others need its
- * room and its connection has the most (drc_share.h).
- */
+/* The duplicate request cache. Calls that are being executed are in one map, answers in another map and, in
+ * the order of their age, in a list. An answer is one allocation. The cache owns it until it is too old, or
+ * until other answers need its room and its connection has the most (drc_share.h). */
 #include "rpc/drc.h"
 
 #include <pthread.h>
@@ -26,9 +23,10 @@ const struct rr_drc_config rr_drc_config_default = {
 	.age = 120 * RR_SECOND,
 };
 
+/* The answer to a call. */
 struct answer {
 	struct rr_map_link link;
-	struct rr_list age;         /* in ages */
+	struct rr_list age;         /* in the cache's ages */
 	struct rr_list own;         /* in its share */
 	struct rr_drc_share *share; /* of the connection whose call it answers */
 	uint64_t since;
@@ -36,13 +34,14 @@ struct answer {
 	uint8_t octets[];
 };
 
+/* The cache. */
 struct rr_drc {
 	const struct rr_env *env;
 	struct rr_drc_config config;
-	/* Makes the hash of a call unknown to peers, who could otherwise make a call that is taken for
-	 * another one. */
+	/* Makes the hash of a call unknown to peers, who could otherwise make two calls with the same
+	 * hash. */
 	uint8_t secret[RR_SIPHASH_KEY];
-	pthread_mutex_t lock; /* of all that follows */
+	pthread_mutex_t lock; /* for all that follows */
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
 	struct rr_drc_shares shares;
@@ -69,13 +68,15 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	return NULL;
 }
 
-/* What an answer counts for in its share: its octets, and its part of the number of answers. */
+/* Returns the weight of an answer in its share: its octets, and a part of the whole memory for the fact
+ * that it is an answer. */
 static uint64_t
 drc_weight_of(const struct rr_drc *drc, uint32_t length)
 {
 	return sizeof(struct answer) + length + drc->config.octets / drc->config.entries;
 }
 
+/* Removes an answer and frees it. */
 static void
 drc_forget(struct rr_drc *drc, struct answer *answer)
 {
@@ -100,10 +101,11 @@ rr_drc_free(struct rr_drc *drc)
 	rr_free(drc->env, drc);
 }
 
-/* ---- Which call it is ---- */
+/* ---- The identity of a call ---- */
 
-/* An item that has the length of the word in front of it, or brings its roundup padding, too. The padding may
- * be any octets (RFC 8166, 8.2.2.3): it counts as zeroes. */
+/* Adds an item to the hash. An item may bring its roundup padding, too: the word in front of the item then
+ * has the length without padding. The padding may be any octets (RFC 8166, 8.2.2.3), so it is hashed as
+ * zeroes. */
 static void
 drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
@@ -116,10 +118,9 @@ drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrd
 	rr_siphash_add(hash, zeroes, rr_pad(length));
 }
 
-/*
- * RFC 8166, 3.4: reducing a message changes how its octets travel, and no octet of it. So the items that were
- * taken out of the stream are put back in their places here.
- */
+/* Adds the arguments, which begin at octet `at` of the stream, to the hash. RFC 8166, 3.4: reducing a
+ * message changes how its octets travel, and no octet of it. So the items that were taken out of the stream
+ * are put back in their places here. */
 static void
 drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
 {
@@ -135,6 +136,8 @@ drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, 
 	rr_siphash_add(hash, stream + at, call->length - at);
 }
 
+/* Returns the hash by which a repetition of the call is recognised. The peer's port is left out, as a
+ * client comes back from another port. */
 static uint64_t
 drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {
@@ -163,9 +166,10 @@ drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 	return id;
 }
 
-/* ---- What is kept ---- */
+/* ---- The answers ---- */
 
-/* Forgets what is too old, and as many more as make room for so many answers, of so many octets. */
+/* Forgets the answers that are too old, and as many more as make room for `count` answers of `octets`
+ * octets. */
 static void
 drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 {
@@ -185,7 +189,7 @@ drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 		drc_forget(drc, rr_container(first, struct answer, own));
 }
 
-/* In whose share the answer will be. */
+/* Sets the hashes of the connection and the host, in whose shares the answer will be. */
 static void
 drc_set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
 {
@@ -224,12 +228,10 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 	return state;
 }
 
-/*
- * RFC 1813, 4.5: "the original completion status of a request is remembered and the operation attempted only
- * once." So the answers of calls that failed are kept as well. A late repetition of a REMOVE that found
- * nothing must not remove what was made under that name since: the client has the answer that nothing was
- * removed.
- */
+/* Keeps the answer to a call, if it is small enough. RFC 1813, 4.5: "the original completion status of a
+ * request is remembered and the operation attempted only once." So the answers of calls that failed are
+ * kept as well. Example: a REMOVE finds no file, and is repeated late. The repetition must not remove a
+ * file that was made under that name meanwhile, as the client has the answer that no file was removed. */
 static void
 drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {

@@ -25,13 +25,14 @@ rr_drc_shares_end(struct rr_drc_shares *shares)
 	rr_map_free(&shares->hosts, shares->env);
 }
 
-/* The heap in which a share has its place. */
+/* Returns the heap in which the share has its place. */
 static struct rr_heap *
 share_heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
 	return share->host ? &share->host->members : &shares->heaviest;
 }
 
+/* Changes the weight of a share, and with it its place in the heap. */
 static void
 share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
 {
@@ -50,7 +51,8 @@ share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 	rr_free(shares->env, share);
 }
 
-/* The share with that hash, made if there is none. */
+/* Returns the share with that hash; makes it if there is none yet. host: NULL for the share of a host.
+ * NULL: no memory. */
 static struct rr_drc_share *
 share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
 {

@@ -6,45 +6,46 @@
 #include "base/list.h"
 #include "base/map.h"
 
-/*
- * Whose the answers of the duplicate request cache are: each connection has a share, and each address is the
- * sum of its connections. Where there is no room, an answer of the connection with the most goes, of the
- * address with the most: a client does not push out the answers of others, whatever it sends. A connection,
- * not a user, as a caller can claim to be any user.
+/* The shares of connections and hosts in the answers of the duplicate request cache. Each connection has a
+ * share, and the share of a host, that is of an address, is the sum of its connections. If there is no
+ * room, the oldest answer of the connection with the most is forgotten, of the host with the most: a client
+ * cannot push out the answers of others, whatever it sends. Shares belong to connections, not to users, as
+ * a caller can claim to be any user.
  *
- * A share lives as long as it has answers. It is found by a hash.
- */
+ * A share lives as long as it has answers. It is found by a hash. */
 struct rr_drc_share {
-	struct rr_map_link link; /* in its map, by its hash */
+	struct rr_map_link link; /* in its map, by the hash */
 	struct rr_heap_link rank;
-	uint64_t weight;           /* of its answers */
-	struct rr_drc_share *host; /* NULL: it is one */
-	struct rr_heap members;    /* of a host: its connections, the heaviest first */
+	uint64_t weight;           /* the sum of the weights of its answers */
+	struct rr_drc_share *host; /* NULL: the share is that of a host */
+	struct rr_heap members;    /* of a host: the shares of its connections, the heaviest first */
 	struct rr_list answers;    /* of a connection: the oldest first */
 };
 
+/* All shares of a cache. */
 struct rr_drc_shares {
 	const struct rr_env *env;
 	struct rr_map connections, hosts;
-	struct rr_heap heaviest; /* hosts */
+	struct rr_heap heaviest; /* the shares of hosts, the heaviest first */
 };
 
-/* -RPCRDMA_ERR_NOMEM. */
+/* Prepares the shares. -RPCRDMA_ERR_NOMEM. */
 int rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries);
 
-/* There must be no answers. Also after a failed or no rr_drc_shares_init() of zeroed memory. */
+/* Frees the maps. No answers may be left. shares may also be zeroed memory, or rr_drc_shares_init() may
+ * have failed. */
 void rr_drc_shares_end(struct rr_drc_shares *shares);
 
-/* An answer more of the connection with that hash, which is one of that host. Its share, or NULL: no memory.
- */
+/* Adds an answer of the connection with that hash, which comes from the host with that hash. Returns the
+ * connection's share; NULL: no memory. */
 struct rr_drc_share *rr_drc_share_add(struct rr_drc_shares *shares, uint64_t connection, uint64_t host,
 	struct rr_list *answer, uint64_t weight);
 
-/* The answer goes; so does its share, if that was the last one. */
+/* Removes an answer from its share. The share is freed with its last answer. */
 void rr_drc_share_remove(
 	struct rr_drc_shares *shares, struct rr_drc_share *share, struct rr_list *answer, uint64_t weight);
 
-/* The answer that makes room for another one; NULL: there is none. */
+/* Returns the answer that makes room for another answer; NULL: there are no answers. */
 struct rr_list *rr_drc_shares_first(const struct rr_drc_shares *shares);
 
 #endif

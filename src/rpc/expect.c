@@ -3,12 +3,11 @@
 
 #include <rpcrdma/xdr.h>
 
-/*
+/* Returns the least octets of results by the policy of expect.h.
  * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "There are a few particular situations where the
- * frequency of large replies is high": flavors that forbid placement, and READDIR. "In these two cases, using
- * a Reply chunk could be the more efficient default choice." 5.3.1, though: where "the requester cannot
- * calculate the maximum size of the reply", it "does not provide a Reply chunk".
- */
+ * frequency of large replies is high": flavors that forbid placement, and READDIR. "In these two cases,
+ * using a Reply chunk could be the more efficient default choice." But 5.3.1: if "the requester cannot
+ * calculate the maximum size of the reply", it "does not provide a Reply chunk". */
 uint32_t
 rr_expect_least(const struct rr_expected *expected)
 {

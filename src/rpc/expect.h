@@ -5,21 +5,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What is known of the results of a call: from its schema, its arguments, its upper-layer binding and its
- * flavor. */
+/* What is known of the size of a call's results, from its schema, its arguments, its upper-layer binding
+ * and its flavor. */
 struct rr_expected {
-	/* Octets in the stream; max is RPCRDMA_XDR_UNBOUNDED where it cannot be known. */
+	/* Octets in the stream; max is RPCRDMA_XDR_UNBOUNDED if it is not known. */
 	uint32_t min, max;
-	bool often_large; /* the binding says that results are often as large as the call lets them be */
-	bool whole; /* results that the binding would have placed are in the stream: the flavor forbids it */
+	bool often_large; /* the binding says that results are often as large as the call allows */
+	/* The flavor forbids placing, so results that the binding would have placed are in the stream. */
+	bool whole;
 };
 
-/*
- * The one policy of how a large reply is to travel, for all who call: the octets of results that a requester
- * takes the reply to have at least. Above the inline threshold, a Reply chunk is offered; below, and with a
- * maximum above it, a responder that can provide a Read chunk decides (enum rr_reply_chunks in
- * carrier/engine.h).
- */
+/* Returns the octets that results are expected to have at least. All callers use this policy for large
+ * replies: if the octets are above the inline threshold, a Reply chunk is offered. If they are below it and
+ * the maximum is above it, a responder that can provide a Read chunk chooses (enum rr_reply_chunks in
+ * carrier/engine.h). */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 
 #endif

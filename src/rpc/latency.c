@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/latency.h"
 
+/* Returns the bucket of a time: bucket i counts times below 2^i microseconds, the last bucket all longer
+ * times, too. */
 static uint32_t
 latency_bucket_of(uint64_t ns)
 {

@@ -4,7 +4,7 @@
 
 #include <rpcrdma/engine.h>
 
-/* Adds a call to the histogram. */
+/* Adds a call that took ns to the histogram. */
 void rr_latency_add(struct rpcrdma_latency *latency, uint64_t ns, bool failed);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public view of a request: its caller, the room for its answer, memory, and how it ends later. */
+/* The public view of a request: its caller, the room for its answer, memory, and its end. */
 #include <string.h>
 
 #include "rpc/server_private.h"

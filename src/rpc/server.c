@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The life of an RPC server. Replies may still be under way when it is freed:
- * their blocks, and with them the server itself, go when the last was sent.
- */
+/* The life of an RPC server. Replies may still be under way when the server is freed: their blocks, and
+ * with them the server itself, are freed when the last reply was sent. */
 #include "rpc/server.h"
 
 #include <string.h>
@@ -27,8 +25,8 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 		return -RPCRDMA_ERR_NOMEM;
 	server->engine = engine;
 	server->config = *config;
-	rr_cache_init(
-		&server->free_blocks, engine->env, 0, config->call_max); /* queue_new_block() makes them */
+	rr_cache_init(&server->free_blocks, engine->env, 0,
+		config->call_max); /* queue_new_block() makes the blocks */
 	for (uint32_t i = 0; i < service_count; i++)
 		procedures += services[i].program->procedure_count;
 	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
@@ -67,7 +65,7 @@ rr_server_free(struct rpcrdma_server *server)
 	if (!server)
 		return;
 	loop = server->engine->loop;
-	rr_loop_enter(loop); /* lost() of a request is a callback, too */
+	rr_loop_enter(loop); /* so that lost() of a request counts as a callback */
 	rr_server_turns_end(server);
 	rr_server_queue_end(server);
 	rr_server_close_all(server);

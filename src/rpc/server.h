@@ -7,143 +7,148 @@
 #include "rpc/client.h"
 #include "rpc/drc.h"
 
-/*
- * An RPC server in one engine: programs, and the addresses at which they are
- * served over RDMA and over TCP.
- */
+/* An RPC server in an engine: programs, and the addresses at which they are served over RDMA and over TCP. */
 
 struct rpcrdma_server;
 
-/* A call being handled. */
+/* A call that is being handled. */
 struct rpcrdma_request {
 	struct rpcrdma_server *server;
 	const struct rpcrdma_procedure *procedure;
 	uint32_t prog, vers, proc;
-	const char *peer;           /* address, for messages */
-	struct rr_source source;    /* the same, as a value */
-	struct rr_party *party;     /* for whom memory is taken */
+	const char *peer;           /* the caller's address, for messages */
+	struct rr_source source;    /* the caller's address, as a value */
+	struct rr_party *party;     /* the party for which memory is taken */
 	const struct rr_auth *auth; /* the flavor of the call */
-	bool places;                /* under which items may be placed directly */
-	bool has_sys;               /* the credential says who calls, in sys */
+	bool places;                /* items may be placed directly with this flavor */
+	bool has_sys;               /* the credential names the caller, in sys */
 	struct rr_auth_sys sys;
 	uint32_t header;                 /* octets of the reply before its results */
-	uint32_t item_room, stream_room; /* what the reply can convey: see struct rr_exchange */
-	struct rpcrdma_arena arena;      /* for what the result points to; lives until the reply was sent */
-	/* Pool memory for a marked result: set by the handler, given back when the reply was sent. */
+	uint32_t item_room, stream_room; /* the room for the reply: see struct rr_exchange */
+	struct rpcrdma_arena
+		arena; /* for the memory that the result points to; it lives until the reply was sent */
+	/* Pool memory for a marked result. The handler sets it; it is returned to the pool when the reply
+	 * was sent. */
 	void *payload;
-	/* Set by a handler that keeps the request, or NULL. Called once with above, when the connection has
-	 * ended: from the loop, or from inside rr_server_free(). No peer waits for the answer any more. The
-	 * handler may end the request in it, by RPCRDMA_HANDLE_DROP, or later as if nothing had happened: a
-	 * repetition of the call then gets that answer, where the call is to be executed once. */
+	/* A handler that keeps the request may set this. It is called once, with above, when the connection
+	 * has ended: from the loop, or from inside rr_server_free(). The peer does not wait for the answer
+	 * any more. The handler may end the request inside lost(), by RPCRDMA_HANDLE_DROP, or later with an
+	 * answer: a repetition of a call that must be executed once then gets that answer. */
 	void (*lost)(void *above, struct rpcrdma_request *request);
-	void *above;      /* the handler's */
-	bool kept, ended; /* the handler keeps the request; it was ended by rr_request_end() */
+	void *above;      /* the handler's own data */
+	bool kept, ended; /* the handler keeps the request; rr_request_end() ended it */
 
-	/* The server's. */
+	/* What follows belongs to the server. */
 	struct rr_exchange *exchange;
-	struct rpcrdma_latency *latency; /* of the procedure; NULL: there is none */
+	struct rpcrdma_latency *latency; /* of the procedure; NULL: the procedure has no counts */
 	const void *args;
 	void *result;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 };
 
-/*
- * Ends a request that its handler kept: exactly once, in the thread of the server's loop, in a later turn, or
- * where lost() is called; the request is gone then. Until that the arguments, the memory for the result, and
- * the arena are the handler's, and the request counts among the calls that the server has under way: there is
- * a bound on those. handled: as if the handler had returned it; neither RPCRDMA_HANDLE_KEPT nor
- * RPCRDMA_HANDLE_LATER. It may also be called after rr_server_free(): what that leaves of the server goes
- * with the last request.
- */
+/* Ends a request that its handler kept. It must be called exactly once, in the thread of the server's loop,
+ * in a later turn, or inside lost(); the request is freed then. Until then the arguments, the memory for
+ * the result, and the arena belong to the handler, and the request counts among the calls under way, whose
+ * number is bounded. handled: treated as if the handler had returned it; neither RPCRDMA_HANDLE_KEPT nor
+ * RPCRDMA_HANDLE_LATER. It may also be called after rr_server_free(): the rest of the server is freed with
+ * the last request. */
 void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 
-/* Something of the layer above that goes with a connection. Its owner sets key and ended. */
+/* Data of the layer above that belongs to a connection. Its owner sets key and ended. */
 struct rr_attachment {
 	struct rr_list link;
-	const void *key; /* whose it is: one of each key for a connection */
-	/* The connection ends, and lets go of the attachment. Called from the loop, or from inside
+	const void *key; /* names the owner; a connection has one attachment for each key */
+	/* Is called when the connection ends and has dropped the attachment, from the loop, or from inside
 	 * rr_server_free(). */
 	void (*ended)(struct rr_attachment *attachment);
 };
 
-/* What rr_request_attach() gave the connection of the request for that key; NULL: nothing, or the connection
- * has ended, or is not the server's own (the call came in the reverse direction). */
+/* Returns the attachment with that key of the request's connection. NULL: there is no such attachment, or
+ * the connection has ended, or the connection is not the server's own (the call came in the reverse
+ * direction). */
 struct rr_attachment *rr_request_attached(const struct rpcrdma_request *request, const void *key);
 
-/* False: see above. The attachment is then not used. */
+/* Attaches data to the request's connection. False: the connection has ended or is not the server's own;
+ * the attachment is then not used. */
 bool rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *attachment);
 
-/* A program and what handles it. handlers is indexed by procedure number, program->procedure_count of them.
- */
+/* A program and its handlers. handlers is indexed by procedure number, and has program->procedure_count
+ * entries. */
 struct rr_service {
 	const struct rpcrdma_program *program;
 	rpcrdma_handler *const *handlers;
 	void *ctx;
-	/* By procedure number: true where a duplicate of a call must not be executed, but gets the same
-	 * answer again. NULL: all may be executed twice. */
+	/* By procedure number: true if a repetition of a call must not be executed, but gets the same
+	 * answer again. NULL: all procedures may be executed twice. */
 	const bool *once;
-	/* By procedure number, NULL entries and NULL for the schema's bound: the octets that the results of a
-	 * call can have at most in the stream, where the arguments tell more than the schema does. */
+	/* By procedure number: returns the octets that the results of a call can have at most in the
+	 * stream, if the arguments say more of that than the schema. A NULL entry, or NULL here, stands for
+	 * the schema's bound. */
 	uint32_t (*const *result_max)(const struct rpcrdma_request *request, const void *args);
 };
 
+/* The configuration of a server. */
 struct rr_server_config {
-	uint32_t arena_size; /* octets of arena for the arguments of a call, and for its result */
-	uint32_t reply_max;  /* octets of stream of the largest reply */
-	/* Calls at a time whose reply has not been sent yet; further ones wait. A connection may have as many
-	 * as are still free, and one in any case: no other connection can keep it from being served. */
+	/* Octets of the arena for the arguments of a call, and of the arena for its result. */
+	uint32_t arena_size;
+	uint32_t reply_max; /* octets of stream of the largest reply */
+	/* How many calls at a time may be under way, until their reply was sent; further calls wait. A
+	 * connection may have as many as are still free, and at least one in any case: other connections
+	 * cannot keep it from being served. */
 	uint32_t call_max;
-	const struct rr_auth *const *auths; /* the flavors that are taken; ends with NULL */
-	/* For what is executed once. Shared by the servers of all threads, and there as long as they are.
-	 * NULL: the server has one of its own. */
+	const struct rr_auth *const *auths; /* the flavors that are accepted; NULL is the last entry */
+	/* The cache for calls that must be executed once. The servers of all threads share it, and it
+	 * outlives them. NULL: the server makes a cache of its own. */
 	struct rr_drc *drc;
 };
 
-extern const struct rr_server_config rr_server_config_default; /* 64 KiB each, 128 KiB, 256, rr_auth_served */
+extern const struct rr_server_config
+	rr_server_config_default; /* arenas of 64 KiB, replies of 128 KiB, 256 calls, rr_auth_served */
 
-/* The services are copied, what they point to is not. Errors: NOMEM. rpcrdma_server_new() is this function
- * for the public: its server uses the engine, as a timer or a kept request does. */
+/* Makes a server. The services are copied, but not the data that they point to. Errors: NOMEM.
+ * rpcrdma_server_new() calls this function, and in addition counts its server as a user of the engine. */
 int rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rpcrdma_server **server);
 
-/* Closes everything at once and frees. server may be NULL. */
+/* Closes all listeners and connections at once, and frees the server. server may be NULL. */
 void rr_server_free(struct rpcrdma_server *server);
 
-/* Serves a call that came some other way than by a listener: to a client, in the reverse direction. */
+/* Serves a call that did not come by a listener: a call to a client, in the reverse direction. */
 void rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange);
 
-/* The connection of an exchange that rr_server_take() was given has ended: lost() of requests that are kept
- * is called in this turn or in the next one. */
+/* Takes note that a connection whose exchanges rr_server_take() was given has ended: lost() of requests
+ * that are kept is called in this turn or in the next turn. */
 void rr_server_connection_lost(struct rpcrdma_server *server);
 
-/*
- * A client that calls whom the request came from, over the same connection: the reverse direction (RFC 8167).
- * When that ends, its calls fail, and all later ones. Of config, the credential counts. Errors: NOMEM, INVAL
- * (credential), DISCONNECTED, NOTSUP (the request came in the reverse direction itself).
- */
+/* Makes a client that calls the peer of the request over the same connection, in the reverse direction (RFC
+ * 8167). When the connection ends, its calls fail, and so do all later calls. Only the credential of config
+ * is used. Errors: NOMEM, INVAL (credential), DISCONNECTED, NOTSUP (the request came in the reverse
+ * direction itself). */
 int rr_request_client(struct rpcrdma_request *request, const struct rr_client_config *config,
 	struct rpcrdma_client **client, struct rr_text *text);
 
-/* Serves at address by that transport; as often as wanted. A port 0 in address is replaced by the port that
- * was chosen. providers may be NULL; *providers: see rr_acceptor_providers(). Errors: as rr_carrier_listen().
- */
+/* Serves at address by that transport; may be called several times. A port 0 in address is replaced by the
+ * port that was chosen. providers may be NULL; *providers: see rr_acceptor_providers(). Errors are those of
+ * rr_carrier_listen(). */
 int rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text);
 
-/* No new connections, no new calls; what was received is answered, then connections close. */
+/* Ends the server in good order: it takes no new connections and no new calls, answers the calls that it
+ * received, then closes its connections. */
 void rr_server_shutdown(struct rpcrdma_server *server);
 
-/* True after rr_server_shutdown() once everything is closed. */
+/* Whether everything is closed after rr_server_shutdown(). */
 bool rr_server_idle(const struct rpcrdma_server *server);
 
-/* Sums over all connections, living and gone. */
+/* Returns the sums over all connections, open and closed. */
 void rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 uint32_t rr_server_connections(const struct rpcrdma_server *server);
 void rr_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx);
 
-/* From the arrival of a call to the handing over of its reply; what is dropped is not counted. index: of the
- * service, as they were given to rr_server_new(). NULL where there is no such procedure. */
+/* Returns the times of a procedure's calls, each from the arrival of the call to the handing over of its
+ * reply; dropped calls are not counted. index: of the service, in the order of rr_server_new(). NULL: there
+ * is no such procedure. */
 const struct rpcrdma_latency *rr_server_latency(
 	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 

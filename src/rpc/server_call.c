@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From a call's header to its procedure, in the order of RFC 5531, section 9: what cannot be served is
- * answered. */
+/* Takes a call from its header to its procedure, in the order of RFC 5531, section 9. Calls that cannot be
+ * served are answered by an error. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "rpc/server_private.h"
 
-/*
- * The credential into the request. RFC 2203, 5.2.3.2, of a flavor that a server does not recognize: "common
- * implementation practice appears to be to return a rejection status of AUTH_ERROR with an auth_stat of
- * AUTH_REJECTEDCRED"
- */
+/* Takes the credential into the request, or returns why it is rejected. RFC 2203, 5.2.3.2, of a flavor that
+ * a server does not recognize: "common implementation practice appears to be to return a rejection status
+ * of AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
 static enum rr_auth_stat
 call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
@@ -26,8 +24,9 @@ call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *
 	return (*auth)->take(call, request);
 }
 
-/* The service of the call's program and version. NULL where there is none: low and high tell which versions
- * there are, low above high: not even the program. */
+/* Returns the service of the call's program and version. NULL: there is no such service; low and high are
+ * then the lowest and the highest version of the program, or low is above high if there is no such
+ * program. */
 static const struct rr_service *
 call_find_service(
 	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
@@ -68,28 +67,28 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 		block->request.payload = block->large = NULL;
 		if (!rr_pool_is_idle(pool))
 			return false;
-		rr_block_accept(block, RR_SYSTEM_ERR); /* nothing is out, so waiting would not help */
+		/* No memory of the pool is out that could come back, so waiting would not help. */
+		rr_block_accept(block, RR_SYSTEM_ERR);
 		break;
 	case RPCRDMA_HANDLE_SYSTEM_ERR:
-	default: /* a handler may return anything, whatever its type says */
+	default: /* a handler may return any number, whatever its type says */
 		rr_block_accept(block, RR_SYSTEM_ERR);
 		break;
 	}
 	return true;
 }
 
+/* Whether the call must be executed only once. */
 static bool
 call_is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
 	return service->once && service->once[request->proc];
 }
 
-/*
- * Whether there is room for the reply to a call that is executed once: one that is executed, and cannot be
- * answered, is repeated with another XID (RFC 8267, 3.1), and then fails. The room is that for the largest
- * reply, where that is one that the duplicate request cache would keep; of others the size is not known
- * before, but for the least that they have.
- */
+/* Whether there is room for the reply to a call that must be executed once. If such a call is executed and
+ * cannot be answered, it is repeated with another XID (RFC 8267, 3.1), and then fails. The room must
+ * suffice for the largest reply, if the duplicate request cache would keep it. The size of larger replies
+ * is not known before: for these the room must suffice for the least reply. */
 static bool
 call_can_answer(const struct rpcrdma_request *request)
 {
@@ -101,7 +100,7 @@ call_can_answer(const struct rpcrdma_request *request)
 	return largest <= request->stream_room;
 }
 
-/* Whether this repeats a call that is executed once; RR_DRC_ANSWERED: it got its answer. */
+/* Whether the call repeats a call that must be executed once; RR_DRC_ANSWERED: it was answered again. */
 static enum rr_drc_state
 call_repeat(struct rr_block *block)
 {
@@ -138,8 +137,8 @@ rr_block_execute(struct rr_block *block)
 		service->handlers[request->proc](service->ctx, request, request->args, request->result));
 }
 
-/* Tries a repetition again. No handler runs a second time here for want of memory, since a call that waits
- * has no place to wait in any more: without memory it gets SYSTEM_ERR. */
+/* Tries a repetition again. Without memory for its reply it gets SYSTEM_ERR: the call has left the line of
+ * its connection, and cannot wait for memory. */
 void
 rr_block_try(struct rr_block *block)
 {
@@ -149,14 +148,12 @@ rr_block_try(struct rr_block *block)
 		rr_block_accept(block, RR_SYSTEM_ERR);
 }
 
-/*
- * Decodes the arguments, calls the handler, answers.
+/* Decodes the arguments, calls the handler, answers.
  *
- * RFC 8166, 6.1: of a call in which a data item was reduced that is not DDP-eligible, "The Responder MUST NOT
- * process this RPC Call message and MUST report the violation as described in Section 4.5.2", which says
- * GARBAGE_ARGS where it is the arguments that do not fit: the decoder has an item left, or finds less than it
- * needs.
- */
+ * RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST NOT
+ * process this RPC Call message and MUST report the violation as described in Section 4.5.2". That section
+ * has GARBAGE_ARGS for arguments that do not fit: the decoder has an item left, or finds less than it
+ * needs. */
 static bool
 call_run_procedure(
 	struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
@@ -166,7 +163,7 @@ call_run_procedure(
 
 	block->service = service;
 	block->args_at = (uint32_t)(reader->next - reader->start);
-	/* The result lies right behind the arguments: both are cleared as one. */
+	/* The result lies directly behind the arguments, so both are cleared together. */
 	request->result = (uint8_t *)block->memory + rr_block_aligned(procedure->args_size);
 	memset(block->memory, 0, rr_block_aligned(procedure->args_size) + procedure->result_size);
 	if (procedure->get_args)
@@ -184,7 +181,8 @@ call_run_procedure(
 	return rr_block_execute(block);
 }
 
-/* Procedure 0 does nothing and has neither arguments nor results, in every program. */
+/* Answers a call of procedure 0, which in every program does nothing and has neither arguments nor
+ * results. */
 static void
 call_run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 {
@@ -207,6 +205,8 @@ rr_server_latency_of(const struct rpcrdma_server *server, uint32_t index, uint32
 	return &latencies[proc];
 }
 
+/* Finds the service and the procedure of the call, and runs the procedure. False: the call must wait for
+ * pool memory. */
 static bool
 call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {
@@ -238,6 +238,7 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 	return true;
 }
 
+/* Sets the members of the request, as far as the header of the call has them. */
 static void
 call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
 {
@@ -269,11 +270,9 @@ call_set_room(struct rpcrdma_request *request)
 		request->item_room = stream > RR_BESIDE_ITEM ? (uint32_t)stream - RR_BESIDE_ITEM : 0;
 }
 
-/*
- * The header cannot be read. RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC
- * Reply or RPC-over-RDMA error message, the Responder MUST close the connection": silence is no answer on
- * TCP, too, and there is one for each such header.
- */
+/* Answers a call whose header cannot be read. RFC 8166, 4.5.4: "If a Responder is unable to construct and
+ * transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the connection": a call
+ * must be answered on TCP, too, and there is an error for each such header. */
 static void
 call_refuse_header(
 	struct rr_block *block, const struct rr_call_header *call, const struct rpcrdma_xdr_reader *reader)
@@ -301,8 +300,8 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 	block->request.latency = NULL;
 	rpcrdma_xdr_reader_init(&reader, &exchange->call, &arena);
 	readable = rr_rpc_get_call(&reader, &call);
-	/* RFC 8166, 6.1: of a call in which what is reduced is not DDP-eligible: "The Responder MUST NOT
-	 * process this RPC Call message". Nothing of the header is eligible (8.2.2). */
+	/* RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST
+	 * NOT process this RPC Call message". No part of the header is eligible (8.2.2). */
 	if (rr_rpc_header_is_reduced(&reader)) {
 		rr_block_refuse(block);
 		return true;

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Requests that are not answered in the turn in which they came: those that
- * their handler keeps (RPCRDMA_HANDLE_KEPT), and repetitions of calls that are still
- * being executed. Both stay in their block, so that there are no more of them
- * than there are blocks.
+/* Requests that are not answered in the turn in which they came: those that their handler keeps
+ * (RPCRDMA_HANDLE_KEPT), and repetitions of calls that are still being executed. Both stay in their block,
+ * so that there are no more of them than there are blocks.
  *
- * A repetition is tried again when a request that was kept here is answered, and
- * now and then, since another thread may be the one that executes it. The same
- * timer calls lost(), so that this comes from the loop, and from nowhere inside
- * the end of a connection.
- */
+ * A repetition is tried again when a request that was kept here is answered, and from time to time, since
+ * another thread may execute the call. The same timer calls lost(), so that lost() comes from the loop, and
+ * never from inside the end of a connection. */
 #include <string.h>
 
 #include "rpc/server_private.h"
 
 #define TRY_AGAIN (5 * RR_MILLISECOND)
 
-/* The connection may end before the request does: its name stays. */
+/* Copies the name of the peer into the block, as the connection may end before the request does. */
 static void
 later_keep_peer(struct rr_block *block)
 {
@@ -35,8 +31,8 @@ rr_block_keep(struct rr_block *block)
 	block->request.kept = true;
 	rr_engine_use(server->engine);
 	rr_list_append(&server->kept, &block->later);
-	rr_loop_clock(
-		server->engine->loop); /* the handler may have taken long, and the next call has its turn */
+	/* The clock is read again, as the handler may have taken long before the next call has its turn. */
+	rr_loop_clock(server->engine->loop);
 }
 
 void
@@ -67,6 +63,7 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	rr_engine_leave(engine);
 }
 
+/* Moves all elements of a list to another list, which was not initialised. */
 static void
 later_move(struct rr_list *from, struct rr_list *to)
 {
@@ -77,6 +74,7 @@ later_move(struct rr_list *from, struct rr_list *to)
 		rr_list_append(to, link);
 }
 
+/* Drops the repetitions whose connection has ended. */
 static void
 later_drop_repeats(struct rpcrdma_server *server)
 {
@@ -90,7 +88,8 @@ later_drop_repeats(struct rpcrdma_server *server)
 	}
 }
 
-/* Each lost() may end any request that is kept, which takes that out of its list. */
+/* Calls lost() of the requests that are kept and whose connection has ended. Each lost() may end any
+ * request that is kept, and so take it out of its list. */
 static void
 later_lose(struct rpcrdma_server *server)
 {
@@ -109,7 +108,8 @@ later_lose(struct rpcrdma_server *server)
 	}
 }
 
-/* Repetitions that still wait are appended again. */
+/* Tries all repetitions once more; those that still have to wait append themselves again. Then calls
+ * lost(). */
 static void
 later_try_again(struct rr_timer *timer)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a server listens, and the connections that came. It owns both until they are closed. */
+/* The listeners of a server, and the connections that were accepted. The server owns both until they are
+ * closed. */
 #include "base/address.h"
 #include "base/peer_log.h"
 #include "carrier/carrier.h"
@@ -10,13 +11,14 @@ struct listener {
 	struct rr_acceptor *acceptor;
 };
 
+/* An accepted connection. */
 struct connection {
 	struct rr_list link;
 	struct rpcrdma_server *server;
 	struct rr_carrier *carrier;
-	struct rr_line line;     /* its calls */
-	struct rr_list clients;  /* struct rr_server_back: those who call in the reverse direction */
-	uint32_t xid;            /* the next of theirs */
+	struct rr_line line;     /* of its calls */
+	struct rr_list clients;  /* struct rr_server_back: the clients that call in the reverse direction */
+	uint32_t xid;            /* the next XID of these clients */
 	struct rr_list attached; /* struct rr_attachment */
 };
 
@@ -26,6 +28,7 @@ listen_end_back(struct rr_server_back *back, int error, const char *text)
 	back->lose(back, error, text);
 }
 
+/* Closes a connection: its attachments and clients are called, and its counters are added to the server's. */
 static void
 listen_end_connection(struct connection *connection, int error, const char *text)
 {
@@ -82,6 +85,7 @@ listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 	return NULL;
 }
 
+/* Takes a connection that the acceptor accepted. */
 static void
 listen_arrived(void *ctx, struct rr_carrier *carrier)
 {
@@ -123,6 +127,7 @@ rr_server_way_back(
 	return 0;
 }
 
+/* Returns the connection of the request; NULL: it has ended, or it is not the server's own. */
 static struct connection *
 listen_connection(const struct rpcrdma_request *request)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* <rpcrdma/server.h>: configurations are checked, host names become addresses, and the engine is in use. */
+/* <rpcrdma/server.h>. Configurations are checked, host names become addresses, and the server counts as a
+ * user of the engine. */
 #include "base/address.h"
 #include "base/config.h"
 #include "rpc/server_private.h"
@@ -19,7 +20,7 @@ public_check(const struct rpcrdma_server_config *config, struct rr_text *text)
 	return 0;
 }
 
-/* A service of the public, as the server has it. */
+/* Returns the service in the form that the server uses. */
 static struct rr_service
 public_service(const struct rpcrdma_service *service)
 {

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Which call is served when. Blocks are the server's, in use from the moment
- * a call is served until its reply was sent, then kept for reuse. Each
- * connection has a line of calls: those beyond its share of the blocks wait in
- * the line's backlog until their turn comes (server_turns.c). Calls for which there was
- * no pool memory are parked until some comes back.
- */
+/* The memory of calls. Blocks belong to the server. A block is in use from the moment a call is served
+ * until its reply was sent, and is then kept for reuse. Each connection has a line of calls: calls beyond
+ * its share of the blocks wait in the line's backlog until their turn comes (server_turns.c). Calls for
+ * whose reply there was no pool memory are parked until memory comes back. */
 #include "rpc/server_private.h"
 
 void
@@ -38,7 +35,7 @@ rr_queue_pop(struct rr_exchange_queue *queue)
 	return exchange;
 }
 
-/* Most of a block is arenas that few calls touch, so it is not zeroed as a whole. */
+/* Makes a block. Most of it is arenas of which few calls use much, so it is not zeroed as a whole. */
 static struct rr_block *
 queue_new_block(struct rpcrdma_server *server)
 {
@@ -61,10 +58,8 @@ queue_new_block(struct rpcrdma_server *server)
 	return block;
 }
 
-/*
- * A line without any has one, whatever the others have. Only requests that are kept although their connection
- * has ended are in no line: those may leave nothing for it.
- */
+/* Whether the line may take a block. A line without blocks gets one, however many other lines have. Only
+ * requests that are kept although their connection has ended are in no line: these may use up the blocks. */
 static bool
 queue_may_take_block(const struct rr_line *line)
 {
@@ -136,7 +131,8 @@ rr_block_release(struct rr_block *block)
 		rr_server_delete(server);
 }
 
-/* Memory comes back only if some is out: a call is parked only then. */
+/* Parks a call until pool memory comes back. Memory of the pool must be out: else no memory could come
+ * back. */
 static void
 queue_park(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -166,9 +162,9 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 
 /* ---- Memory for replies, from call to call ---- */
 
-/* Most calls need next to nothing of what is reserved for their largest reply: those that one turn serves for
- * a connection have it one after the other, as reserving it and giving it back take as long as the rest of
- * serving a small call. */
+/* Keeps memory of a reply for the next call. Most calls need little of the memory that is reserved for
+ * their largest reply. The calls of a connection that are served in one turn share such memory one after
+ * the other: reserving it and giving it back take as long as the rest of serving a small call. */
 bool
 rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Replies. The reply's stream lies in the block, or in pool memory that was
- * taken before the procedure ran, since what has been done cannot wait for
- * memory. Marked results stay where the handler put them.
- */
+/* Replies. The reply's stream lies in the block, or in pool memory. The memory is taken before the
+ * procedure runs, since a call that was executed cannot wait for memory. Marked results stay where the
+ * handler put them. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -12,7 +10,8 @@
 
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
-/* Octets of the procedure's results in the stream: with marked ones where those may not be placed. */
+/* Returns the octets of the procedure's results in the stream; with marked results, if these may not be
+ * placed. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -52,8 +51,8 @@ reply_sent(void *arg)
 	rr_block_release(arg);
 }
 
-/* How many results leave the stream: one for each Write chunk, and without chunks the first few, which are
- * sent from where they lie. More than a Send can gather would not go inline. */
+/* Returns how many results may leave the stream: one for each Write chunk; without chunks only a few, which
+ * are sent from where they lie, as a Send cannot gather more. */
 static uint32_t
 reply_item_max(const struct rpcrdma_request *request)
 {
@@ -65,6 +64,7 @@ reply_item_max(const struct rpcrdma_request *request)
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
+/* Begins the reply: prepares the writer and writes the header. */
 static void
 reply_begin(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)
 {
@@ -76,6 +76,8 @@ reply_begin(struct rr_block *block, struct rr_reply_header *header, struct rpcrd
 	rr_rpc_put_reply(writer, header);
 }
 
+/* Hands the reply to the duplicate request cache, if the call was opened there; NULL: the call was not
+ * executed. */
 static void
 reply_remember(struct rr_block *block, const struct rpcrdma_message *reply)
 {
@@ -119,8 +121,8 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(request->latency, took, failed);
 }
 
-/* The reply in memory of its own size. Memory that was reserved, and is much larger, serves the next call of
- * the turn, if it may. */
+/* Returns the reply in memory of its own size. The memory that was reserved, if it is much larger, is kept
+ * for the next call of the turn, or given back. */
 static void *
 reply_shrink(struct rr_block *block, struct rr_pool *results)
 {
@@ -137,7 +139,7 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 	return smaller;
 }
 
-/* Memory that was reserved for the largest reply and is not needed goes back before the reply waits for
+/* Gives memory that was reserved for the largest reply and is not needed back before the reply waits for
  * the peer. */
 static void
 reply_trim(struct rr_block *block)
@@ -157,6 +159,7 @@ reply_trim(struct rr_block *block)
 	block->large = NULL;
 }
 
+/* Sends the reply that was written, and counts the call. failed: the call did not succeed. */
 static void
 reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
@@ -167,7 +170,7 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 	reply_remember(block, &block->reply);
 	if (request->latency)
 		reply_count_time(request, failed);
-	if (!request->exchange->carrier) { /* it ended while the request was kept */
+	if (!request->exchange->carrier) { /* the connection ended while the request was kept */
 		rr_exchange_drop(request->exchange);
 		rr_block_release(block);
 		return;
@@ -175,6 +178,7 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 }
 
+/* Sends a reply without results. */
 static void
 reply(struct rr_block *block, struct rr_reply_header header)
 {

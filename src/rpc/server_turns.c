@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Turns of calls that wait for a block, or for time. Addresses take turns, and the connections of an address
- * take turns within those of their address: an address has no more of the loop's time with many connections
- * than with one. An address (base/host.h) is there as long as a line belongs to it.
- */
+/* The turns of calls that wait for a block, or for time. Addresses take turns, and the connections of an
+ * address share the turns of their address: an address gets no more of the loop's time with many
+ * connections than with one. An address (base/host.h) is there as long as a line belongs to it. */
 #include "rpc/server_private.h"
 
 /* ---- Addresses ---- */
 
+/* Returns the address of that host; makes it if there is none yet. NULL: no memory. */
 static struct rr_line_address *
 turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 {
@@ -28,6 +27,7 @@ turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 	return address;
 }
 
+/* Takes the line out of its address, which is freed with its last line. */
 static void
 turns_leave_address(struct rr_line *line)
 {
@@ -47,6 +47,7 @@ turns_leave_address(struct rr_line *line)
 
 /* ---- Waiting ---- */
 
+/* Has the line wait for its turn, and its address for its own. */
 static void
 turns_wait(struct rr_line *line)
 {
@@ -58,7 +59,7 @@ turns_wait(struct rr_line *line)
 		rr_list_append(&line->server->turns, &address->turn);
 }
 
-/* Whether calls have been served for so long in this turn of the loop that others are to have theirs. */
+/* Whether calls have been served for so long in this turn of the loop that other work must have its time. */
 static bool
 turns_are_over(struct rpcrdma_server *server, uint64_t now)
 {
@@ -76,8 +77,8 @@ turns_are_over(struct rpcrdma_server *server, uint64_t now)
 	return true;
 }
 
-/* A call that comes while others wait for their turn has its own behind them: else the connections that are
- * read first would have all of each turn of the loop. */
+/* Serves the call, or has it wait. A call that comes while others wait for their turn waits behind them:
+ * else the connections that are read first would have all of each turn of the loop. */
 void
 rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -89,8 +90,8 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 	if (!over && rr_list_empty(&server->turns)) {
 		if (rr_line_serve(line, exchange))
 			return;
-		/* There is no block, and no call holds a block that would come back: memory for one failed.
-		 */
+		/* There is no block, and no call holds a block that would come back: memory for a block
+		 * could not be had. */
 		if (server->block_count == 0) {
 			rr_exchange_lose(exchange);
 			return;
@@ -110,7 +111,7 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 
 /* ---- Rounds ---- */
 
-/* One call of the line. False: there is no block for it. */
+/* Serves a call of the line. False: there is no block for it. */
 static bool
 turns_serve_line(struct rr_line *line)
 {
@@ -124,7 +125,8 @@ turns_serve_line(struct rr_line *line)
 	return served;
 }
 
-/* One call of the address: of the first of its lines that there is a block for. False where there is none. */
+/* Serves a call of the address: of the first of its lines for which there is a block. False: there is no
+ * such line. */
 static bool
 turns_serve_address(struct rr_line_address *address)
 {
@@ -140,7 +142,7 @@ turns_serve_address(struct rr_line_address *address)
 	return served;
 }
 
-/* One call of each address that waits. True where one was served. */
+/* Serves a call of each address that waits. True: at least one call was served. */
 static bool
 turns_serve_round(struct rpcrdma_server *server)
 {
@@ -167,8 +169,8 @@ turns_run(struct rr_task *task)
 
 	while (!turns_are_over(server, rr_now(server->engine->env)) && turns_serve_round(server))
 		;
-	/* Lines wait, and no block will come back: memory for one failed, and is asked for again in a while.
-	 */
+	/* Lines wait, and no block will come back: memory for a block could not be had, and is asked for
+	 * again a little later. */
 	if (!rr_list_empty(&server->turns) && server->block_count == 0 && !rr_timer_armed(&server->next_turn))
 		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
 }
@@ -181,7 +183,8 @@ turns_go_on(struct rr_timer *timer)
 
 /* ---- Lines ---- */
 
-/* The first that still finds no memory ends the round, and waits in front of the others. */
+/* Serves the parked calls of a line again, as the pool has memory. The first call that still finds no
+ * memory ends the round, and stays in front of the others. */
 static void
 turns_wake(struct rr_pool_waiter *waiter)
 {
