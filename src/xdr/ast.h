@@ -5,31 +5,35 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A schema as the parser leaves it, and what the later passes find out about it. */
+/* A schema as the parser leaves it, with what the later passes find out about it. */
 
+/* A place in the text of a schema. */
 struct rr_xdr_position {
 	unsigned line, column; /* from 1; a column is an octet */
 	const char *file;      /* NULL: the file that is compiled */
 };
 
+/* A whole number, with its sign. */
 struct rr_xdr_number {
 	bool negative;
 	uint64_t magnitude;
 };
 
-/* A number, or the name of one. */
+/* A number, or the name of a number. */
 struct rr_xdr_value {
 	struct rr_xdr_position position;
 	const char *text; /* as it is spelled */
 	bool is_name;
-	bool is_text;       /* a text in double quotes: only a constant can be this */
-	const char *c_name; /* of a name that C knows, once it is resolved: a macro, or an enumerator */
-	bool is_enumerator; /* that name is one */
-	bool foreign; /* the name is not defined in the schema: a header that it includes must define it */
-	struct rr_xdr_number number; /* of a name: once it is resolved */
-	struct rr_xdr_value *next;   /* the labels of an arm */
+	bool is_text; /* a text in double quotes: only a constant can be this */
+	const char
+		*c_name; /* of a name that C knows, once the value is resolved: a macro, or an enumerator */
+	bool is_enumerator; /* c_name is an enumerator */
+	bool foreign; /* the schema does not define the name: a header that the schema includes must do so */
+	struct rr_xdr_number number; /* of a name: known once the value is resolved */
+	struct rr_xdr_value *next;   /* the next label of an arm */
 };
 
+/* The kinds of types. */
 enum rr_xdr_kind {
 	RR_XDR_INT,
 	RR_XDR_UNSIGNED_INT,
@@ -38,17 +42,18 @@ enum rr_xdr_kind {
 	RR_XDR_FLOAT,
 	RR_XDR_DOUBLE,
 	RR_XDR_BOOL,
-	RR_XDR_SCALARS, /* how many there are of those above */
+	RR_XDR_SCALARS, /* how many kinds are above */
 	RR_XDR_OPAQUE = RR_XDR_SCALARS,
 	RR_XDR_STRING,
 	RR_XDR_VOID,
-	RR_XDR_ENUM, /* with a body here, as the next two */
+	RR_XDR_ENUM, /* this and the next two have a body */
 	RR_XDR_STRUCT,
 	RR_XDR_UNION,
 	RR_XDR_NAMED,
-	RR_XDR_FOREIGN /* only behind a name: the type is not defined in the schema */
+	RR_XDR_FOREIGN /* only the type of a definition: the schema does not define the type */
 };
 
+/* A name of an enum, with its value. */
 struct rr_xdr_enumerator {
 	struct rr_xdr_position position;
 	const char *name;
@@ -56,47 +61,52 @@ struct rr_xdr_enumerator {
 	struct rr_xdr_enumerator *next;
 };
 
+/* A type as it stands in a declaration. */
 struct rr_xdr_type {
 	struct rr_xdr_position position;
 	enum rr_xdr_kind kind;
 	const char *name;                        /* NAMED */
 	bool is_tag;                             /* NAMED: struct, union or enum stands before the name */
-	struct rr_xdr_definition *definition;    /* NAMED, once it is resolved */
+	struct rr_xdr_definition *definition;    /* NAMED, once the type is resolved */
 	struct rr_xdr_enumerator *enumerators;   /* ENUM */
 	struct rr_xdr_declaration *discriminant; /* UNION */
 	struct rr_xdr_declaration *members;      /* STRUCT; the arms of a UNION */
 };
 
+/* How many values of its type a declaration has: one, a fixed number, a variable number, or at most one. */
 enum rr_xdr_shape { RR_XDR_PLAIN, RR_XDR_FIXED, RR_XDR_VARIABLE, RR_XDR_OPTIONAL };
 
+/* A declaration of a name: of a type, a member, an arm or an argument. */
 struct rr_xdr_declaration {
 	struct rr_xdr_position position; /* of the name */
 	const char *name;                /* NULL: void */
 	struct rr_xdr_type *type;
 	enum rr_xdr_shape shape;
-	bool bounded;             /* VARIABLE: a size was given */
+	bool bounded;             /* VARIABLE: a maximum was given */
 	struct rr_xdr_value size; /* FIXED; VARIABLE if bounded */
 	bool placed;              /* a binding marks it */
-	bool is_default;          /* the arm of a union without labels */
+	bool is_default;          /* the default arm of a union */
 	struct rr_xdr_value *labels;
 	struct rr_xdr_declaration *next;
 };
 
-/* Octets of the stream; how many marked items; octets of the largest of them. */
+/* The size of a value: octets of the stream, the number of marked items, octets of the largest of these. */
 struct rr_xdr_size {
-	uint32_t min, max, items, item_max; /* all but min: or RPCRDMA_XDR_UNBOUNDED */
+	uint32_t min, max, items, item_max; /* all but min may be RPCRDMA_XDR_UNBOUNDED */
 };
 
+/* A procedure of a program's version. */
 struct rr_xdr_procedure {
 	struct rr_xdr_position position;
 	const char *name;
 	struct rr_xdr_declaration *result_declaration, *args_declarations; /* as they were read */
-	struct rr_xdr_type *result, *args;                                 /* once they are checked */
+	struct rr_xdr_type *result, *args; /* once the declarations are checked */
 	struct rr_xdr_value number;
 	bool defined; /* an earlier version has the same name and number */
 	struct rr_xdr_procedure *next;
 };
 
+/* A version of a program. */
 struct rr_xdr_version {
 	struct rr_xdr_position position;
 	const char *name;
@@ -106,9 +116,11 @@ struct rr_xdr_version {
 	struct rr_xdr_version *next;
 };
 
+/* The kinds of definitions. */
 enum rr_xdr_what { RR_XDR_CONST, RR_XDR_TYPE, RR_XDR_PROGRAM, RR_XDR_NOTHING };
 enum rr_xdr_progress { RR_XDR_NEW, RR_XDR_BEGUN, RR_XDR_DONE };
 
+/* A definition of a schema, and what the passes remember of it. */
 struct rr_xdr_definition {
 	struct rr_xdr_position position;
 	const char *name;
@@ -117,26 +129,26 @@ struct rr_xdr_definition {
 	struct rr_xdr_declaration declaration; /* TYPE; `struct x {}` is held as `typedef struct {} x` */
 	struct rr_xdr_version *versions;       /* PROGRAM */
 	struct rr_xdr_definition *next;
-	unsigned place; /* in the order of the schema: definitions and lines for the header */
+	unsigned place; /* its place in the schema, counted in definitions and lines for the header */
 
-	enum rr_xdr_progress ordered;    /* check.c; CONST: its number */
+	enum rr_xdr_progress ordered;    /* set by check.c; of a CONST: by its evaluation */
 	struct rr_xdr_definition *after; /* the next type in an order that C accepts */
-	unsigned visited;                /* graph.c */
-	bool aliased;                    /* emit_types.c: the header has its second name */
-	bool sized;                      /* sizes.c */
+	unsigned visited;                /* used by graph.c */
+	bool aliased;                    /* emit_types.c: its second name is in the header */
+	bool sized;                      /* sizes.c: size is known */
 	struct rr_xdr_size size;
-	bool wrapped;                /* emit_program.c: has its functions for the tables */
-	unsigned uniform, walk_cost; /* walk_shape.c */
+	bool wrapped;                /* emit_program.c: its functions for the tables were written */
+	unsigned uniform, walk_cost; /* used by walk_shape.c */
 };
 
-/* `#pragma rpcrdma place TYPE.FIELD` */
+/* A mark: `#pragma rpcrdma place TYPE.FIELD` */
 struct rr_xdr_mark {
 	struct rr_xdr_position position;
 	const char *type, *field;
 	struct rr_xdr_mark *next;
 };
 
-/* A line of C for the header. */
+/* A line of C that is passed on to the header. */
 struct rr_xdr_passed {
 	const char *line;
 	unsigned place;

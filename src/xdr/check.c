@@ -13,7 +13,8 @@ check_successor(struct rr_xdr_number number)
 	return (struct rr_xdr_number){ number.magnitude > 1, number.magnitude - 1 };
 }
 
-/* As in C, a value without a number is one above the value in front of it. */
+/* Defines the names of an enum. As in C, a name without a value has the value of the name before it plus
+ * one. */
 static void
 check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
@@ -45,6 +46,7 @@ check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *t
 	}
 }
 
+/* Defines the names of all enums inside a type. */
 static void
 check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
@@ -55,7 +57,8 @@ check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, 
 		check_define_inside(compiler, member->type, true);
 }
 
-/* Some schemas define TRUE and FALSE: bool has them anyhow. */
+/* Whether the definition is one of TRUE or FALSE. Some schemas define these, although bool has them anyhow;
+ * their values are checked. */
 static bool
 check_define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -94,7 +97,8 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 
 static void check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* Type is needed as a whole; or, if it is only pointed to, as a name. */
+/* Orders the definitions to which a named type refers. pointed_to: C needs only the name of the type, not
+ * the whole type. */
 static void
 check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
 {
@@ -103,7 +107,7 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 		enum rr_xdr_kind kind = definition->declaration.type->kind;
 		bool plain = definition->declaration.shape == RR_XDR_PLAIN;
 
-		/* C has heard of all structs before the first one is defined. */
+		/* The header declares all structs before it defines the first of them. */
 		if (pointed_to && plain && (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION))
 			return;
 		if (definition->ordered == RR_XDR_BEGUN)
@@ -131,7 +135,8 @@ check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_de
 		check_order_declaration(compiler, member);
 }
 
-/* Appends what definition needs, and then itself, to the types in an order that C accepts. */
+/* Appends the types that definition needs, and then definition itself, to the types in an order that C
+ * accepts. */
 static void
 check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -169,11 +174,10 @@ check_find_member(const struct rr_xdr_definition *definition, const char *name)
 	return member;
 }
 
-/*
- * RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible, but one or more of its arms MAY be".
- * Nor can optional-data be marked, of which by 3.4.4.2 the "is present" field "MUST remain in the Payload
- * stream": only opaque data and strings of variable length can.
- */
+/* Marks a member, if it may be marked. RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible,
+ * but one or more of its arms MAY be". Optional-data cannot be marked either, as by 3.4.4.2 its "is
+ * present" field "MUST remain in the Payload stream": only opaque data and strings of variable length can
+ * be marked. */
 static void
 check_place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {
@@ -206,13 +210,13 @@ rr_xdr_check(struct rr_xdr_compiler *compiler)
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next)
 		rr_xdr_define_all(compiler, definition);
-	/* Their numbers may be constants that are defined further down. */
+	/* The numbers of programs may be constants that are defined further down. */
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next) {
 		if (definition->what == RR_XDR_PROGRAM)
 			rr_xdr_define_program(compiler, definition);
 	}
-	/* Programs add definitions at the end of the list, so that this loop comes to them, too. */
+	/* Programs add definitions at the end of the list, and this loop comes to those, too. */
 	for (definition = compiler->definitions; definition && !compiler->error;
 		definition = definition->next) {
 		if (definition->what == RR_XDR_CONST)

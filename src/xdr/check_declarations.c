@@ -11,7 +11,8 @@ declarations_is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number 
 	return false;
 }
 
-/* RFC 4506, section 6.4: "the case values must be one of the legal values of the discriminant" */
+/* Whether the discriminant can have that value. RFC 4506, section 6.4: "the case values must be one of the
+ * legal values of the discriminant" */
 static bool
 declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {
@@ -23,7 +24,7 @@ declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number numbe
 	}
 }
 
-/* The label in front of this one, in any arm, that has the same value; or NULL. */
+/* Returns the label before this label, in any arm, that has the same value; NULL: there is no such label. */
 static const struct rr_xdr_value *
 declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
 {
@@ -46,7 +47,7 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 
 	if (!rr_xdr_evaluate(compiler, label))
 		return;
-	/* C finds out about numbers that the schema does not know. */
+	/* The C compiler finds faults of numbers that the schema does not know. */
 	if (label->foreign && discriminant->kind != RR_XDR_BOOL)
 		return;
 	if (label->foreign || !declarations_is_legal(discriminant, label->number))
@@ -59,7 +60,8 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 			label->text, same->position.line);
 }
 
-/* RFC 4506, section 6.4: "The discriminant of a union must be of a type that evaluates to an integer." */
+/* Checks the discriminant. RFC 4506, section 6.4: "The discriminant of a union must be of a type that
+ * evaluates to an integer." */
 static bool
 check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *discriminant)
 {

@@ -3,12 +3,11 @@
 
 #include "xdr/compiler.h"
 
-/*
- * Types that schemas use without a definition: names of C, and those of Sun's RPC library, as it has them in
- * the stream. There, numbers of fewer than four octets take four (RFC 4506, section 3: "The representation of
- * all items requires a multiple of four bytes").
- */
+/* Types that schemas use without a definition: names of C, and those of Sun's RPC library, as that library
+ * encodes them. Numbers of fewer than four octets take four (RFC 4506, section 3: "The representation of
+ * all items requires a multiple of four bytes"). */
 
+/* Whether the type is a number that is known here; if so, sets its kind. */
 static bool
 known_resolve_number(struct rr_xdr_type *type)
 {
@@ -38,7 +37,8 @@ known_resolve_number(struct rr_xdr_type *type)
 	return false;
 }
 
-/* Octets of a shape of their own: only where the declaration has none. */
+/* Whether the type is known octets; if so, makes the declaration one of opaque data. Such a type has a
+ * shape of its own, so the declaration must not have a shape. */
 static bool
 known_resolve_octets(struct rr_xdr_declaration *declaration)
 {
@@ -67,7 +67,7 @@ struct known_member {
 	const char *owner, *name;
 	enum rr_xdr_kind kind;
 	enum rr_xdr_shape shape;
-	uint32_t bound; /* 0: without */
+	uint32_t bound; /* 0: there is no bound */
 };
 
 static struct rr_xdr_declaration *
@@ -93,6 +93,7 @@ known_make_member(
 	return member;
 }
 
+/* Whether the type is a struct that is known here; if so, adds its members. */
 static bool
 known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
@@ -120,7 +121,7 @@ known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	return true;
 }
 
-/* Flavors of credentials (RFC 5531, section 8.2), and a bound of <rpc/auth.h>. */
+/* The known names of numbers: flavors of credentials (RFC 5531, section 8.2), and a bound of <rpc/auth.h>. */
 bool
 rr_xdr_evaluate_foreign(struct rr_xdr_value *value)
 {

@@ -3,18 +3,18 @@
 
 #include "xdr/compiler.h"
 
-/* Whether C would not take name for a member. */
+/* Whether C would not accept name for a member. */
 static bool
 names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_declaration *member, const char *name)
 {
 	const struct rr_xdr_name *known = rr_xdr_find(compiler, name);
 
-	/* Constants are macros in C, which does not tell them from members of the same name. */
+	/* Constants are macros in C, which would replace members of the same name. */
 	if (rr_xdr_is_reserved(name) ||
 		(known && (known->kind == RR_XDR_NAME_CONST || known->kind == RR_XDR_NAME_OTHER)))
 		return true;
-	/* The arms of a union are in C the members of a union of this name. */
+	/* In C the arms of a union are the members of a union with this name. */
 	if (member == type->discriminant)
 		return strcmp(name, "u") == 0;
 	for (const struct rr_xdr_declaration *other = type->members; other; other = other->next) {

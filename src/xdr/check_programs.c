@@ -3,9 +3,10 @@
 
 #include "xdr/compiler.h"
 
-enum { HIGHEST = 4095 }; /* procedure number: tables are indexed by it */
+enum { HIGHEST = 4095 }; /* the highest procedure number: tables are indexed by the number */
 
-/* RFC 5531, section 12.3: "Only unsigned constants can be assigned to programs, versions, and procedures." */
+/* Checks the number of a program, version or procedure. RFC 5531, section 12.3: "Only unsigned constants
+ * can be assigned to programs, versions, and procedures." */
 static void
 check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint32_t highest)
 {
@@ -16,8 +17,8 @@ check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint3
 			highest);
 }
 
-/* A type without a name in C gets one: PROCEDURE_args or PROCEDURE_result, with the version in front if
- * need be. */
+/* Gives a type without a name in C a name: PROCEDURE_args or PROCEDURE_result, with the version in front if
+ * the name is taken. */
 static struct rr_xdr_type *
 name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix,
@@ -49,7 +50,7 @@ name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version
 	return named;
 }
 
-/* Several arguments: they follow each other in the stream as the members of a struct do. */
+/* Makes a struct of several arguments: they follow each other in the stream as the members of a struct do. */
 static struct rr_xdr_declaration *
 programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 {
@@ -82,7 +83,7 @@ programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 	       (kind < RR_XDR_SCALARS || kind == RR_XDR_NAMED || kind == RR_XDR_VOID);
 }
 
-/* The type of the arguments, or of the result. */
+/* Returns the type of the arguments, or of the result. */
 static struct rr_xdr_type *
 check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)
@@ -97,7 +98,8 @@ check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *versio
 	return name_type(compiler, version, procedure, suffix, declaration);
 }
 
-/* Versions of one program often have the same procedure: it has one name in C if it has one number, too. */
+/* Whether an earlier version of the program has the procedure with the same name and number. Versions of a
+ * program often share procedures: the name is then defined once in C. */
 static bool
 programs_is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure)

@@ -50,11 +50,9 @@ types_resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *
 		type->definition = name->definition;
 }
 
-/*
- * RFC 4506, section 6.4: "Only unsigned constants may be used as size specifications for arrays." An
- * identifier need not "have been declared previously as an unsigned constant", as it demands: rpcgen takes
- * any number.
- */
+/* Checks the size of an array. RFC 4506, section 6.4: "Only unsigned constants may be used as size
+ * specifications for arrays." The section also demands that an identifier "have been declared previously as
+ * an unsigned constant"; this is not checked, as rpcgen takes any number. */
 static void
 types_resolve_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
@@ -71,7 +69,8 @@ rr_xdr_is_empty(const struct rr_xdr_declaration *declaration)
 	       declaration->size.number.magnitude == 0;
 }
 
-/* RFC 5531, section 9, has `opaque results[0]`, for what is no part of the type: C has no member for it. */
+/* Removes members without contents, for which C has no member: RFC 5531, section 9, has `opaque results[0]`
+ * in the place of results whose type is not known. */
 static void
 types_remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
@@ -95,7 +94,8 @@ types_remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 		rr_xdr_error(compiler, type->position, "a struct without contents cannot be in C");
 }
 
-/* RFC 4506, section 6.4: "variable names must be unique within the scope of struct and union declarations" */
+/* Checks that the members of a type have different names. RFC 4506, section 6.4: "variable names must be
+ * unique within the scope of struct and union declarations" */
 static void
 check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {

@@ -7,7 +7,7 @@
 
 #include "xdr/xdr.h"
 
-/* In front of each piece of memory; the union keeps what follows aligned. */
+/* Stands in front of each piece of memory; the union keeps the memory behind it aligned. */
 union block {
 	void *next;
 	max_align_t align;

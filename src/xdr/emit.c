@@ -104,7 +104,7 @@ rr_xdr_number(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 	if (!number.negative)
 		return rr_xdr_format(emitter->compiler, "%" PRIu64 "%s", number.magnitude,
 			number.magnitude > INT64_MAX ? "u" : "");
-	/* C has no literal for the least number, only for one more than it. */
+	/* C has no literal for the least number, only for the number above it. */
 	if (number.magnitude > INT64_MAX)
 		return rr_xdr_format(emitter->compiler, "(-%" PRIu64 " - 1)", number.magnitude - 1);
 	if (number.magnitude == (uint64_t)INT32_MAX + 1)
@@ -119,7 +119,7 @@ rr_xdr_bound(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *de
 
 	if (declaration->shape != RR_XDR_FIXED && !declaration->bounded)
 		return "UINT32_MAX";
-	/* C may come to the enum later. */
+	/* C may define the enum later. */
 	if (size.is_enumerator)
 		size.c_name = NULL;
 	return rr_xdr_number(emitter, &size);
@@ -167,7 +167,7 @@ rr_xdr_is_simple(const struct rr_xdr_definition *definition)
 void
 rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
-	/* In C++, an enum inside a struct has its names there only. */
+	/* In C++, the names of an enum inside a struct are known in that struct only. */
 	bool by_name = emitter->current->declaration.type == type;
 	struct rr_xdr_value number;
 
@@ -184,7 +184,7 @@ rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type
 	}
 }
 
-/* The arm for a value of a bool; NULL where there is none. */
+/* Returns the arm for a value of a bool; NULL: there is no such arm. */
 static const struct rr_xdr_declaration *
 emit_find_arm(const struct rr_xdr_type *type, uint64_t value)
 {
@@ -204,6 +204,8 @@ emit_find_arm(const struct rr_xdr_type *type, uint64_t value)
 typedef void (*emit_arm)(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
 
+/* Writes the statements for one arm; a value without an arm fails, and an arm without a name needs no
+ * statements. */
 static void
 emit_one(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *arm, const char *path,
 	const char *fail, emit_arm emit)
@@ -214,6 +216,7 @@ emit_one(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *arm, c
 		emit(emitter, arm, rr_xdr_member(emitter, rr_xdr_member(emitter, path, "u"), arm->name));
 }
 
+/* Writes the arms of a union on a bool as an if. */
 static void
 emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path, const char *fail,
 	emit_arm emit)
@@ -234,6 +237,7 @@ emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const ch
 	rr_xdr_close(emitter, "");
 }
 
+/* Writes the arms of a union as a switch. */
 static void
 emit_switch(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path,
 	const char *fail, emit_arm emit)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A function for each procedure that calls it, with its own types: beside the table, whose pointers are void.
- */
+/* Writes for each procedure a function that calls it with its own types; the pointers in the table are
+ * void. */
 #include <inttypes.h>
 
 #include "xdr/emit.h"
 
-/* What the procedure takes: to const, but for arrays, as ISO C has no conversion to a pointer to a const
- * array. */
+/* Returns the parameter for the arguments: a pointer to const. For arrays it is not const, as ISO C has no
+ * conversion to a pointer to a const array. */
 static const char *
 call_args(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *name)
 {

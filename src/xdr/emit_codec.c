@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
-/* What codecs of either direction have in common: the order in which they go through a type. */
+/* The common part of codecs of either direction: the order in which they go through a type. */
 
 static void emit_declaration(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
 
+/* Writes the codec of a named type, in place or as a call. */
 static void
 emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition, const char *path)
 {
@@ -43,7 +44,8 @@ emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	}
 }
 
-/* RFC 8166, 3.4.2: of what is not marked as DDP-eligible, "All other XDR data items MUST NOT be reduced." */
+/* Writes the codec of octets; placed: they are marked. RFC 8166, 3.4.2: of data that is not marked as
+ * DDP-eligible, "All other XDR data items MUST NOT be reduced." */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
 	bool placed)
@@ -109,7 +111,7 @@ emit_declaration(
 		emit_type(emitter, declaration->type, path);
 }
 
-/* A list is read by a loop, however long the peer made it, and written by one. */
+/* Writes the codec of a list as a loop, so that a long list of the peer takes no stack. */
 static void
 emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
 {
@@ -127,6 +129,7 @@ emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
 	rr_xdr_close(emitter, "");
 }
 
+/* Writes the body of the function for the current type. */
 static void
 emit_body(struct rr_xdr_emitter *emitter)
 {
@@ -139,6 +142,7 @@ emit_body(struct rr_xdr_emitter *emitter)
 			emitter, &emitter->current->declaration, rr_xdr_pointed(emitter, emitter->value));
 }
 
+/* Writes the function that counts the depth, for a type that can hold itself. */
 static void
 emit_deep(struct rr_xdr_emitter *emitter)
 {

@@ -10,7 +10,7 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
-	/* C++ wants to be asked for the type of an enum; C has no word for it. */
+	/* C++ requires a cast to the type of an enum; __typeof__ names it, as C has no other name. */
 	rr_xdr_line(emitter, "%s = (__typeof__(%s))rpcrdma_get_i32(%s);", path, path, emitter->stream);
 	rr_xdr_line(emitter, "switch (%s) {", path);
 	rr_xdr_emit_cases(emitter, type);

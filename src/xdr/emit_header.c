@@ -7,7 +7,7 @@
 
 /* ---- Constants ---- */
 
-/* As it is spelled where C understands that, so that masks look like masks. */
+/* Returns a constant as the schema spells it, if C understands that: masks then look like masks. */
 static const char *
 header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 {
@@ -15,7 +15,7 @@ header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *
 
 	if (value->is_text || value->foreign || value->text[0] == '0')
 		return value->text;
-	number.c_name = NULL; /* C may see that later */
+	number.c_name = NULL; /* C may define the name later */
 	return rr_xdr_number(emitter, &number);
 }
 
@@ -106,8 +106,8 @@ emit_forward(struct rr_xdr_emitter *emitter)
 	}
 }
 
-/* Types that the schema does not define: declared, where they have a keyword; and what codecs there must be.
- */
+/* Writes the declarations of the codecs that another source must have for a type that the schema does not
+ * define. */
 static void
 emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {
@@ -122,7 +122,7 @@ emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *def
 		emitter->writer, name, emitter->value);
 }
 
-/* The lines for the header that stand in front of a place in the schema. */
+/* Writes the lines for the header that stand in front of a place in the schema, and returns the rest. */
 static const struct rr_xdr_passed *
 emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, unsigned place)
 {
@@ -137,7 +137,7 @@ emit_types(struct rr_xdr_emitter *emitter)
 	const struct rr_xdr_compiler *compiler = emitter->compiler;
 	const struct rr_xdr_passed *passed = compiler->passed;
 
-	/* Those that stand first are in front of all macros: they include other headers. */
+	/* The lines in front of all definitions come before all macros, as they include other headers. */
 	passed = emit_passed(emitter, passed, compiler->definitions ? compiler->definitions->place : 0);
 	emit_constants(emitter);
 	emit_forward(emitter);
@@ -167,7 +167,7 @@ rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard)
 	rr_xdr_line(emitter, "/* Written by `rpcrdma xdr` from a schema: change that, not this. */");
 	rr_xdr_line(emitter, "#ifndef %s", guard);
 	rr_xdr_line(emitter, "#define %s", guard);
-	/* In front of all macros of the schema. */
+	/* The header of the library comes before all macros of the schema. */
 	rr_xdr_line(emitter, "\n#include <rpcrdma/%s.h>", header_has_program(compiler) ? "client" : "xdr");
 	emit_types(emitter);
 	rr_xdr_line(emitter, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif");

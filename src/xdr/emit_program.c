@@ -27,7 +27,8 @@ emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scal
 		scalar->c_type, emitter->value);
 }
 
-/* ISO C has no conversion to a pointer to a const array: only a const struct has const arrays. */
+/* Writes the call of put for an array through a const struct: ISO C has no conversion to a pointer to a
+ * const array. */
 static void
 emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
@@ -57,7 +58,7 @@ emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_defini
 			name, emitter->writer, name, emitter->value);
 }
 
-/* Once for each type that a procedure of the schema takes or returns. */
+/* Writes the functions of a type that a procedure takes or returns, once for each type. */
 static void
 emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -76,10 +77,9 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 
 /* ---- The tables ---- */
 
-/*
- * C and C++ have the elements in their order in common, not their names: so each is written down, those of
- * numbers that have no procedure as well.
- */
+/* Writes two members of a table row, with the names as a comment. C and C++ agree on the order of members
+ * in an initialiser, but not on naming them: so all members are written, also for numbers without a
+ * procedure. */
 static void
 emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args, uint32_t of_result)
 {

@@ -26,9 +26,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path,
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s, %s);", codec, emitter->stream, path, bound);
 }
 
-/* An array that is longer than the schema allows, or is not there, fails the encoding: its elements are not
- * looked at.
- */
+/* Writes the count of an array. Encoding fails, without a look at the elements, if the array is longer than
+ * the schema allows, or its pointer is NULL. */
 static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)
@@ -53,7 +52,7 @@ emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->stream, path);
 }
 
-/* Or when there is no more room: also of a list that bites its own tail. */
+/* Ends the loop of a list also if there is no more room: the list may be circular. */
 static void
 emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {

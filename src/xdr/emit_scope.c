@@ -3,7 +3,7 @@
 
 #include "xdr/emit.h"
 
-/* The name of a type in C at the place of its use. */
+/* Finds the name of a type in C at the place of its use. */
 
 bool
 rr_xdr_is_struct(const struct rr_xdr_definition *definition)
@@ -14,7 +14,7 @@ rr_xdr_is_struct(const struct rr_xdr_definition *definition)
 	       (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION);
 }
 
-/* Whether C knows it by a keyword and the name, too. */
+/* Whether C knows the definition by a keyword and the name, too. */
 bool
 rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 {
@@ -35,7 +35,8 @@ scope_is_member(const struct rr_xdr_type *type, const char *name)
 	return false;
 }
 
-/* Whether a member of the definition, in C, has this name: those among them that the schema does not name. */
+/* Whether a member of the definition has this name in C. Some members have names that the schema does not
+ * have. */
 static bool
 scope_is_hidden(const struct rr_xdr_definition *definition, const char *name)
 {
@@ -71,10 +72,9 @@ rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definiti
 		rr_xdr_emit_aliases(emitter, definition, member->type);
 }
 
-/*
- * In C++, a member that has the name of a type hides the type in its struct, and then no other member may
- * have used it. There, structs and enums are named with the keyword, and other types by a second name.
- */
+/* Returns the name of the type inside the current definition. In C++, a member with the name of a type
+ * hides the type in its struct, and no other member may then have used the type. So structs and enums are
+ * named with the keyword there, and other types by a second name. */
 const char *
 rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
-/* Functions that count the depth call each other in circles. */
+/* Declares the functions that count the depth, as these may call each other in circles. */
 static void
 emit_forward(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {

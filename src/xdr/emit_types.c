@@ -3,7 +3,7 @@
 
 #include "xdr/emit.h"
 
-/* The types of the schema as C has them. */
+/* Writes the types of the schema as types of C. */
 
 static void emit_member(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before);
@@ -14,7 +14,7 @@ emit_enumerators(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	for (const struct rr_xdr_enumerator *e = type->enumerators; e; e = e->next) {
 		struct rr_xdr_value number = e->value;
 
-		number.c_name = NULL; /* the constant may be an enumerator that C sees later */
+		number.c_name = NULL; /* the constant may be an enumerator that C defines later */
 		rr_xdr_line(
 			emitter, "%s = %s%s", e->name, rr_xdr_number(emitter, &number), e->next ? "," : "");
 	}
@@ -38,7 +38,7 @@ emit_union_members(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *typ
 	rr_xdr_close(emitter, " u;");
 }
 
-/* What stands between the braces of an enum, struct or union. */
+/* Writes the lines between the braces of an enum, struct or union. */
 static void
 emit_inside(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -52,7 +52,7 @@ emit_inside(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	}
 }
 
-/* One object of the type: `before TYPE name;` */
+/* Writes an object of the type: `before TYPE name;` */
 static void
 emit_object(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *before, const char *name)
@@ -104,7 +104,7 @@ emit_member(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 	}
 }
 
-/* Schemas define names such as uint32_t, which C has already. */
+/* Whether C has the type already: some schemas define names such as uint32_t. */
 static bool
 types_is_known(const struct rr_xdr_definition *definition)
 {

@@ -3,7 +3,7 @@
 
 #include "xdr/compiler.h"
 
-/* From names to numbers. */
+/* Finds the numbers that names stand for. */
 
 /* RFC 4506, section 4.4: bool is "enum { FALSE = 0, TRUE = 1 }" */
 static bool
@@ -12,7 +12,7 @@ evaluate_is_bool(const char *name)
 	return strcmp(name, "TRUE") == 0 || strcmp(name, "FALSE") == 0;
 }
 
-/* A constant may be named after one that is defined further down. */
+/* Evaluates a constant, once. A constant may be named after a constant that is defined further down. */
 void
 rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *constant)
 {
@@ -37,7 +37,7 @@ evaluate_take_const(
 	value->foreign = constant->value.foreign;
 }
 
-/* value->foreign where the schema does not define the name. */
+/* Finds the number of a value. value->foreign is set if the schema does not define its name. */
 static bool
 evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {
@@ -67,7 +67,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	return !compiler->error;
 }
 
-/* From here on the schema knows it as a constant without a number. */
+/* Defines a constant without a number, which the schema does not define, and warns of it. */
 static void
 evaluate_declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {

@@ -25,7 +25,7 @@ rr_xdr_tail(const struct rr_xdr_definition *definition)
 	return leaf->type->definition == definition ? last : NULL;
 }
 
-/* A walk along all references; each definition is visited once. */
+/* A search along all references; each definition is visited once. */
 struct walk {
 	const struct rr_xdr_definition *target; /* NULL: looks for a marked declaration */
 	bool tails;                             /* follow the tails of lists, too */

@@ -24,7 +24,7 @@ rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer)
 		lexer->file };
 }
 
-/* The text ends in a zero, so that one octet may always be looked at. */
+/* Whether word stands at the lexer's place. The text ends in a zero, so comparing stops at its end. */
 static bool
 lexer_at(const struct rr_xdr_lexer *lexer, const char *word)
 {
@@ -74,7 +74,7 @@ rr_xdr_lexer_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether there are only blanks in front of it in its line. */
+/* Whether there are only blanks between the beginning of the line and the lexer's place. */
 static bool
 lexer_is_first(const struct rr_xdr_lexer *lexer)
 {
@@ -122,7 +122,7 @@ lexer_bad_number(struct rr_xdr_lexer *lexer, const struct rr_xdr_token *token, c
 	rr_xdr_error(lexer->compiler, token->position, "%s is not a number: %s", token->text, why);
 }
 
-/* Sets the token's number from digits, which are a part of its text. */
+/* Sets the number of the token from digits, which are a part of its text. */
 static void
 lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char *digits, int base)
 {
@@ -184,7 +184,8 @@ read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
 }
 
-/* What const can name beside numbers: "text", and the number of a character: 'c'. */
+/* Reads a text in double quotes, or a character in single quotes, which stands for its number. Only
+ * constants use these. */
 static void
 read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {

@@ -4,7 +4,7 @@
 
 #include "xdr/compiler.h"
 
-/* RFC 4506, section 6.2. */
+/* Divides a schema into tokens: RFC 4506, section 6.2. */
 
 enum rr_xdr_token_kind {
 	RR_XDR_TOKEN_END,  /* also after an error */
@@ -14,6 +14,7 @@ enum rr_xdr_token_kind {
 	RR_XDR_TOKEN_MARK  /* one character: text[0] */
 };
 
+/* A token, and where it stands. */
 struct rr_xdr_token {
 	enum rr_xdr_token_kind kind;
 	struct rr_xdr_position position;
@@ -21,12 +22,13 @@ struct rr_xdr_token {
 	struct rr_xdr_number number;
 };
 
+/* The place in the text. */
 struct rr_xdr_lexer {
 	struct rr_xdr_compiler *compiler;
 	const char *next, *end;
-	const char *line; /* where the current one begins */
+	const char *line; /* where the current line begins */
 	unsigned line_number;
-	const char *file; /* by the last line marker; NULL: the file that is compiled */
+	const char *file; /* the file that the last line marker named; NULL: the file that is compiled */
 };
 
 void rr_xdr_lexer_init(
@@ -34,16 +36,16 @@ void rr_xdr_lexer_init(
 
 struct rr_xdr_position rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer);
 
-/* The text from `from` to `to`, in the memory of the run. */
+/* Returns the text from `from` to `to`, in the memory of the run. */
 const char *rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to);
 const char *rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer);
 bool rr_xdr_lexer_is_word(char c);
 
-/* lexer_lines.c: a line that begins with %, and one that begins with #. */
+/* lexer_lines.c: read a line that begins with %, and a line that begins with #. */
 void rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer);
 void rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer);
 
-/* The next token. Lines for the header and pragmas go to the compiler on the way. */
+/* Returns the next token. Lines for the header and pragmas before it are handed to the compiler. */
 struct rr_xdr_token rr_xdr_next_token(struct rr_xdr_lexer *lexer);
 
 #endif

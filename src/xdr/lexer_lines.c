@@ -4,8 +4,8 @@
 
 #include "xdr/lexer.h"
 
-/* Lines of a schema that are no part of its language: for the header, for the compiler, of the preprocessor.
- */
+/* Reads lines of a schema that do not belong to its language: lines for the header, for the compiler, and
+ * of the preprocessor. */
 
 void
 rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer)
@@ -15,7 +15,7 @@ rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer)
 
 	if (!passed)
 		return;
-	/* Marks of a source code control system of old, of which compilers warn. */
+	/* Old source code control systems wrote such marks; compilers warn of them, so they are dropped. */
 	if (strncmp(lexer->next, "%#pragma ident", strlen("%#pragma ident")) == 0) {
 		lexer->next = end;
 		return;
@@ -34,7 +34,7 @@ lines_skip_blanks(struct rr_xdr_lexer *lexer)
 		lexer->next++;
 }
 
-/* One word of a line, and the blanks behind it; "" where there is none. */
+/* Returns a word of the line, and skips the blanks behind it; "": there is no word. */
 static const char *
 lines_word(struct rr_xdr_lexer *lexer)
 {
@@ -83,7 +83,7 @@ read_prefix(struct rr_xdr_lexer *lexer)
 	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
 }
 
-/* Behind #pragma. Pragmas of others are ignored. */
+/* Reads the rest of a #pragma. Pragmas of other programs are ignored. */
 static void
 read_pragma(struct rr_xdr_lexer *lexer)
 {
@@ -106,7 +106,7 @@ read_pragma(struct rr_xdr_lexer *lexer)
 			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
 }
 
-/* A line marker, behind the #: the number and the file of the line below. */
+/* Reads a line marker, behind the #: the number and the file of the line below. */
 static void
 read_marker(struct rr_xdr_lexer *lexer)
 {
@@ -141,7 +141,7 @@ rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer)
 		read_pragma(lexer);
 		return;
 	}
-	/* Not ignored: what stands between #if and #endif would become part of the schema. */
+	/* Such a line is an error, as the text between #if and #endif would become part of the schema. */
 	if (unprocessed)
 		rr_xdr_error(
 			lexer->compiler, where, "#%s is for the C preprocessor, which %s", kind, unprocessed);

@@ -16,8 +16,8 @@ rr_xdr_find(const struct rr_xdr_compiler *compiler, const char *name)
 bool
 rr_xdr_is_reserved(const char *name)
 {
-	/* Keywords of C23 and C++20, what <stdbool.h>, <stddef.h> and <stdint.h> define in capitals, and the
-	 * words that gcc replaces by numbers. */
+	/* Keywords of C23 and C++20, the macros in capitals of <stdbool.h>, <stddef.h> and <stdint.h>, and
+	 * the words that gcc replaces by numbers. */
 	static const char *const reserved[] = { "alignas", "alignof", "and", "and_eq", "asm", "auto",
 		"bitand", "bitor", "break", "catch", "char", "char16_t", "char32_t", "char8_t", "class",
 		"co_await", "co_return", "co_yield", "compl", "concept", "const_cast", "consteval",

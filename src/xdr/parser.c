@@ -126,7 +126,7 @@ parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *def
 		rr_xdr_error(parser->compiler, declaration->position, "void cannot have another name");
 }
 
-/* "enum" identifier enum-body, and so on: another spelling of a typedef with a body. */
+/* Parses "enum" identifier enum-body, and so on: another spelling of a typedef with a body. */
 static void
 parser_parse_named_body(
 	struct rr_xdr_parser *parser, struct rr_xdr_definition *definition, enum rr_xdr_kind kind)

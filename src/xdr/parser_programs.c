@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/parser.h"
 
-/* RFC 5531, section 12.2: "The RPC language is identical to the XDR language ... except for" programs. */
+/* Parses programs. RFC 5531, section 12.2: "The RPC language is identical to the XDR language ... except
+ * for" programs. */
 
 static void
 programs_parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/parser.h"
 
-enum { DEEPEST = 64 }; /* bodies inside bodies */
+enum { DEEPEST = 64 }; /* how deep bodies may stand inside bodies */
 
 /* ---- Declarations ---- */
 
-/* What may follow the name: [size], <size>, <>. */
+/* Parses the size behind the name: [size], <size>, <>. */
 static void
 types_parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
@@ -35,7 +35,7 @@ check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *decla
 			"a string is declared as: string %s<MAXIMUM>", declaration->name);
 }
 
-/* RFC 4506: declaration */
+/* Parses "declaration" of RFC 4506. */
 void
 rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
@@ -53,7 +53,8 @@ rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration
 		check_shape(parser, declaration);
 }
 
-/* Octets as such have no length that the reader knows; a string's may be any. */
+/* Begins an argument or a result. Opaque data is refused, as its length would not be known; strings may
+ * have any length. */
 static struct rr_xdr_declaration *
 types_new_argument(struct rr_xdr_parser *parser)
 {
@@ -165,7 +166,7 @@ types_parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	rr_xdr_expect(parser, "}");
 }
 
-/* "case" value ":", as many as there are; or "default" ":" */
+/* Parses the labels of an arm: one or more of "case" value ":"; or "default" ":". */
 static void
 types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 {
@@ -236,7 +237,7 @@ rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
-/* What rpcgen takes for an int: long, short, and either with int behind it. */
+/* Accepts the words that rpcgen takes for an int: long, short, and either of them with int behind it. */
 static bool
 types_parse_long(struct rr_xdr_parser *parser)
 {
@@ -245,8 +246,8 @@ types_parse_long(struct rr_xdr_parser *parser)
 	return rr_xdr_accept(parser, "int") || found;
 }
 
-/* RFC 4506 wants int or hyper behind unsigned; older schemas, those of NFSv4 among them, leave out the int.
- */
+/* Parses the words behind unsigned. RFC 4506 requires int or hyper there; older schemas, also those of
+ * NFSv4, leave out the int. */
 static void
 types_parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -257,7 +258,7 @@ types_parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 		types_parse_long(parser);
 }
 
-/* Types that are one keyword. */
+/* Accepts a type whose name is a keyword. */
 static bool
 types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -281,7 +282,7 @@ types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	return false;
 }
 
-/* Struct, union or enum: a body, or the name of one that is defined elsewhere. */
+/* Accepts a struct, union or enum: with its body, or the name of a type that is defined elsewhere. */
 static bool
 types_accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {

@@ -11,20 +11,19 @@
 #include "xdr/compiler.h"
 #include "xdr/xdr.h"
 
-/*
- * The C preprocessor, as rpcgen calls it. It runs in a process of its own, and its output is read through a
- * pipe. A schema without directives does not need it, and is compiled where there is none.
- */
+/* Runs the C preprocessor as rpcgen calls it, in a process of its own, and reads its output through a pipe.
+ * A schema without directives does not need the preprocessor, and compiles on machines without a
+ * preprocessor. */
 
 static const char *const own_arguments[] = {
-	"-std=c11", /* or words such as unix would be replaced by numbers */
-	"-C",       /* comments in lines for the header stay there */
+	"-std=c11", /* without this, words such as unix would be replaced by numbers */
+	"-C",       /* keeps comments in lines for the header */
 	"-DRPC_HDR",
 };
 
 enum { OWN = sizeof(own_arguments) / sizeof(*own_arguments) };
 
-/* Whether the line is one that the preprocessor has to look at. */
+/* Whether the line is a directive of the preprocessor. */
 static bool
 preprocess_is_directive(const char *line)
 {
@@ -48,7 +47,7 @@ preprocess_is_needed(const char *text)
 	return false;
 }
 
-/* The arguments of one program: cpp, or `cc -E -x c`, which is the same. */
+/* Returns the arguments for a program: cpp, or cc, which preprocesses with `-E -xc` likewise. */
 static char **
 preprocess_arguments(struct rr_xdr_compiler *compiler, const char *program)
 {
@@ -69,12 +68,13 @@ preprocess_arguments(struct rr_xdr_compiler *compiler, const char *program)
 		arguments[count++] = options->arguments[i];
 	arguments[count++] = "-xc";
 	arguments[count++] = path[0] == '-' ? rr_xdr_format(compiler, "./%s", path) : path;
-	/* posix_spawnp() wants pointers to what it does not change without saying const. */
+	/* The parameter of posix_spawnp() is not const, although it does not change the arguments. */
 	memcpy(copy, arguments, room * sizeof(*copy));
 	return copy;
 }
 
-/* The first program that there is, with its output in the descriptor; -1 where there is none. */
+/* Starts the first of the programs that exists, with its output in the descriptor; -1: no program could be
+ * started. */
 static pid_t
 preprocess_spawn(struct rr_xdr_compiler *compiler, int output)
 {
@@ -95,7 +95,7 @@ preprocess_spawn(struct rr_xdr_compiler *compiler, int output)
 	return process;
 }
 
-/* What the process writes into the pipe, until it ends. */
+/* Reads all that the process writes into the pipe, and waits for its end. */
 static char *
 preprocess_collect(struct rr_xdr_compiler *compiler, int pipe, pid_t process, size_t *length)
 {
@@ -107,7 +107,7 @@ preprocess_collect(struct rr_xdr_compiler *compiler, int pipe, pid_t process, si
 		text = rr_xdr_read_stream(compiler, file, length);
 	else
 		rr_xdr_trouble(compiler, -RPCRDMA_ERR_NOMEM, "no memory");
-	/* A process that still writes ends by this. */
+	/* A process that still writes is ended by this. */
 	if (file ? fclose(file) : close(pipe))
 		rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot read it: %s", strerror(errno));
 	while (waitpid(process, &status, 0) < 0 && errno == EINTR)

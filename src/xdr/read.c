@@ -5,7 +5,7 @@
 
 #include "xdr/compiler.h"
 
-/* The largest schema that is read: those of NFS have less than a tenth of it. */
+/* Octets of the largest schema that is read: those of NFS have less than a tenth of this. */
 enum { SCHEMA_MAX = 1 << 20 };
 
 char *

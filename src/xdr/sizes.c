@@ -4,10 +4,8 @@
 #include "base/checked.h"
 #include "xdr/compiler.h"
 
-/*
- * How large a value can be in the stream. A marked item counts its length
- * word only. Sums stop at UINT32_MAX, which as a maximum says "not bounded".
- */
+/* Computes how large a value can be in the stream. A marked item counts its length word only. Sums stop at
+ * UINT32_MAX, which as a maximum means "not bounded". */
 
 static uint32_t
 sizes_plus(uint32_t a, uint32_t b)
@@ -22,7 +20,7 @@ sizes_times(uint32_t count, uint32_t size)
 {
 	uint64_t product = (uint64_t)count * size;
 
-	/* Nothing, however often, remains nothing; and no times without bound is nothing. */
+	/* A product with zero is zero, also with a count or a size that is not bounded. */
 	return (uint32_t)rr_min(product, UINT32_MAX);
 }
 
@@ -81,7 +79,7 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	case RR_XDR_DOUBLE: return (struct rr_xdr_size){ .min = 8, .max = 8 };
 	case RR_XDR_STRUCT: return size_of_struct(compiler, type);
 	case RR_XDR_UNION: return size_of_union(compiler, type);
-	/* At least a word: XDR has no type of nothing. */
+	/* A foreign type takes a word at least: no type of XDR takes no octets. */
 	case RR_XDR_FOREIGN: return (struct rr_xdr_size){ .min = 4, .max = UINT32_MAX };
 	case RR_XDR_NAMED: break;
 	default: return (struct rr_xdr_size){ .min = 4, .max = 4 };
@@ -92,14 +90,16 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return definition->size;
 }
 
-/* Of count elements at most, if count is not UINT32_MAX; a count or a flag goes in front. */
+/* Returns the size of at most count elements, with the count or flag in front of them. UINT32_MAX: the
+ * count is not bounded. */
 static struct rr_xdr_size
 size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, uint32_t count)
 {
 	struct rr_xdr_size size = { .min = 4, .max = UINT32_MAX };
 	struct rr_xdr_size element;
 
-	/* A type that holds itself would never be sized; and how often it does has no bound. */
+	/* A type that holds itself cannot be sized element by element, and the depth of its values has no
+	 * bound. */
 	if (type->kind == RR_XDR_NAMED &&
 		rr_xdr_reaches(compiler, type->definition, type->definition, true)) {
 		if (rr_xdr_reaches_mark(compiler, type->definition))

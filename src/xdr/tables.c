@@ -25,7 +25,7 @@ tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_cod
 	};
 }
 
-/* The highest procedure number plus one. */
+/* Returns the highest procedure number plus one. */
 static uint32_t
 tables_count_procedures(const struct rr_xdr_version *version)
 {

@@ -25,6 +25,7 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 	code->skip = 0;
 }
 
+/* Adds an instruction that steps over octets, or lengthens the one that ends the code. */
 static void
 build_skip(struct rr_walk_code *code, uint32_t octets)
 {
@@ -52,7 +53,8 @@ build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definitio
 	return target;
 }
 
-/* The subroutine, to be built if it is not yet wanted; NULL (and an error) where there is no memory. */
+/* Returns the subroutine; if it is not in the list yet, adds it, to be built later. NULL, and an error is
+ * set: no memory. */
 static struct rr_walk_target *
 build_want(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -70,6 +72,7 @@ build_want(
 	return target;
 }
 
+/* Adds the address of a subroutine, which is filled in when all subroutines are built. */
 static void
 build_address(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -84,7 +87,7 @@ build_address(
 	rr_walk_word(code, 0);
 }
 
-/* The address of what steps over one element. */
+/* Adds the address of the code that steps over one element. */
 static void
 build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -96,7 +99,8 @@ build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
-/* The walker meets no header: all that it has to step over must be in the schema. */
+/* Reports a name that the schema does not define: a walker has only the schema, and could not step over
+ * such a value. */
 void
 rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name)
 {
@@ -104,6 +108,7 @@ rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position positio
 		"%s is not defined here, and items that are placed could not be found behind it", name);
 }
 
+/* Adds the code that steps over a value of the type. */
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -190,6 +195,7 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 /* ---- Subroutines ---- */
 
+/* Adds the code of a list: its members in a loop. */
 static void
 walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_declaration *tail)
@@ -203,6 +209,7 @@ walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	rr_walk_word(code, start);
 }
 
+/* Builds a subroutine. */
 static void
 walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 {
@@ -241,7 +248,7 @@ rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler)
 	}
 	if (code->targets)
 		rr_walk_word(code, RR_WALK_FAIL);
-	/* Targets add targets at the end of the list, so that this loop comes to them, too. */
+	/* Targets add targets at the end of the list, and this loop comes to those, too. */
 	for (struct rr_walk_target *target = code->targets; target && !compiler->error; target = target->next)
 		walk_target(code, target);
 	if (compiler->error)

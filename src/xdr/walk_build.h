@@ -5,37 +5,38 @@
 #include "xdr/compiler.h"
 #include "xdr/walk.h"
 
-/* From the types of a schema to the code of xdr/walk.h. All memory is the compiler's run's. */
+/* Makes the code of xdr/walk.h from the types of a schema. All memory belongs to the run of the compiler. */
 
-/* A subroutine: of a definition, or of the body that stands in the place of an element's type. */
+/* A subroutine, for a definition or for a type without a name that is the type of elements. */
 struct rr_walk_target {
 	const struct rr_xdr_definition *definition;
-	const struct rr_xdr_type *type; /* where there is no definition */
+	const struct rr_xdr_type *type; /* if there is no definition */
 	uint32_t entry;                 /* 0: not built yet */
 	struct rr_walk_target *next;
 };
 
-/* An address that is not known yet. */
+/* A place in the code whose address is not known yet. */
 struct rr_walk_patch {
 	uint32_t at;
 	const struct rr_walk_target *target;
 	struct rr_walk_patch *next;
 };
 
+/* The code, and what is needed to build it. */
 struct rr_walk_code {
 	struct rr_xdr_compiler *compiler;
 	uint32_t *words;
 	uint32_t length, room;
-	uint32_t skip; /* where the octets of a SKIP stand that ends the code so far; or 0 */
+	uint32_t skip; /* if the code ends with a SKIP, the place of its octets; else 0 */
 	struct rr_walk_target *targets, **targets_end;
 	struct rr_walk_patch *patches;
 };
 
-/* All subroutines that procedures of the schema need; with length 0 where nothing is marked. */
+/* Builds all subroutines that procedures of the schema need; length is 0 if the schema has no marks. */
 void rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler);
 
-/* Where the subroutine of a type begins; 0 where it has none: no item can be in an argument or result of it.
- */
+/* Returns where the subroutine of a type begins; 0: it has no subroutine, as no item can be in arguments or
+ * results of this type. */
 uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type *type);
 
 /* ---- Within the builder ---- */
@@ -48,14 +49,15 @@ void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declarat
 /* walk_union.c */
 void rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type);
 
-/* walk_shape.c: whether all values take the same octets, whatever is in them. */
+/* walk_shape.c: whether all values of the type take the same number of octets. */
 bool rr_walk_is_uniform(const struct rr_xdr_declaration *declaration);
 bool rr_walk_is_uniform_type(const struct rr_xdr_type *type);
 
-/* About how many words it takes to step over a value where it stands, not by a subroutine. */
+/* Returns about how many words of code step over a value in place, without a subroutine. */
 unsigned rr_walk_cost(const struct rr_xdr_declaration *declaration);
 
-/* Larger ones become subroutines: so the code is no larger than in proportion to the schema. */
+/* The highest cost of code in place. Types with a higher cost become subroutines, so that the size of the
+ * code stays in proportion to the schema. */
 enum { RR_WALK_INLINE = 16 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/walk_build.h"
 
-/* Each definition is judged once: schemas can nest in ways that would take for ever otherwise. */
+/* Whether a definition is uniform, remembered after the first judgement: some nested schemas would take
+ * very long otherwise. */
 enum { UNKNOWN, NO, YES };
 
 bool
@@ -9,7 +10,7 @@ rr_walk_is_uniform_type(const struct rr_xdr_type *type)
 {
 	struct rr_xdr_definition *definition = type->definition;
 
-	/* The arms of a union could be of one size, but one that is unknown could be of another. */
+	/* Even if all arms of a union have the same size, a value without an arm may have another size. */
 	if (type->kind == RR_XDR_UNION || type->kind == RR_XDR_FOREIGN)
 		return false;
 	if (type->kind == RR_XDR_NAMED) {

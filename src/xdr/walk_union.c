@@ -7,7 +7,7 @@
 struct choice {
 	uint32_t value;
 	const struct rr_xdr_declaration *arm;
-	uint32_t slot; /* where its address goes */
+	uint32_t slot; /* where the address of the arm goes */
 };
 
 static uint32_t
@@ -24,7 +24,7 @@ union_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The labels of all arms, by value. */
+/* Returns the labels of all arms, sorted by value. */
 static struct choice *
 union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
 {
@@ -51,7 +51,7 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 	return choices;
 }
 
-/* Where the values lie close together. Returns where the default's address goes. */
+/* Adds a TABLE, for values that lie close together. Returns where the default's address goes. */
 static uint32_t
 union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -68,6 +68,7 @@ union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t coun
 	return other;
 }
 
+/* Adds a SWITCH, for values that lie far apart. Returns where the default's address goes. */
 static uint32_t
 union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -85,7 +86,8 @@ union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t cou
 	return other;
 }
 
-/* What goes into the slots of an arm; and of all those values that have none, if it is the default. */
+/* Fills the address into the slots of an arm; if the arm is the default, also into the slots of all values
+ * without an arm. */
 static void
 union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
 	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)
@@ -124,7 +126,8 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 		code->skip = 0;
 		union_fill(code, choices, count, arm, other, code->length);
 		rr_walk_declaration(code, arm);
-		/* Each of these jumps leads to the end; until that is known they lead to each other. */
+		/* Each of these jumps leads to the end. Until the end is known, each jump has the place of
+		 * the jump before it. */
 		rr_walk_word(code, RR_WALK_JUMP);
 		rr_walk_word(code, jump);
 		jump = code->length - 1;

@@ -12,11 +12,9 @@
 
 #include "xdr/emit.h"
 
-/*
- * Both outputs are written under temporary names beside their final ones, and
- * renamed when everything went well. Each output owns its temporary file from
- * xdr_open_output() to close_output().
- */
+/* Runs the compiler. Both outputs are written under temporary names beside their final names, and renamed
+ * when all went well. Each output owns its temporary file from xdr_open_output() until xdr_rename_output()
+ * or xdr_remove_temporary(). */
 
 struct output {
 	const char *path;
@@ -48,7 +46,7 @@ xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const c
 		xdr_cannot_write(compiler, output);
 		return;
 	}
-	/* mkostemp() creates private files; these are as any other that a compiler writes. */
+	/* mkostemp() creates private files; the outputs get the usual permissions. */
 	mask = umask(0);
 	umask(mask);
 	output->file = fdopen(fd, "w");
@@ -95,7 +93,7 @@ xdr_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The macro around a header: XDR_ and its name in capitals. */
+/* Returns the macro around a header: XDR_ and the header's name in capitals. */
 static const char *
 xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 {

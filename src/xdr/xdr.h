@@ -36,20 +36,19 @@
 
 /* How the C preprocessor is called. */
 struct rr_xdr_preprocess {
-	bool never;                   /* a schema with directives is then an error */
-	const char *const *arguments; /* -DNAME, -IFOLDER and so on: with any, it is called in any case */
+	bool never; /* a schema with directives is then an error */
+	/* -DNAME, -IFOLDER and so on; with arguments, the preprocessor is called in any case */
+	const char *const *arguments;
 	size_t count;
 };
 
-/*
- * Compiles the schema in the file input_path to output_base.h (C types, bounds of their sizes, codecs,
+/* Compiles the schema in the file input_path to output_base.h (C types, bounds of their sizes, codecs,
  * programs, a function that calls each procedure) and output_base.c. Warnings, and the first error, go to
- * errors as one line each, FILE:LINE:COLUMN: what is wrong; after an error both files are as they were.
- * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM.
- */
+ * errors as one line each, FILE:LINE:COLUMN: and the fault. After an error both files are unchanged.
+ * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM. */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 
-/* The same with memory from env, and with options for the preprocessor. */
+/* Does the same with memory from env, and with options for the preprocessor. */
 int rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
 	const char *input_path, const char *output_base, FILE *errors);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/xdr.h"
 
-/* The compiler as the build needs it: before the library and its command exist. */
+/* The compiler as a program of the build, which runs before the library and its command exist. */
 int
 main(int argc, char **argv)
 {
