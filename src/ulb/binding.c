@@ -3,7 +3,8 @@
 
 #include "ulb/compound.h"
 
-/* The headers of these share names, so that their tables are declared here. */
+/* The tables are declared here, as the headers that declare them cannot be included together: they share
+ * names. */
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs42_NFS_V4_program,
 	nfs42_NFS_CB_program, nfsacl3_NFS_ACL_V3_program, nlm4_NLM4_VERS_program, nsm1_SM_VERS_program,
 	MOUNT_V3_program;
@@ -34,7 +35,8 @@ rr_ulb_callback(void)
 	return &nfs42_NFS_CB_program;
 }
 
-/* Nothing of this is marked: it need not be stepped over, but nothing may have been taken out of it. */
+/* Answers for arguments or results without marks: these need not be stepped over, but no octets may have
+ * been taken out of them. */
 static enum rr_walk_answer
 binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 {
@@ -45,6 +47,7 @@ binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 	return RR_WALKED;
 }
 
+/* Finds the items of arguments or results of any procedure but COMPOUND. */
 static enum rr_walk_answer
 binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
@@ -65,6 +68,7 @@ binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	return RR_WALKED;
 }
 
+/* Finds the items of a COMPOUND, operation by operation. */
 static enum rr_walk_answer
 binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
 	uint32_t (*begin)(struct rr_walk *walk), uint32_t (*next)(struct rr_walk *walk))
@@ -85,7 +89,7 @@ binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_
 	return RR_WALKED;
 }
 
-/* NULL where the schema has no such procedure. */
+/* Returns the procedure, and sets found to no items; NULL: the schema has no such procedure. */
 static const struct rpcrdma_procedure *
 binding_find_procedure(const struct rpcrdma_program *program, uint32_t proc, struct rr_ulb_items *found)
 {

@@ -4,30 +4,28 @@
 
 #include "ulb/walk.h"
 
-/*
- * The upper-layer bindings of RFC 8267 as data: for each program and version
- * the schema with its marks. A program of a user's own has a table like these
- * from `rpcrdma xdr`, and goes through the same functions.
- */
+/* The upper-layer bindings of RFC 8267 as data: for each program and version the schema with its marks. A
+ * program of a user has such a table from `rpcrdma xdr`, and the same functions walk it. */
 
-/* The schema of a program; NULL where there is none here. NFS version 4 has one for all minor versions. */
+/* Returns the schema of a program; NULL: it is not here. NFS version 4 has the same schema for all minor
+ * versions. */
 const struct rpcrdma_program *rr_ulb_find(uint32_t prog, uint32_t vers);
 
-/* NFS version 4 callbacks, whose program number each client chooses. Nothing in them is marked. */
+/* Returns the schema of NFS version 4 callbacks, whose program number each client chooses. It has no
+ * marks. */
 const struct rpcrdma_program *rr_ulb_callback(void);
 
-/* What a walk found. The caller sets items and max. */
+/* The items that a walk found. The caller sets items and max. */
 struct rr_ulb_items {
 	struct rr_walk_item *items;
 	uint32_t max;
-	uint32_t count;   /* found; those beyond max are not in items, and stay in the stream */
-	uint32_t results; /* of a reply: the results that may have items, those without one too */
+	uint32_t count;   /* items found; those beyond max are not in items, and stay in the stream */
+	uint32_t results; /* of a reply: the results that may have an item, also those without one */
 };
 
-/*
- * Finds the marked items of a call or of a reply. reader stands behind the RPC header, at the arguments or
- * results; it is not moved. Items with length 0 are found, too: they are results, and pair with Write chunks.
- */
+/* Find the marked items of a call or of a reply. reader stands behind the RPC header, at the arguments or
+ * results; it is not moved. Items with length 0 are found, too: they are results, and pair with Write
+ * chunks. */
 enum rr_walk_answer rr_ulb_walk_call(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found);
 enum rr_walk_answer rr_ulb_walk_reply(const struct rpcrdma_program *program, uint32_t proc,

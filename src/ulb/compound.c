@@ -17,7 +17,7 @@ uint32_t
 rr_compound_begin_call(struct rr_walk *walk)
 {
 	rr_walk_opaque(walk, UINT32_MAX); /* tag */
-	/* What a later minor version changes is not known here. */
+	/* The changes of later minor versions are not known here. */
 	if (rr_walk_u32(walk) > LAST_MINOR_VERSION)
 		rr_walk_refuse(walk);
 	return rr_walk_u32(walk);

@@ -4,24 +4,25 @@
 
 #include "ulb/walk.h"
 
-/* COMPOUND of NFS version 4, operation by operation. The messages of all minor versions are those of 4.2, or
- * some of them, so that one schema serves all. */
+/* COMPOUND of NFS version 4, operation by operation. Version 4.2 has all messages of the earlier minor
+ * versions, so its schema serves all of them. */
 
-/* Whether proc is COMPOUND of NFS version 4, by whichever minor version's schema. */
+/* Whether proc is COMPOUND of NFS version 4, by the schema of any minor version. */
 bool rr_compound_is(const struct rpcrdma_program *program, uint32_t proc);
 
-/* Steps over what is in front of the operations of a call; returns how many there are, by its count. */
+/* Steps over the fields in front of the operations of a call; returns the count of operations that the call
+ * claims. */
 uint32_t rr_compound_begin_call(struct rr_walk *walk);
 
-/* Steps over one operation, and returns its number. */
+/* Steps over an operation, and returns its number. */
 uint32_t rr_compound_next_call(struct rr_walk *walk);
 
-/* The same for a reply. */
+/* Do the same with a reply. */
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 
-/* RFC 8267, 6.4.1: "a "READ operation" refers to any NFS version 4 operation that has a DDP-eligible result
- * data item" */
+/* Whether an operation is a "READ operation": RFC 8267, 6.4.1: "a "READ operation" refers to any NFS
+ * version 4 operation that has a DDP-eligible result data item" */
 bool rr_compound_is_read(uint32_t operation);
 
 #endif

@@ -5,14 +5,14 @@
 #include "ulb/compound.h"
 #include "ulb/estimate_private.h"
 
-/* What the schema says. */
+/* Sets the sizes that follow from the schema alone. */
 static void
 estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_size *size)
 {
 	uint32_t results = procedure->result_items;
 
 	*size = (struct rr_reply_size){ .min = procedure->result_min, .max = procedure->result_max };
-	/* As many as there are: nobody can offer that many chunks. */
+	/* More results than this need not be listed: no call can offer that many chunks. */
 	if (results > RR_ESTIMATE_RESULTS)
 		results = RR_ESTIMATE_RESULTS;
 	while (size->result_count < results)

@@ -8,26 +8,25 @@
 
 enum { RR_ESTIMATE_RESULTS = 64 };
 
+/* The size of a reply. */
 struct rr_reply_size {
-	/* Octets that the results can have in the stream of a successful RPC reply, marked items not counted
-	 * (their length words are). max is RPCRDMA_XDR_UNBOUNDED where it cannot be known. */
+	/* Octets that the results can have in the stream of a successful RPC reply. Marked items do not
+	 * count, but their length words do. max is RPCRDMA_XDR_UNBOUNDED if it is not known. */
 	uint32_t min, max;
-	/* It lists a directory. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a
-	 * READDIR reply is often unpredictable but is frequently large." */
+	/* The call lists a directory. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of
+	 * a READDIR reply is often unpredictable but is frequently large." */
 	bool often_large;
-	/* The results that may bring a marked item, in their order, and the most octets that each can have,
-	 * or RPCRDMA_XDR_UNBOUNDED; those past RR_ESTIMATE_RESULTS are only counted. */
+	/* The results that may bring a marked item, in their order, with the most octets that each can
+	 * have, or RPCRDMA_XDR_UNBOUNDED. Results beyond RR_ESTIMATE_RESULTS are only counted. */
 	uint32_t result_count;
 	uint32_t results[RR_ESTIMATE_RESULTS];
 };
 
-/*
- * reader stands at the arguments of a call of procedure proc; it is not moved. Nothing can be known of the
- * reply to a call that cannot be walked: false, with min 0 and max unbounded.
+/* Estimates the size of the reply to a call. reader stands at the arguments of a call of procedure proc; it
+ * is not moved. False: the call cannot be walked; min is then 0 and max unbounded.
  *
- * Three things without a limit in NFS version 4 are taken to have one: names of users, groups, servers and
- * network addresses are at most NFS4_OPAQUE_LIMIT octets long, and bitmaps at most four words.
- */
+ * NFS version 4 has no limit for some data; the estimate assumes a limit for these: names of users, groups,
+ * servers and network addresses have at most NFS4_OPAQUE_LIMIT octets, and bitmaps at most four words. */
 bool rr_ulb_reply_size(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_reply_size *size);
 

@@ -14,17 +14,16 @@ enum {
 	CHANGE_INFO = XDR_MAX_change_info4,
 	STATEID = XDR_MAX_stateid4,
 	ACE = 12 + NAME,
-	DELEGATION = 4 + STATEID + 4 + 12 + ACE, /* to write, which is the largest kind */
-	/* Of the server: its owner, its scope, and who made it when. state_protect4_r without SSV. */
+	DELEGATION = 4 + STATEID + 4 + 12 + ACE, /* of the largest kind, which is for writing */
+	/* The server's identity: its owner, its scope, and its implementation. state_protect4_r has no
+	 * SSV. */
 	EXCHANGE_ID = STATUS + 8 + 4 + 4 + (4 + 2 * BITMAP) + (8 + NAME) + NAME + (4 + 2 * NAME + 12),
 	HEADER = 4 + 4 + 4 /* status, length of the tag, count of operations */
 };
 
-/*
- * What an operation can return, in octets, its status included: max, and "each" for each unit of the unsigned
- * int that lies at count_at in its arguments. RFC 8267, 6.2 names what has no limit: that is not in this
- * table.
- */
+/* The octets that an operation can return, with its status: max, and "each" for each unit of the unsigned
+ * int that lies at count_at in its arguments. Operations whose results have no limit by RFC 8267, 6.2, are
+ * not in this table. */
 struct operation {
 	uint32_t max, each;
 	uint8_t count_at;
@@ -93,16 +92,16 @@ static const struct operation operations[] = {
 	/* RFC 7530, 16.24.4: maxcount "represents all of the data being returned within the READDIR4resok
 	 * structure" */
 	[OP_READDIR] = { .max = STATUS, .each = 1, .count_at = 20 },
-	/* RFC 8276, 8.4.3.2 says the same of LISTXATTRS4resok. */
+	/* RFC 8276, 8.4.3.2, says the same of LISTXATTRS4resok. */
 	[OP_LISTXATTRS] = { .max = STATUS, .each = 1, .count_at = 8 },
 	/* RFC 8881, 18.40.3: "gdia_maxcount to limit the number of bytes for the result"; 0 leaves the
-	   bitmap. */
+	 * bitmap. */
 	[OP_GETDEVICEINFO] = { .max = STATUS + 8 + BITMAP, .each = 1, .count_at = 20 },
 	[OP_GETDEVICELIST] = { .max = STATUS + 24, .each = NFS4_DEVICEID4_SIZE, .count_at = 4 },
 	[OP_TEST_STATEID] = { .max = STATUS + 4, .each = 4, .count_at = 0 },
 };
 
-/* Of the attributes that have a limit, each by its number, with 0 for those that there are none of. */
+/* The octets of each attribute, by its number; 0: the attribute has no limit, or does not exist. */
 static const uint32_t attributes[] = {
 	[FATTR4_SUPPORTED_ATTRS] = BITMAP,
 	[FATTR4_TYPE] = XDR_MAX_fattr4_type,
@@ -182,7 +181,7 @@ compound_word_at(const uint8_t *args, uint32_t offset)
 	return rr_get_be32(args + offset);
 }
 
-/* The attributes of one word of a bitmap, the first of them with the number first. */
+/* Returns the octets of the attributes in a word of a bitmap; first: the number of its first attribute. */
 static uint32_t
 compound_word_max(uint32_t word, uint64_t first)
 {
@@ -198,7 +197,8 @@ compound_word_max(uint32_t word, uint64_t first)
 	return max;
 }
 
-/* GETATTR: a bitmap no larger than the one at args, and what that asks for. */
+/* Returns the octets of GETATTR: a bitmap no larger than the bitmap at args, and the attributes that it
+ * asks for. */
 static uint32_t
 compound_attributes_max(const uint8_t *args)
 {
@@ -212,7 +212,8 @@ compound_attributes_max(const uint8_t *args)
 	return max;
 }
 
-/* How many handles come back where the client protects its state by SSV, nobody limits. */
+/* Returns the octets of EXCHANGE_ID. If the client protects its state by SSV, handles come back whose
+ * number has no limit. */
 static uint32_t
 compound_exchange_id_max(const uint8_t *args)
 {
@@ -221,6 +222,7 @@ compound_exchange_id_max(const uint8_t *args)
 	return compound_word_at(args, 8 + 4 + owner + rr_pad(owner) + 4) == SP4_SSV ? UNKNOWN : EXCHANGE_ID;
 }
 
+/* Returns the octets of an operation's result with its status. */
 static uint32_t
 compound_operation_max(uint32_t number, const uint8_t *args)
 {
@@ -244,7 +246,8 @@ compound_operation_max(uint32_t number, const uint8_t *args)
 	return rr_estimate_add(operation->max, (uint32_t)rr_min(counted, UINT32_MAX));
 }
 
-/* The count behind stateid and offset; a link's length nobody says. */
+/* Returns the octets of the item: the count behind stateid and offset. The call does not limit the length
+ * of a link. */
 static uint32_t
 compound_item_max(uint32_t number, const uint8_t *args)
 {
@@ -257,7 +260,8 @@ rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size)
 	uint32_t tag = rr_walk_peek(walk);
 	uint32_t count = rr_compound_begin_call(walk);
 
-	/* RFC 7530, 15.2.4: the tag comes back. It was stepped over, so that its padding fits. */
+	/* RFC 7530, 15.2.4: the reply has the tag of the call. The tag was stepped over, so that its length
+	 * with padding fits the call. */
 	*size = (struct rr_reply_size){ .min = HEADER };
 	size->max = walk->answer == RR_WALKED ? HEADER + tag + rr_pad(tag) : HEADER;
 	for (; count > 0 && walk->answer == RR_WALKED; count--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* NFS versions 2 and 3, and NFSACL. */
+/* The sizes of replies of NFS versions 2 and 3, and of NFSACL. */
 #include "ulb/estimate_private.h"
 #include "ulb/nfs3.h"
 #include "ulb/reply.h"
@@ -24,8 +24,8 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
 		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), size->results[0]);
 	}
-	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; status, end of list and eof
-	 * are not said to be of that. */
+	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; the text does not say that
+	 * status, end of list and eof belong to these bytes. */
 	if (proc == NFS2_READDIR) {
 		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
 		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
@@ -33,8 +33,8 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	}
 }
 
-/* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
- * bytes". */
+/* Returns the octets of a directory's list. RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The
+ * maximum size of the ... resok structure, in bytes". */
 static uint32_t
 legacy_list_max(uint32_t count, uint32_t failure)
 {

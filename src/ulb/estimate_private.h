@@ -5,15 +5,17 @@
 #include "ulb/estimate.h"
 #include "ulb/walk.h"
 
-/* One file for each header that the estimates of some versions need: these share names. */
+/* The estimates are in several files, as the headers that they need share names and cannot be included
+ * together. */
 
-/* a + b, where unbounded remains unbounded. */
+/* Returns a + b; an unbounded size stays unbounded. */
 static inline uint32_t
 rr_estimate_add(uint32_t a, uint32_t b)
 {
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
+/* Adds a result of at most max octets. */
 static inline void
 rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 {
@@ -22,7 +24,7 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 	size->result_count++;
 }
 
-/* Each starts from what the schema says of the procedure, which is in size. */
+/* Lower the sizes in size, which are those of the schema, by the arguments of the call. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);

@@ -12,6 +12,7 @@ enum { NFS_PROGRAM = 100003, FSINFO = 19 };
 #define MAX_READ  (UINT32_C(1) << FATTR4_MAXREAD)
 #define MAX_WRITE (UINT32_C(1) << FATTR4_MAXWRITE)
 
+/* Whether the procedure is FSINFO of NFS version 3. */
 static bool
 limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 {
@@ -20,7 +21,8 @@ limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 
 /* ---- Numbers in place ---- */
 
-/* The memory of a message is its owner's, who lets it be changed. */
+/* Returns the place as one that can be written to. The message's memory belongs to its owner, who allows
+ * the change. */
 static uint8_t *
 limits_place(const uint8_t *at)
 {
@@ -34,7 +36,7 @@ limits_lower_u32(const uint8_t *at, uint32_t limit)
 		rr_put_be32(limits_place(at), limit);
 }
 
-/* The next number; nothing where the message ends before it. */
+/* Lowers the next number to the limit; does nothing if the message ends before it. */
 static void
 limits_lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {
@@ -71,11 +73,11 @@ limits_skip_opaque(struct rpcrdma_xdr_reader *reader)
 
 /* ---- Sessions ---- */
 
-/* RFC 8881, 18.36.1: struct channel_attrs4, from its beginning. */
+/* Where the fields of struct channel_attrs4 lie, in octets from its beginning: RFC 8881, 18.36.1. */
 enum { MAX_REQUEST = 4, MAX_RESPONSE = 8, MAX_RESPONSE_CACHED = 12, RDMA_IRD = 24, CHANNEL = 28 };
 
-/* RFC 8881, 18.36.3, of ca_maxrequestsize: it "includes the RPC headers", and the same is said of responses.
- */
+/* Lowers the sizes of a channel. RFC 8881, 18.36.3, of ca_maxrequestsize: it "includes the RPC headers";
+ * the same is said of responses. */
 static void
 limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response)
 {
@@ -84,14 +86,15 @@ limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response
 	limits_lower_u32(channel + MAX_RESPONSE_CACHED, response);
 }
 
-/* The attributes of the backchannel behind those of the fore channel. */
+/* Returns the attributes of the backchannel, which follow those of the fore channel. */
 static const uint8_t *
 limits_back_channel(const uint8_t *fore)
 {
 	return fore + CHANNEL + (size_t)4 * rr_get_be32(fore + RDMA_IRD);
 }
 
-/* fore: the channels in the arguments of a CREATE_SESSION that was stepped over. */
+/* Lowers the sizes in a CREATE_SESSION that was stepped over; fore: the channels in its arguments. Returns
+ * the largest answer to a callback that the client asked for, if it was lowered, else 0. */
 static uint32_t
 limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 {
@@ -103,6 +106,7 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 	return asked > limits->callback_reply ? asked : 0;
 }
 
+/* Lowers the sizes in the result of a CREATE_SESSION. asked: see rr_limits_lower_reply(). */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -116,8 +120,7 @@ limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const
 
 /* ---- Attributes ---- */
 
-/* The first attributes of version 4, up to those that are looked for: octets of each; 0: its length varies.
- */
+/* Octets of the first attributes of version 4, up to MAXREAD; 0: its length varies. */
 static const uint8_t attribute_sizes[FATTR4_MAXREAD] = {
 	[FATTR4_TYPE] = XDR_MAX_fattr4_type,
 	[FATTR4_FH_EXPIRE_TYPE] = XDR_MAX_fattr4_fh_expire_type,
@@ -154,7 +157,7 @@ limits_skip_strings(struct rpcrdma_xdr_reader *reader)
 		limits_skip_opaque(reader);
 }
 
-/* An access control list: type, flags, mask and name of each entry. */
+/* Steps over an access control list: type, flags, mask and name of each entry. */
 static void
 limits_skip_acl(struct rpcrdma_xdr_reader *reader)
 {
@@ -164,7 +167,7 @@ limits_skip_acl(struct rpcrdma_xdr_reader *reader)
 	}
 }
 
-/* A path, and for each place the names of servers and a path. */
+/* Steps over a path, and for each location the names of servers and a path. */
 static void
 limits_skip_locations(struct rpcrdma_xdr_reader *reader)
 {
@@ -175,6 +178,7 @@ limits_skip_locations(struct rpcrdma_xdr_reader *reader)
 	}
 }
 
+/* Steps over the value of an attribute. */
 static void
 limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 {
@@ -189,7 +193,8 @@ limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 	}
 }
 
-/* A fattr4: which attributes there are, and then their values, by number. */
+/* Lowers the numbers in a fattr4: a bitmap says which attributes there are; their values follow, in the
+ * order of their numbers. */
 static void
 limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -215,6 +220,7 @@ limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reade
 		limits_lower_next_u64(&values, limits->data);
 }
 
+/* Lowers the numbers in the attributes of the entries of a READDIR. */
 static void
 limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -228,7 +234,8 @@ limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *
 
 /* ---- NFS version 3 ---- */
 
-/* RFC 1813, 3.3.19: behind the attributes, rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref. */
+/* Lowers the sizes in the result of FSINFO. RFC 1813, 3.3.19: behind the attributes stand rtmax, rtpref,
+ * rtmult, wtmax, wtpref, wtmult and dtpref. */
 static void
 limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -249,11 +256,12 @@ limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *r
 
 /* ---- Operation by operation ---- */
 
-/* CREATE_SESSION: client, sequence and flags are in front of the channels; in the result, a session's name is
- * in the place of the client. */
+/* Where the channels of CREATE_SESSION lie behind the operation: in a call, client, sequence and flags are
+ * in front of them; in a result, the session's name stands in the place of the client. */
 enum { CALL_CHANNELS = 4 + 16, REPLY_CHANNELS = 8 + 24 };
 
-/* READDIR: a cookie with its verifier and two counts are in front of the attributes that are asked for. */
+/* Whether the result of an operation may have such numbers. In READDIR a cookie with its verifier and two
+ * counts are in front of the bitmap of attributes. */
 static bool
 limits_asks_for_sizes(uint32_t operation, const uint8_t *args)
 {
@@ -304,7 +312,8 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 	return asked;
 }
 
-/* operation: its result, that many octets in all, which was stepped over and has no error. */
+/* Lowers the numbers in the result of an operation, which has no error and was stepped over; it has
+ * `octets` octets. */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ulb/pairing.h"
 
-/* Octets of the chunk that is for items[i]; 0: there is none. */
+/* Returns the octets of the chunk that is for items[i]; 0: there is no such chunk. */
 static uint32_t
 pairing_chunk_for(const struct rr_walk_item *items, uint32_t i, const uint32_t *chunks, uint32_t chunk_count)
 {

@@ -3,7 +3,7 @@
 
 #include "ulb/nfs3.h"
 
-/* The items are those that nfs3.x places. */
+/* The binding of each procedure. The items are those that nfs3.x places. */
 const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
 	[NFSPROC3_READLINK] = { .result = "READLINK3resok.data" },
 	[NFSPROC3_READ] = { .result = "READ3resok.data" },
@@ -13,8 +13,9 @@ const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
 	[NFSPROC3_READDIRPLUS] = { .often_large = true },
 };
 
-/* RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
- * bytes". The status stands in front of it; a failure has its own size. */
+/* Returns the octets of a directory's list, or of a failure, if that is larger. RFC 1813, 3.3.16 and
+ * 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in bytes". The status stands
+ * in front of the structure. */
 static uint32_t
 reply_list_max(uint32_t count, uint32_t failure)
 {

@@ -9,8 +9,9 @@
 
 enum { RR_ULB_NFS3_PROCEDURES = 22 };
 
+/* The binding of a procedure. */
 struct rr_ulb_procedure {
-	/* The DDP-eligible data items, as TYPE.FIELD; NULL where there is none. */
+	/* The DDP-eligible data items, as TYPE.FIELD; NULL: there is no such item. */
 	const char *argument, *result;
 	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
 	 * unpredictable but is frequently large." */
@@ -19,11 +20,9 @@ struct rr_ulb_procedure {
 
 extern const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES];
 
-/*
- * Reply size estimation (RFC 8267, section 4.1): the octets of stream that the results of procedure proc can
- * have at most, the octets of DDP-eligible items not counted (their length words are). args: what the call is
- * made with. 0 for a procedure without results, and for one that there is not.
- */
+/* Reply size estimation (RFC 8267, section 4.1): returns the most octets of stream that the results of
+ * procedure proc can have. DDP-eligible items do not count, but their length words do. args: the arguments
+ * of the call. 0: the procedure has no results, or there is no such procedure. */
 uint32_t rr_ulb_nfs3_reply_max(uint32_t proc, const void *args);
 
 #endif

@@ -7,16 +7,18 @@
 #include "base/checked.h"
 #include "xdr/walk.h"
 
-/* How deep calls and arrays may be nested: more than any schema here takes, unless a type holds itself. */
+/* How deep calls and arrays may be nested: deeper than in any schema here, but for types that hold
+ * themselves. */
 enum { DEPTH = 32 };
 
+/* A call of a subroutine, or an array whose elements are being stepped over. */
 struct frame {
-	uint32_t back;  /* where the code goes on */
-	uint32_t again; /* how many elements still come before that */
+	uint32_t back;  /* the address at which the code goes on after the last element */
+	uint32_t again; /* how many elements are still to come */
 	uint32_t element;
 };
 
-/* The code at work: what changes with each instruction. */
+/* The state of the code that runs. */
 struct machine {
 	struct rr_walk *walk;
 	const uint32_t *code;
@@ -37,7 +39,8 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 		walk->answer = RR_WALK_UNKNOWN;
 }
 
-/* There are fewer octets than the schema says; maybe because an item was taken out where none is marked. */
+/* Ends the walk, as there are fewer octets than the schema has. An item that was taken out although it is
+ * not marked may be the cause. */
 static bool
 walk_short_of_octets(struct rr_walk *walk)
 {
@@ -49,6 +52,7 @@ walk_short_of_octets(struct rr_walk *walk)
 	return false;
 }
 
+/* Ends the walk, as the message has something that the schema does not know. */
 static bool
 walk_unknown(struct rr_walk *walk)
 {
@@ -58,6 +62,7 @@ walk_unknown(struct rr_walk *walk)
 
 /* ---- Items ---- */
 
+/* Steps over a marked item, and records it. */
 static bool
 walk_take_item(struct rr_walk *walk, uint32_t max)
 {
@@ -124,7 +129,7 @@ walk_skip_item(struct machine *m, uint32_t max)
 	return true;
 }
 
-/* count times the code at element, and then what follows here. */
+/* Runs the code at element `count` times; the code then goes on at back. */
 static inline bool
 walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 {
@@ -142,7 +147,7 @@ walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t elemen
 
 	if (!walk_take_u32(m, &count))
 		return false;
-	/* A count beyond what can be here is no reason to begin. */
+	/* A count that the rest of the message cannot hold is refused at once. */
 	if (count > max || (uint64_t)count * least > (uint64_t)(m->end - m->next))
 		return walk_unknown(m->walk);
 	m->at += 4;
@@ -160,7 +165,7 @@ walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 	return count <= max ? walk_skip(m, (uint64_t)count * size) : walk_unknown(m->walk);
 }
 
-/* A flag, and where the code goes on by it. */
+/* Takes a flag, steps to the next instruction, and checks the flag. */
 static bool
 walk_branch(struct machine *m, uint32_t *flag)
 {
@@ -170,7 +175,7 @@ walk_branch(struct machine *m, uint32_t *flag)
 	return *flag <= 1 || walk_unknown(m->walk);
 }
 
-/* RR_WALK_TABLE first count default addresses */
+/* Goes on at the address for the next value. i: RR_WALK_TABLE first count default addresses. */
 static bool
 walk_choose_near(struct machine *m, const uint32_t *i)
 {
@@ -183,7 +188,7 @@ walk_choose_near(struct machine *m, const uint32_t *i)
 	return true;
 }
 
-/* RR_WALK_SWITCH count default values and addresses */
+/* Goes on at the address for the next value. i: RR_WALK_SWITCH count default values and addresses. */
 static bool
 walk_choose_far(struct machine *m, const uint32_t *i)
 {
@@ -203,7 +208,7 @@ walk_choose_far(struct machine *m, const uint32_t *i)
 	return true;
 }
 
-/* The end of a subroutine: the next element, or what follows the call. */
+/* Ends a subroutine: goes on with the next element, or behind the call. */
 static inline bool
 walk_finish(struct machine *m)
 {
@@ -219,7 +224,7 @@ walk_finish(struct machine *m)
 	return true;
 }
 
-/* One instruction. False if the walk failed. */
+/* Runs an instruction. False: the walk has failed. */
 static inline bool
 walk_step(struct machine *m)
 {

@@ -4,69 +4,67 @@
 
 #include <rpcrdma/xdr.h>
 
-/*
- * Finds the marked items of arguments or results by stepping over all that is
- * between them, as the schema says (xdr/walk.h), without decoding it. It
- * allocates nothing, and takes time in proportion to the stream. Where it
- * meets something that the schema does not know it gives up: positions that it
- * reported are those that a decoder would find, or there is no answer at all.
+/* Finds the marked items of arguments or results by stepping over all octets between them, as the schema
+ * has them (xdr/walk.h), without decoding. It allocates no memory, and takes time in proportion to the
+ * stream. If the stream has something that the schema does not know, the walk gives up: either its
+ * positions are those that a decoder would find, or it reports no positions.
  *
- * Values that do not influence positions are not judged: a walker takes
- * messages that a decoder refuses for the value of an enum.
- */
+ * Values that do not influence positions are not judged: a walker accepts messages that a decoder refuses
+ * for the value of an enum. */
 
 enum rr_walk_answer {
 	RR_WALKED,
-	/* An operation, a union's arm or a length that the schema does not have, or a stream cut short. The
-	 * message can go only as a whole. */
+	/* The schema does not have an operation, a union's arm or a length of the stream, or the stream is
+	 * cut short. The message can only be passed on as a whole. */
 	RR_WALK_UNKNOWN,
-	/* An item was taken out of the stream where the schema marks none: RFC 8166, section 6.1, "a
-	 * DDP-eligibility violation"; or the stream around it is broken. */
+	/* An item was taken out of the stream although the schema does not mark it: RFC 8166, section 6.1,
+	 * "a DDP-eligibility violation"; or the stream around the item is broken. */
 	RR_WALK_MISPLACED
 };
 
+/* A marked item that was found. */
 struct rr_walk_item {
-	const void *data; /* in the stream; or, if it was taken out, where it is */
+	const void *data; /* in the stream; if the item was taken out, where it lies */
 	uint32_t length;  /* without padding; 0: an item without octets, which is in the stream */
-	uint32_t offset;  /* octets in front of its data: of the stream as it was given, from its start */
-	uint32_t result;  /* which of the results with marked items it belongs to: NFS version 4 has one for
-			     each READ or READLINK of a COMPOUND; elsewhere each item is one */
-	bool reduced;     /* it was taken out */
+	uint32_t offset;  /* octets in front of its data in the stream as it was given, from its start */
+	/* The number of the result with marked items to which the item belongs: in NFS version 4 each READ or
+	 * READLINK of a COMPOUND is a result; elsewhere each item is a result. */
+	uint32_t result;
+	bool reduced; /* the item was taken out of the stream */
 };
 
-/* A walk in progress. Only these functions touch it. */
+/* A walk in progress. Only the functions of this file change it. */
 struct rr_walk {
 	struct rpcrdma_xdr_reader reader;
 	enum rr_walk_answer answer;
 	struct rr_walk_item *items;
-	uint32_t item_max, item_count; /* those found may be more than there is room for */
+	uint32_t item_max, item_count; /* more items may be found than there is room for */
 	uint32_t result;               /* of the items to come */
 };
 
-/*
- * Begins where reader stands: at arguments or results, behind the RPC header. Up to item_max items are
- * recorded in items, which may be NULL if there is no room for any. The message of the reader stays in use,
- * the reader does not.
- */
+/* Begins a walk where reader stands: at arguments or results, behind the RPC header. Up to item_max items
+ * are recorded in items, which may be NULL if item_max is 0. The message of the reader stays in use, the
+ * reader does not. */
 void rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, struct rr_walk_item *items,
 	uint32_t item_max);
 
-/* Steps over one value. False once the walk has failed. */
+/* Steps over a value by the subroutine at entry. False: the walk has failed. */
 bool rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry);
 
-/* Steps over one unsigned int, of which it is the value; 0 once the walk has failed. */
+/* Steps over an unsigned int and returns its value; 0 once the walk has failed. */
 uint32_t rr_walk_u32(struct rr_walk *walk);
 
-/* The unsigned int that comes next, without stepping over it. */
+/* Returns the unsigned int that comes next, without stepping over it. */
 uint32_t rr_walk_peek(struct rr_walk *walk);
 
 /* Steps over an opaque<max> that is not marked. */
 void rr_walk_opaque(struct rr_walk *walk, uint32_t max);
 
-/* For callers that find something unknown themselves. */
+/* Ends the walk as RR_WALK_UNKNOWN, for callers that find something that they do not know. */
 void rr_walk_refuse(struct rr_walk *walk);
 
-/* Ends the walk: the whole stream must have been stepped over, and all items that were taken out been met. */
+/* Ends the walk: the whole stream must have been stepped over, and every item that was taken out must have
+ * been found. */
 enum rr_walk_answer rr_walk_end(struct rr_walk *walk);
 
 #endif
