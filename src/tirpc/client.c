@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A CLIENT: made, connected, destroyed. */
+/* The life of a CLIENT: it is made, connected and destroyed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,7 +56,7 @@ rr_tirpc_turn(struct rr_tirpc_client *client, uint64_t deadline)
 {
 	uint64_t now = rr_now(client->engine->env);
 
-	/* Errors of a turn are those of its epoll descriptor: the deadline ends what waits. */
+	/* An error here comes from the epoll descriptor; the deadline ends the wait in any case. */
 	(void)rpcrdma_engine_turn(client->engine, now < deadline ? (int64_t)(deadline - now) : 0);
 }
 
@@ -135,7 +135,7 @@ client_destroy(CLIENT *handle)
 	free(client);
 }
 
-/* TI-RPC's type is not const. */
+/* The operations of a CLIENT. The type of TI-RPC's pointer to them is not const. */
 static struct clnt_ops client_ops = {
 	.cl_call = rr_tirpc_call,
 	.cl_abort = client_abort,
@@ -179,7 +179,7 @@ client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 	return client;
 }
 
-/* Tries the addresses of the family in their order. The error of the last one. */
+/* Tries the addresses of the family in their order. Returns the error of the last of them. */
 static int
 client_connect_any(struct rr_tirpc_client *client, const struct sockaddr_storage *addresses, int count)
 {

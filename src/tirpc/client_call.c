@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A call of a CLIENT. The thread that calls holds the client's lock, encodes into the client's buffer, turns
- * the engine's loop until the reply is there, the time is over or the call is aborted, and decodes from where
- * the reply lies.
- */
+/* A call of a CLIENT. The calling thread holds the client's lock and encodes the call into the client's
+ * buffer. Then it turns the engine's loop until the reply comes, the time is over or the call is aborted.
+ * It decodes the reply in the place where it lies. */
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
@@ -13,6 +11,7 @@
 
 enum { CALL_REFRESHES = 2, CALL_SECONDS_MAX = 100000000 };
 
+/* A call under way. */
 struct call {
 	struct rr_tirpc_client *client;
 	rpcproc_t proc;
@@ -22,7 +21,7 @@ struct call {
 	struct rr_transaction transaction;
 	bool done;
 	int error;        /* of the transaction */
-	bool may_refresh; /* the server did not take the credential */
+	bool may_refresh; /* the server did not accept the credential */
 	struct rpc_msg reply;
 };
 
@@ -36,7 +35,9 @@ call_fail(struct rr_tirpc_client *client, enum clnt_stat status, int number)
 
 /* ---- The call's message ---- */
 
-/* RFC 5531, section 9: the header of a call. Credential, verifier and arguments are the authenticator's. */
+/* Writes the call into the client's buffer. RFC 5531, section 9, has the header of a call. The
+ * authenticator writes credential, verifier and arguments. False: the message does not fit or does not
+ * encode. */
 static bool
 call_write(struct call *call, uint32_t *length)
 {
@@ -67,7 +68,7 @@ call_grow(struct rr_tirpc_client *client, uint32_t size)
 	return true;
 }
 
-/* The buffer grows until the message fits. */
+/* Encodes the call; the buffer grows until the message fits. */
 static enum clnt_stat
 call_encode(struct call *call, uint32_t *length)
 {
@@ -90,7 +91,7 @@ call_encode(struct call *call, uint32_t *length)
 
 /* ---- The reply ---- */
 
-/* The results, where the server executed the call: RFC 5531, section 9, SUCCESS. */
+/* Decodes the results of a call that the server executed: RFC 5531, section 9, SUCCESS. */
 static void
 call_take_results(struct call *call, XDR *xdrs)
 {
@@ -105,6 +106,7 @@ call_take_results(struct call *call, XDR *xdrs)
 	}
 }
 
+/* Decodes the reply, and sets the client's error. */
 static void
 call_decode(struct call *call)
 {
@@ -113,7 +115,7 @@ call_decode(struct call *call)
 	struct rpc_msg *reply = &call->reply;
 	union {
 		const void *from;
-		char *stream; /* XDR reads it only */
+		char *stream; /* XDR only reads the memory */
 	} memory = { message->stream };
 	XDR xdrs;
 
@@ -146,7 +148,7 @@ call_done(struct rr_transaction *transaction, int error)
 		call_decode(call);
 }
 
-/* ---- In between ---- */
+/* ---- Between call and reply ---- */
 
 static void
 call_start(struct call *call, uint32_t length)
@@ -164,7 +166,8 @@ call_start(struct call *call, uint32_t length)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Turns the loop until the call has ended, which is cancelled where its time is over. False: it was. */
+/* Turns the loop until the call has ended, or its time is over; then cancels the call. once: one turn only.
+ * False: the call was cancelled. */
 static bool
 call_wait(struct call *call, bool once)
 {
@@ -179,7 +182,7 @@ call_wait(struct call *call, bool once)
 	return call->done || !client->carrier;
 }
 
-/* What the end of a transaction without a reply means. */
+/* Returns the status of a call whose transaction ended without a reply. */
 static enum clnt_stat
 call_lost(struct call *call)
 {
@@ -192,7 +195,7 @@ call_lost(struct call *call)
 	return call_fail(call->client, RPC_CANTRECV, rr_tirpc_errno(error));
 }
 
-/* No connection: nothing was sent. */
+/* Returns the status of a call that was not sent, as there is no connection. */
 static enum clnt_stat
 call_unsent(struct rr_tirpc_client *client, int error)
 {
@@ -203,10 +206,9 @@ call_unsent(struct rr_tirpc_client *client, int error)
 	return call_fail(client, RPC_CANTSEND, rr_tirpc_errno(error));
 }
 
-/*
- * Sends once, and again where the connection ended because the server took offence at RPC-over-RDMA version
- * 2: it has not executed the call then, and the next connection does without.
- */
+/* Sends the call. If the server closed the connection because it was asked for RPC-over-RDMA version 2, the
+ * call is sent once more: the server has not executed it, and the next connection does not ask for version
+ * 2. */
 static enum clnt_stat
 call_exchange(struct call *call, bool once)
 {
@@ -233,13 +235,14 @@ call_exchange(struct call *call, bool once)
 	}
 }
 
+/* Runs the call, again with refreshed credentials if the server does not accept them. */
 static enum clnt_stat
 call_run(struct call *call, bool once)
 {
 	struct rr_tirpc_client *client = call->client;
 	enum clnt_stat status;
 
-	/* The loop takes in what happened since the last call: the server may have closed the connection. */
+	/* The server may have closed the connection since the last call: this turn takes note of it. */
 	(void)rpcrdma_engine_turn(client->engine, 0);
 	for (int refreshes = 0;; refreshes++) {
 		call->may_refresh = false;
@@ -280,7 +283,7 @@ rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrpr
 	atomic_store(&client->aborted, false);
 	limit = call_nanoseconds(client->has_timeout ? &client->timeout : &timeout);
 	call.deadline = rr_now(client->engine->env) + limit;
-	/* As over TCP: without time, and without results, the call is only sent. */
+	/* As over TCP: a call without time and without results is only sent. */
 	status = call_run(&call, limit == 0);
 	if (limit == 0 && !xresult && status == RPC_TIMEDOUT)
 		status = call_fail(client, RPC_SUCCESS, 0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* clnt_control(). */
+/* clnt_control() of a CLIENT. */
 #include <string.h>
 
 #include "base/address.h"
@@ -25,7 +25,7 @@ control_get_timeout(const struct rr_tirpc_client *client, struct timeval *timeou
 	return TRUE;
 }
 
-/* The netbuf refers to the client's memory, as that of a CLIENT over TCP does. */
+/* Makes the netbuf refer to the client's memory, as that of a CLIENT over TCP does. */
 static bool_t
 control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 {
@@ -34,7 +34,7 @@ control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 	return TRUE;
 }
 
-/* The numbers of XID, version and program are rpcvers_t and the like: 32 bits. */
+/* Gets or sets a number. XID, version and program are rpcvers_t and similar types: 32 bits. */
 static bool_t
 control_number(uint32_t *member, void *info, bool set)
 {
@@ -45,7 +45,7 @@ control_number(uint32_t *member, void *info, bool set)
 	return TRUE;
 }
 
-/* CLSET_XID: the XID of the next call. */
+/* CLSET_XID: sets the XID of the next call. */
 static bool_t
 control_set_xid(struct rr_tirpc_client *client, void *info)
 {
@@ -81,7 +81,7 @@ rr_tirpc_control(CLIENT *handle, u_int request, void *info)
 	struct rr_tirpc_client *client = handle->cl_private;
 	bool_t done;
 
-	/* The connection's end is the client's business in any case. */
+	/* The client closes its connection in any case. */
 	if (request == CLSET_FD_CLOSE || request == CLSET_FD_NCLOSE)
 		return TRUE;
 	if (!info)

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The port of a program, from the rpcbind of its host. All entries are listed (RFC 1833, section 2.1,
- * RPCBPROC_DUMP) and the one of the program, version and netid is taken: for GETADDR, an rpcbind puts the
- * address of its own host in place of 0.0.0.0, and can do that only for netids of its /etc/netconfig, where
- * rdma is seldom.
- */
+/* Finds the port of a program by the rpcbind of its host. All entries are listed (RFC 1833, section 2.1,
+ * RPCBPROC_DUMP), and the entry of the program, version and netid is chosen. GETADDR would not do: an
+ * rpcbind answers it with the address of its own host in place of 0.0.0.0, which it can do only for netids
+ * of its /etc/netconfig, where rdma is rare. */
 #include <netconfig.h>
 #include <rpc/rpcb_clnt.h>
 #include <stdio.h>
@@ -12,8 +10,8 @@
 
 #include "tirpc/tirpc.h"
 
-/* RFC 5665, section 5.2.3.3: the port's two octets, in decimal, are the end of the address. 0: there is no
- * port. */
+/* Returns the port in a universal address; 0: there is no port. RFC 5665, section 5.2.3.3: the port's two
+ * octets, in decimal, are the end of the address. */
 static uint16_t
 lookup_port(const char *address)
 {
@@ -39,7 +37,7 @@ lookup_find(const rpcblist *entries, rpcprog_t prog, rpcvers_t vers, const char 
 	return 0;
 }
 
-/* The transport by which rpcbind is asked. */
+/* Lists the entries of the host's rpcbind, over TCP of the netid's family. NULL: rpc_createerr says why. */
 static rpcblist *
 lookup_ask(const char *host, const char *netid)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Programs in the rpcbind of this machine (RFC 1833, section 2), under the netids of RFC 5665. rpcb_set() of
- * libtirpc cannot do it: it makes universal addresses for its own netids alone.
- */
+/* Registers programs in the rpcbind of this machine (RFC 1833, section 2), under the netids of RFC 5665.
+ * rpcb_set() of libtirpc cannot do this: it makes universal addresses only for its own netids. */
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +14,8 @@
 
 enum { REGISTER_SECONDS = 25, REGISTER_OWNER = 16 };
 
-/* A client of rpcbind at its socket, by which rpcbind knows its caller. NULL: rpcbind does not run. */
+/* Returns a client of rpcbind at its socket, where rpcbind can see the user of its caller. NULL: rpcbind
+ * does not run. */
 static CLIENT *
 register_open(void)
 {
@@ -35,7 +34,8 @@ register_open(void)
 	return client;
 }
 
-/* RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets in decimal. */
+/* Writes the universal address of the server: RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the
+ * port as two octets in decimal. */
 static void
 register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 {
@@ -51,6 +51,7 @@ register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 	snprintf(text, size, "%s.%u.%u", host, port >> 8, port & UINT8_MAX);
 }
 
+/* Calls SET or UNSET of rpcbind for the program at the server's address. */
 static bool_t
 register_call(const struct rr_tirpc_server *server, rpcproc_t procedure, rpcprog_t prog, rpcvers_t vers)
 {
@@ -77,7 +78,8 @@ rpcrdma_svc_reg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers,
 {
 	const struct rr_tirpc_server *server = transport->xp_p1;
 
-	/* What another process registered, and perhaps left behind, gives way, as in svc_reg() of rpcgen. */
+	/* An entry of another process, perhaps left behind, is replaced, as by the servers that rpcgen
+	 * makes. */
 	(void)register_call(server, RPCBPROC_UNSET, prog, vers);
 	return svc_reg(transport, prog, vers, dispatch, NULL) &&
 	       register_call(server, RPCBPROC_SET, prog, vers);

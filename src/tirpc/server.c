@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * An SVCXPRT: a listener and all of its connections, as a datagram socket is the one transport of all its
- * callers. Its descriptor is readable when the engine has something to do: an epoll descriptor over the
- * engine's, and over a timer, as svc_run() waits for descriptors alone. The server owns its connections; a
- * connection ends with closed(), or when the transport is destroyed.
- */
+/* An SVCXPRT: a listener and all of its connections, as a datagram socket is one transport for all its
+ * callers. Its descriptor is an epoll descriptor over the engine's descriptor and a timer, as svc_run()
+ * waits for descriptors only: it is readable when the engine has something to do. The server owns its
+ * connections; a connection ends with closed(), or when the transport is destroyed. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +37,7 @@ server_closed(void *ctx, int error, const char *text)
 	server_end_connection(ctx);
 }
 
+/* Appends the call to the calls that wait. */
 static void
 server_called(void *ctx, struct rr_exchange *exchange)
 {
@@ -131,7 +130,7 @@ server_new(void)
 	return server;
 }
 
-/* Its descriptor is readable for the engine, and for the timer. */
+/* Makes the engine, and has the descriptor be readable for the engine and for the timer. */
 static int
 server_watch(struct rr_tirpc_server *server)
 {
@@ -146,7 +145,8 @@ server_watch(struct rr_tirpc_server *server)
 	return 0;
 }
 
-/* RFC 5665, section 5.1: "rdma" is over IPv4, "rdma6" over IPv6. */
+/* Sets the address, the port and the netid of the handle. RFC 5665, section 5.1: "rdma" is over IPv4,
+ * "rdma6" over IPv6. */
 static bool
 server_name(struct rr_tirpc_server *server)
 {

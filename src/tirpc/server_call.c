@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Calls of an SVCXPRT. svc_run() asks for them one by one, has each dispatched, which replies, and asks for
- * the next: here xp_recv() turns the engine's loop, takes the oldest call, and hands out its header;
- * xp_stat() says whether there are more.
- */
+/* Calls of an SVCXPRT. svc_run() asks for a call, dispatches it, which answers it, and asks for the next
+ * call. xp_recv() turns the engine's loop, takes the oldest call, and returns its header; xp_stat() says
+ * whether more calls wait. */
 #include <arpa/inet.h>
 #include <string.h>
 #include <sys/timerfd.h>
@@ -13,7 +11,7 @@
 #include "base/checked.h"
 #include "tirpc/tirpc.h"
 
-/* A reply until it was sent: memory of the pool for results, in the name of the connection. */
+/* A reply until it was sent. It lies in the pool for results, in the name of the connection. */
 struct reply {
 	struct rr_pool *pool;
 	uint8_t message[];
@@ -21,7 +19,7 @@ struct reply {
 
 /* ---- The loop ---- */
 
-/* The timer is armed for the next turn, unless it is earlier anyway. */
+/* Arms the timer for the next turn of the loop, unless it is armed for an earlier time. */
 static void
 server_arm(struct rr_tirpc_server *server)
 {
@@ -70,7 +68,7 @@ server_take(struct rr_tirpc_server *server)
 	return exchange;
 }
 
-/* Where the caller is, for svc_getrpccaller(). Addresses of IPv4 are mapped ones in rr_source. */
+/* Sets the caller's address for svc_getrpccaller(). In rr_source, IPv4 addresses are mapped to IPv6. */
 static void
 server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source)
 {
@@ -93,18 +91,17 @@ server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source
 	memcpy(&server->handle.xp_raddr, &server->caller, sizeof(server->handle.xp_raddr));
 }
 
-/*
- * RFC 8166, 6.1, of a call in which a data item was reduced that is not DDP-eligible: "The Responder MUST NOT
- * process this RPC Call message and MUST report the violation as described in Section 4.5.2." Without a
- * binding, nothing is eligible. A call whose header does not decode ends its connection.
- */
+/* Begins a call: decodes its header. RFC 8166, 6.1, of a call with a reduced data item that is not
+ * DDP-eligible: "The Responder MUST NOT process this RPC Call message and MUST report the violation as
+ * described in Section 4.5.2." Without a binding, no item is eligible. A call whose header does not decode
+ * ends its connection. False: the call is ended. */
 static bool
 server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struct rpc_msg *message)
 {
 	const struct rpcrdma_message *call = &exchange->call;
 	union {
 		const void *from;
-		char *stream; /* XDR reads it only */
+		char *stream; /* XDR only reads the memory */
 	} memory = { call->stream };
 
 	if (!exchange->carrier) {
@@ -141,7 +138,8 @@ server_receive(SVCXPRT *handle, struct rpc_msg *message)
 	return FALSE;
 }
 
-/* A call that its dispatch function did not answer gets no answer. */
+/* Ends the call that was dispatched, and says whether more calls wait. A call that its dispatch function
+ * did not answer gets no answer. */
 static enum xprt_stat
 server_state(SVCXPRT *handle)
 {
@@ -180,7 +178,8 @@ server_sent(void *arg)
 	rr_pool_put(reply->pool, reply);
 }
 
-/* The header, and the results as the authenticator wraps them. False: they do not fit, or do not encode. */
+/* Writes the header, and the results as the authenticator wraps them. False: they do not fit, or do not
+ * encode. */
 static bool
 server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint32_t size, uint32_t *length)
 {
@@ -201,8 +200,8 @@ server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint3
 	return good;
 }
 
-/* The reply, written. NULL: its results do not encode, which leaves the call to svcerr_systemerr(), or there
- * is no memory for them, which ends the connection: the caller does not take its replies. */
+/* Returns the encoded reply. NULL: its results do not encode, and svcerr_systemerr() must answer the call;
+ * or there is no memory for the reply, and the connection ends, as its caller does not take its replies. */
 static struct reply *
 server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uint32_t *length)
 {

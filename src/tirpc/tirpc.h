@@ -4,27 +4,26 @@
 
 #include <pthread.h>
 #include <rpcrdma/tirpc.h>
-/* This header of libtirpc needs the others before it. */
+/* This header of libtirpc needs the headers above. */
 #include <rpc/svc_mt.h>
 #include <stdatomic.h>
 
 #include "carrier/carrier.h"
 
-/*
- * TI-RPC has RPC itself: headers, XIDs, authentication, XDR. Here are only the transports below it: a CLIENT
- * and an SVCXPRT on carriers, as the gateway has them. client.c makes clients and their connections,
- * client_call.c calls, client_control.c is clnt_control(), lookup.c asks rpcbind; server.c makes transports
- * and has their connections, server_call.c receives and replies, register.c registers.
- */
+/* TI-RPC itself implements RPC: headers, XIDs, authentication, XDR. This folder has only the transports
+ * below it: a CLIENT and an SVCXPRT on carriers. client.c makes clients and their connections,
+ * client_call.c calls, client_control.c has clnt_control(), lookup.c asks rpcbind; server.c makes
+ * transports and has their connections, server_call.c receives and replies, register.c registers programs. */
 
 enum { RR_TIRPC_ADDRESSES = 8, RR_TIRPC_BUFFER = 4096, RR_TIRPC_GROWTH = 8 };
 
-/* Without a limit of the caller's: that of clnt_create(). */
+/* The time to connect if the caller sets no limit: that of clnt_create(). */
 #define RR_TIRPC_PATIENCE (25 * RR_SECOND)
 
+/* A CLIENT of this library. */
 struct rr_tirpc_client {
 	CLIENT handle;        /* its cl_private is the client */
-	pthread_mutex_t lock; /* of all that follows, but for aborted */
+	pthread_mutex_t lock; /* for all that follows but aborted */
 	struct rpcrdma_engine *engine;
 	struct rr_carrier *carrier; /* NULL: there is no connection */
 	bool up;                    /* the carrier is connected */
@@ -36,18 +35,19 @@ struct rr_tirpc_client {
 	struct rpc_err error;
 	bool has_timeout; /* CLSET_TIMEOUT */
 	struct timeval timeout;
-	atomic_bool aborted; /* the call under way is to end */
+	atomic_bool aborted; /* the call under way must end */
 	uint8_t *buffer;     /* for the message of a call */
 	uint32_t buffer_size;
 };
 
-/* Makes the connection, where there is none. 0, or a negative enum rpcrdma_error; deadline: of rr_now(). */
+/* Connects, if there is no connection. Returns 0 or a negative enum rpcrdma_error. deadline: in the time of
+ * rr_now(). */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
-/* Turns the loop once, for no longer than to the deadline. */
+/* Turns the loop once, at most until the deadline. */
 void rr_tirpc_turn(struct rr_tirpc_client *client, uint64_t deadline);
 
-/* The errno that says most about it. */
+/* Returns the errno that describes the error best. */
 int rr_tirpc_errno(int error);
 
 /* ---- client_call.c, client_control.c ---- */
@@ -58,10 +58,11 @@ bool_t rr_tirpc_control(CLIENT *handle, u_int request, void *info);
 
 /* ---- lookup.c ---- */
 
-/* The port of the program at the host, under that netid, from its rpcbind. 0: rpc_createerr says why. */
+/* Returns the port of the program at the host, under that netid, from the host's rpcbind. 0: rpc_createerr
+ * says why. */
 uint16_t rr_tirpc_lookup(const char *host, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
-/* An XDR routine for nothing: xdr_void() has another type. */
+/* An XDR routine that encodes and decodes nothing. xdr_void() has another type. */
 static inline bool_t
 rr_tirpc_nothing(XDR *xdrs, ...)
 {
@@ -71,6 +72,7 @@ rr_tirpc_nothing(XDR *xdrs, ...)
 
 /* ---- The server ---- */
 
+/* An SVCXPRT of this library. */
 struct rr_tirpc_server {
 	SVCXPRT handle; /* its xp_p1 is the server */
 	SVCXPRT_EXT ext;
@@ -78,18 +80,18 @@ struct rr_tirpc_server {
 	struct rr_acceptor *acceptor;
 	struct rr_list connections;
 	struct rr_exchange *first, *last; /* calls that wait, linked by their ctx */
-	struct rr_exchange *current;      /* the call that is dispatched; NULL: there is no such call */
-	uint32_t xid;                     /* its XID, */
+	struct rr_exchange *current;      /* the call that is being dispatched; NULL: there is no such call */
+	uint32_t xid;                     /* the XID of that call, */
 	XDR arguments;                    /* and its arguments */
-	int timer;                        /* a timerfd: a turn of the loop is due */
-	uint64_t armed;                   /* when, of rr_now(); 0: the timer is not armed */
+	int timer;                        /* a timerfd: readable when a turn of the loop is due */
+	uint64_t armed; /* the time for which the timer is armed, of rr_now(); 0: it is not armed */
 	struct sockaddr_storage at, caller;
 };
 
 extern const struct xp_ops rr_tirpc_server_ops;
 extern const struct xp_ops2 rr_tirpc_server_ops2;
 
-/* Ends the call that is dispatched without an answer, if there is such a call. */
+/* Ends the call that is being dispatched without an answer, if there is such a call. */
 void rr_tirpc_end_call(struct rr_tirpc_server *server);
 
 /* server.c */
