@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The life of a gateway, and where it listens. It owns its listeners and its sessions. */
+/* The life of a gateway, and its listeners. It owns its listeners and its sessions. */
 #include "gateway/gateway.h"
 
 #include "base/address.h"
 #include "gateway/gateway_private.h"
 
-/* The largest message that a carrier hands over outside of pool memory: a small record over TCP, or a
- * Receive. Items are taken out of streams up to this size: larger streams would not fit inline without their
- * items either. */
+/* RECORD_MAX: the largest message that a carrier hands over outside of pool memory: a small record over
+ * TCP, or a Receive. REDUCED_MAX: items are taken out of streams up to this size, as larger streams would
+ * not fit inline without their items either. */
 enum { RECORD_MAX = 8192, REDUCED_MAX = 4096, RELAYS_KEPT = 1024 };
 
 struct listener {
 	struct rr_list link;
 	struct rr_gateway *gateway;
-	struct rr_acceptor *acceptor; /* NULL: it does not listen yet */
+	struct rr_acceptor *acceptor; /* NULL: the listener does not listen yet */
 	enum rr_transport transport;
 };
 

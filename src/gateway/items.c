@@ -10,7 +10,7 @@
 #include "ulb/estimate.h"
 #include "ulb/pairing.h"
 
-/* Those beyond stay where they are, if they are in the stream. */
+/* The most items that a walk records. Further items stay in the stream, if they are there. */
 enum { FOUND_MAX = 64 };
 
 uint32_t
@@ -64,11 +64,9 @@ rr_known_read(
 
 /* ---- Finding ---- */
 
-/*
- * Sets reader behind the RPC header. False where no arguments or results of the program's follow. RFC
- * 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced":
- * nothing of the header is looked at as an item.
- */
+/* Sets reader behind the RPC header. False: no arguments or results of the program follow. RFC 8166, 8.2.2:
+ * "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced": so no part of the
+ * header is an item. */
 static bool
 items_skip_header(
 	enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
@@ -83,9 +81,9 @@ items_skip_header(
 	       reply.accept_stat == RR_SUCCESS;
 }
 
-/* RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not DDP-eligible": the walk finds those that
- * are. draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a Read chunk that corresponds with any
- * other XDR data item". */
+/* Finds the items of a message. RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not
+ * DDP-eligible": the walk finds the eligible items. draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST
+ * NOT send a Read chunk that corresponds with any other XDR data item". */
 static enum rr_walk_answer
 items_find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)
@@ -101,11 +99,11 @@ items_find(const struct rr_known *known, enum rr_items_use use, const struct rpc
 
 /* ---- Choosing ---- */
 
-/* The items that are to be out of the stream: those found, or, where a result has none, an item of no octets.
- */
+/* The items that are to be out of the stream: items that were found, or, if a result has no item, an item
+ * of no octets. */
 struct chosen {
 	uint32_t count;
-	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: no item of the message */
+	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
 };
 
 static uint32_t
@@ -118,7 +116,8 @@ items_count_reduced(const struct rr_ulb_items *found)
 	return count;
 }
 
-/* Those that are out already, and the first of the others, as long as there is room for all. */
+/* Chooses the items that are out already, and as many of the others, from the first one, as there is room
+ * for. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -134,6 +133,7 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	}
 }
 
+/* Chooses the item for that place; items of no octets fill the places before. */
 static void
 items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
@@ -142,13 +142,12 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 	chosen->items[chosen->count++] = item;
 }
 
-/*
- * RFC 8267, 6.4.1: where a union arm has no eligible result, a server "MUST return an empty Write chunk in
- * that Write list position", with the segments that it had, as RFC 8166, 4.3.2.2, says: an item without
- * octets. And: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
- * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." Results
- * behind the last chunk stay in the stream, if they are there.
- */
+/* Chooses an item for each Write chunk. RFC 8267, 6.4.1: if a union arm has no eligible result, a server
+ * "MUST return an empty Write chunk in that Write list position", with the segments that it had, as RFC
+ * 8166, 4.3.2.2, says: such a chunk gets an item without octets. And: "The first chunk in the Write list
+ * MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk is
+ * used by the next READ operation, and so on." Results behind the last chunk stay in the stream, if they
+ * are there. */
 static void
 items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {
@@ -156,7 +155,8 @@ items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, 
 		const struct rr_walk_item *item = &found->items[i];
 
 		if (item->result < write_chunks && item->result < RR_MESSAGE_ITEMS) {
-			/* The rest of a result that has several stays in the stream. */
+			/* Only the first item of a result goes into the chunk; its other items stay in the
+			 * stream. */
 			if (item->result >= chosen->count)
 				items_choose_at(chosen, item->result, item);
 		} else if (item->reduced) {
@@ -187,20 +187,22 @@ items_choose(const struct rr_known *known, enum rr_items_use use, const struct r
 
 /* ---- Taking out ---- */
 
-/* Octets of the stream that an item takes. */
+/* Returns the octets of the stream that an item takes. */
 static uint32_t
 items_in_stream(const struct rr_walk_item *item)
 {
 	return item && !item->reduced ? item->length + rr_pad(item->length) : 0;
 }
 
-/* The stream without the chosen items: octets in front of the last that is taken out need no copy. */
+/* The state of taking items out of a stream. If the items are at its end, the stream in front of them needs
+ * no copy. */
 struct reduction {
 	const uint8_t *from;
-	uint8_t *to;           /* NULL: nothing is copied */
-	uint32_t done, length; /* octets of from that were handled, and of the result */
+	uint8_t *to;           /* NULL: no octets are copied */
+	uint32_t done, length; /* octets of from that were handled, and octets of the result */
 };
 
+/* Passes the octets up to until on. */
 static void
 items_pass(struct reduction *reduction, uint32_t until)
 {
@@ -212,6 +214,7 @@ items_pass(struct reduction *reduction, uint32_t until)
 	reduction->length += octets;
 }
 
+/* Takes the chosen items out of the stream of in; out is the message without them. */
 static void
 items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
@@ -234,7 +237,8 @@ items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint
 	*out = (struct rpcrdma_message){ to ? to : in->stream, reduction.length, chosen->count, items };
 }
 
-/* Whether the stream without the chosen items is the front of what it is with them. */
+/* Whether the stream without the chosen items is a front part of the stream with them, so that no copy is
+ * needed. */
 static bool
 items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
 {
@@ -288,8 +292,9 @@ items_estimate(const struct rr_known *known, const struct rpcrdma_message *call,
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
-/* Octets of the stream or of a sink, with padding, that a result takes which may have no more than share. One
- * whose length is not known is the path of a symbolic link, which never is as long as this. */
+/* Returns the octets of the stream or of a sink, with padding, that a result takes which may have at most
+ * share octets. If the length of a result is not known, it is the path of a symbolic link, which is never
+ * as long as LINK. */
 static uint64_t
 items_room_of(uint32_t most, uint32_t share)
 {
@@ -309,11 +314,9 @@ items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t sha
 	return room;
 }
 
-/*
- * The most octets that each of count results can have, so that all of them go into room: a result that has no
- * room at all would be one that the server cannot return, not even shortened. What small results leave is
- * shared by the others.
- */
+/* Returns the most octets that each of count results can have, so that all of them fit into room. Each
+ * result must get some room: without room the server could not return it, not even shortened. Large results
+ * share the room that small results leave. */
 static uint32_t
 items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 {
@@ -331,12 +334,11 @@ items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 	return low;
 }
 
-/*
- * Sinks for results of which the call says how large they can be, in order, as chunks pair. Others are left
- * to the stream, and so are results past the last sink: paths of symbolic links are, which some servers place
- * wrongly, and which are not worth a chunk. Takes what all need off left, and adds to stream what is needed
- * there. False where the stream may need more than is known.
- */
+/* Adds sinks for results whose size the call bounds, in order, as chunks pair. All results behind the first
+ * unbounded result, or behind the last sink, are left to the stream. Paths of symbolic links are unbounded:
+ * some servers place them wrongly, and they are too small for a chunk. Takes the octets of all results off
+ * left, and adds those that go to the stream to stream. False: the stream may need more octets than is
+ * known. */
 static bool
 items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)
@@ -361,12 +363,12 @@ items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stre
 	return bounded;
 }
 
-/* What the stream of a reply takes, as far as is known. */
+/* Returns the octets that the stream of a reply takes, as far as they are known. */
 static uint32_t
 items_stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
 {
-	/* RFC 8267, 4.1 and 6.2, have the requester rely on the counts in READDIR. A server that exceeds them
-	 * would be answered by ERR_CHUNK without this. */
+	/* RFC 8267, 4.1 and 6.2, have the requester rely on the counts in READDIR. Without this slack, the
+	 * answer of a server that exceeds them would become ERR_CHUNK. */
 	enum { SLACK = 65536 };
 	uint64_t stream = (uint64_t)size->max + known->reply_header + (size->often_large ? SLACK : 0);
 

@@ -5,58 +5,60 @@
 #include "gateway/gateway.h"
 #include "ulb/binding.h"
 
-/* The gateway's knowledge of messages: whose they are, and which of their items may travel apart. */
+/* The gateway's knowledge of messages: their programs, and which of their items may travel apart from the
+ * stream. */
 
-/* What is known of a call, and needed for its reply. */
+/* The knowledge of a call that is needed for its reply. */
 struct rr_known {
 	uint32_t proc;
-	uint32_t sinks[RPCRDMA_SINKS_MAX]; /* octets, for a requester over RDMA */
-	uint32_t chunk_count;              /* so many of them, the first, were offered as Write chunks */
-	uint32_t write_chunks;             /* that came with the call: item i of the reply is for chunk i */
+	uint32_t sinks[RPCRDMA_SINKS_MAX]; /* octets of each sink, for a requester over RDMA */
+	uint32_t chunk_count;  /* how many sinks, from the first one, were offered as Write chunks */
+	uint32_t write_chunks; /* that came with the call: item i of the reply is for chunk i */
 	const struct rpcrdma_program *program; /* NULL: its messages travel whole */
-	uint32_t reply_header;                 /* octets of its reply before the results */
+	uint32_t reply_header; /* the most octets of the reply's header, in front of the results */
 };
 
-/*
- * Reads the header of a call. The program is NULL where nothing here knows it, and where the call's
- * credential forbids placement: its messages, and those of its reply, travel whole then.
- */
-bool rr_known_header_is_reduced(const struct rpcrdma_message *call); /* whether an item lies in its header */
-uint32_t rr_known_program(const struct rpcrdma_message *call);       /* its number alone; 0: no call header */
+/* rr_known_read() reads the header of a call. The program is NULL if it is not known here, or if the call's
+ * credential forbids placement: the call and its reply then travel whole. */
+bool rr_known_header_is_reduced(
+	const struct rpcrdma_message *call); /* whether an item lies in the header of the call */
+uint32_t rr_known_program(
+	const struct rpcrdma_message *call); /* the program's number; 0: there is no header of a call */
 void rr_known_read(
 	struct rr_known *known, const struct rr_gateway_config *config, const struct rpcrdma_message *call);
 
+/* The directions in which items are taken out. */
 enum rr_items_use {
-	RR_ITEMS_CALL,       /* a call that goes out over RDMA, or has items: as many as may be */
-	RR_ITEMS_REPLY_RDMA, /* a reply that goes out over RDMA: item i is that of result i, as far as Write
-				chunks came with the call */
-	RR_ITEMS_REPLY_TCP   /* only those that are out of the stream already: their places are to be found */
+	/* A call that goes out over RDMA, or has items: as many items as possible are taken out. */
+	RR_ITEMS_CALL,
+	/* A reply that goes out over RDMA: item i is that of result i, for as many results as Write chunks
+	 * came with the call. */
+	RR_ITEMS_REPLY_RDMA,
+	/* A reply that goes out over TCP: only the places of the items are found that are out of the
+	 * stream already. */
+	RR_ITEMS_REPLY_TCP
 };
 
 /* Memory for a message whose items are taken out. */
 struct rr_items_room {
 	void *scratch;
 	uint32_t size;              /* octets of scratch */
-	struct rpcrdma_item *items; /* RR_MESSAGE_ITEMS of them */
+	struct rpcrdma_item *items; /* RR_MESSAGE_ITEMS items */
 };
 
-/*
- * Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
- * have their offsets, and are in room->items. The rest of the stream is copied to room->scratch where that
- * must be; data never is. in stays in use.
+/* Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items
+ * all have their offsets and are in room->items. The rest of the stream is copied to room->scratch if
+ * necessary; items are never copied. The memory of in stays in use.
  *
- * RR_WALK_UNKNOWN: nothing was found, and out is in; items of in that have no offset make it useless then.
- * RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in the Write chunks for them; out is not
- * set.
- */
+ * RR_WALK_UNKNOWN: no items were found, and out is in; if items of in have no offset, the message cannot be
+ * used. RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in their Write chunks; out is not
+ * set. */
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
 	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 
-/*
- * Estimates the reply to a call, for a requester over RDMA: sets reply_max, and sinks without memory, which
- * are known from then on; but not how many of them are offered. A size that cannot be known is all that max
- * octets of message leave, and that the exchange can convey.
- */
+/* Estimates the reply to a call, for a requester over RDMA: sets reply_max, and adds sinks without memory,
+ * which known then remembers. How many of them are offered is not known yet. If a size is not known, it is
+ * all that max octets of message leave and that the exchange can convey. */
 void rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
 	struct rr_transaction *transaction);
 

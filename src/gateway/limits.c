@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Messages do not say that anything larger may be sent than a gateway carries. */
+/* Lowers the sizes that messages name, so that no peer sends a message that is larger than the gateway
+ * carries. */
 #include "ulb/limits.h"
 
 #include "base/checked.h"
@@ -7,9 +8,9 @@
 #include "wire/rpc.h"
 
 enum {
-	BESIDE_DATA = 65536, /* octets of a message that are left for all that is not data */
+	BESIDE_DATA = 65536, /* octets of a message that are left for its parts other than data */
 	DATA_MULTIPLE = 4096,
-	INLINE_HEADER = 28 /* octets of RPC-over-RDMA header where there are no chunks */
+	INLINE_HEADER = 28 /* octets of RPC-over-RDMA header without chunks */
 };
 
 static uint32_t
@@ -20,11 +21,10 @@ limits_data_max(uint32_t message_max)
 	return (message_max - BESIDE_DATA) / DATA_MULTIPLE * DATA_MULTIPLE;
 }
 
-/*
- * RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short
- * messages to convey backchannel operations": it learns how large those are from the backchannel's
- * ca_maxrequestsize.
- */
+/* Lowers the limits of callbacks to what goes inline on the carrier, if it is one over RDMA. RFC 8267,
+ * 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short messages to
+ * convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large those can
+ * be. */
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {
@@ -38,6 +38,7 @@ limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum
 		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
 }
 
+/* Returns the limits of messages between the session's client and upstream. */
 static struct rr_limits
 limits_of(const struct rr_upstream *upstream)
 {

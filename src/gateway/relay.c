@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A call on its way: an exchange on one connection becomes a transaction on another one, and the reply goes
- * back. Of data, only references pass.
+/* A call on its way: an exchange on one connection becomes a transaction on another connection, and the
+ * reply goes back. Data is not copied, only referred to.
  *
- * Who owns what: a relay is in use from the arrival of a call until its answer was sent, then it is kept for
- * reuse. Until it answers (or drops) the exchange, it is in a list of its upstream, and ends with it. After
- * that it belongs to nobody but the carrier that sends the answer: relay_sent() comes also after session and
- * gateway were freed, and the last one takes the rest of the gateway with it. The call's memory is the
- * exchange's; the reply's is the pool buffer that was taken over, or the relay's own buffer.
+ * Ownership: a relay is in use from the arrival of a call until its answer was sent; then it is kept for
+ * reuse. Until the relay answers (or drops) the exchange, it is in a list of its upstream, and ends with
+ * the upstream. After that only the carrier that sends the answer refers to it: relay_sent() may come after
+ * session and gateway were freed, and the last relay then frees the rest of the gateway. The call's memory
+ * belongs to the exchange; the reply's memory is the pool buffer that was taken over, or the relay's own
+ * buffer.
  *
- * Memory is bounded by what the carriers bound: a connection gives no more exchanges than its credits, a call
- * lies in the pool for arrivals, and a reply in the pool for replies. A client that does not take its replies
- * leaves them there; when that pool is exhausted, servers are not read from until some come back. Nothing
- * that lies in the pool for replies waits for more of it, and none waits for the pool for arrivals, so that
- * it always empties.
- */
+ * The carriers bound the memory: a connection gives no more exchanges than its credits, a call lies in the
+ * pool for arrivals, and a reply in the pool for replies. A client that does not take its replies leaves
+ * them in that pool; when the pool is exhausted, servers are not read from until buffers come back. A reply
+ * in that pool never waits for more of its memory, nor for the pool for arrivals, so the pool always
+ * empties. */
 #include <string.h>
 
 #include "base/peer_log.h"
@@ -37,7 +36,7 @@ relay_release(struct rr_relay *relay)
 	rr_pool_put(pool, pulled);
 }
 
-/* It is no longer its upstream's. */
+/* Takes the relay out of its upstream, and a client's call out of the calls under way. */
 static void
 relay_leave(struct rr_relay *relay)
 {
@@ -62,7 +61,7 @@ relay_answer(struct rr_relay *relay)
 	rr_exchange_reply(relay->exchange, &relay->reply, relay_sent, relay);
 }
 
-/* An answer of the gateway's own. */
+/* Answers with a reply of the gateway's own, without results. */
 static void
 relay_accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
 {
@@ -84,7 +83,8 @@ rr_relay_fail(struct rr_relay *relay)
 	relay_accept_with(relay, RR_SYSTEM_ERR);
 }
 
-/* By which the answer to a call, or to a callback, goes; by which the call or the callback goes. */
+/* Returns the transport by which the answer to the call, or to the callback, goes. relay_calls_by(): the
+ * transport by which the call, or the callback, goes. */
 static enum rr_transport
 relay_answers_by(const struct rr_relay *relay)
 {
@@ -97,7 +97,8 @@ relay_calls_by(const struct rr_relay *relay)
 	return relay->callback ? relay->upstream->session->transport : relay->upstream->target->transport;
 }
 
-/* The reply's stream, where it stays until the answer was sent. False where it is too large for that. */
+/* Takes over the memory of the reply, or copies its stream into the relay's buffer, until the answer was
+ * sent. False: the stream is too large for the buffer. */
 static bool
 relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
 {
@@ -105,7 +106,7 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	const uint8_t *stream = reply->stream;
 
 	*used = 0;
-	/* Sinks may lie there alone, and the stream in a Receive. */
+	/* The memory may hold only sinks, while the stream lies in a Receive. */
 	if (memory && (stream == *memory || reply->item_count > 0)) {
 		relay->memory = *memory;
 		*memory = NULL;
@@ -123,7 +124,7 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes the reply one that the other side can be given. */
+/* Makes a reply for the side that called. False: the reply cannot be passed on. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -152,7 +153,7 @@ relay_done(struct rr_transaction *transaction, int error)
 	const char *peer = relay->exchange->carrier ? relay->exchange->carrier->peer : "a closed connection";
 
 	relay->called = false;
-	/* The connection is lost, and soon the other one, too. */
+	/* The connection is lost, and the other connection of the pair will end soon. */
 	if (error == -RPCRDMA_ERR_DISCONNECTED) {
 		relay->upstream->lost |= !relay->callback;
 		rr_relay_drop(relay);
@@ -170,7 +171,7 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* An XID may be in use towards each server. */
+/* Returns the key of a call in the session's map. An XID may be in use towards each server. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
@@ -208,14 +209,12 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/*
- * Sets the call of the transaction. Over TCP it goes as it is. Over RDMA its items are taken out; one that
- * came with items is looked at in any case: RFC 8267, 6.4.2: where "a problem is detected during XDR decoding
- * of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the server responds with
- * an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to
- * GARBAGE_ARGS." RFC 8166, 6.1, of an item that is not eligible: "The Responder MUST NOT process this RPC
- * Call message".
- */
+/* Sets the call of the transaction. A call without items goes over TCP as it is. Over RDMA its items are
+ * taken out. A call that came with items is always walked: RFC 8267, 6.4.2: if "a problem is detected
+ * during XDR decoding of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the
+ * server responds with an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat"
+ * field set to GARBAGE_ARGS." RFC 8166, 6.1, of an item that is not eligible: "The Responder MUST NOT
+ * process this RPC Call message". False: the call must be answered so. */
 static bool
 relay_take_call(struct rr_relay *relay)
 {

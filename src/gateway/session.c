@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A client's connection, and the connections to servers that are made for it.
+/* A client's connection, and the connections to servers that are made for it.
  *
- * When the connection to the server is lost, nobody knows which of the calls under way were executed. The
- * gateway neither repeats nor answers them: it drops them, lets out the answers that it has, and closes the
- * client's connection. So the client sees what it would see without a gateway, does what its protocol wants
- * (it connects again and sends each call that was not answered with the same XID, or within the same session
- * slot), and the server's duplicate request cache or session decides: it, and nobody in between, knows what
- * it has done. For the same reason nothing is remembered here beyond a connection. When the client's
- * connection is lost, that to the server is closed at once.
+ * When the connection to the server is lost, it is not known which of the calls under way were executed.
+ * The gateway neither repeats nor answers them: it drops them, sends the answers that it has, and closes
+ * the client's connection. So the client sees the same as without a gateway, and does what its protocol
+ * wants: it connects again, and sends each call that was not answered with the same XID, or within the same
+ * session slot. The server's duplicate request cache or session then decides, as only the server knows what
+ * it has executed. For the same reason the gateway remembers no calls beyond a connection. When the
+ * client's connection is lost, the connection to the server is closed at once.
  *
- * Of the connections to other servers (of the routes), only the loss of one with calls under way counts:
- * those servers keep nothing for a connection, and may close an idle one.
- */
+ * A lost connection to another server (of a route) ends the client's connection only if calls were under
+ * way on it: those servers keep no state for a connection, and may close an idle one. */
 #include "base/peer_log.h"
 #include "gateway/gateway_private.h"
 
@@ -46,6 +44,7 @@ rr_session_end(struct rr_session *session)
 
 /* ---- The client ---- */
 
+/* Returns the upstream to which calls of the program go. */
 static struct rr_upstream *
 session_route(struct rr_session *session, uint32_t prog)
 {
@@ -58,11 +57,10 @@ session_route(struct rr_session *session, uint32_t prog)
 	return &session->upstreams[0];
 }
 
-/*
- * A call that is under way already. A server that is reached over TCP may have discarded the first one: it
- * gets the second one instead. Over RDMA it has not: RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive
- * for each credit, and an XID cannot be used twice at a time. False: the exchange was dropped.
- */
+/* Takes a call whose XID is under way already. A server that is reached over TCP may have discarded the
+ * first call: the second call replaces it. Over RDMA the server has not discarded it, and the second call
+ * is dropped: RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for each credit, and an XID cannot
+ * be used twice at a time. False: the exchange was dropped. */
 static bool
 session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
@@ -87,8 +85,8 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 		rr_exchange_drop(exchange);
 		return;
 	}
-	/* RFC 8166, 8.2.2: "authentication material" "MUST NOT be reduced"; 6.1: what reduces it must not be
-	 * processed. */
+	/* RFC 8166, 8.2.2: "authentication material" "MUST NOT be reduced"; 6.1: a call that reduces it
+	 * must not be processed. */
 	if (rr_known_header_is_reduced(&exchange->call)) {
 		rr_exchange_refuse(exchange);
 		return;

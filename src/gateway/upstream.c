@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A connection to a server: made when there is something to send on it, and made again, with pauses, as long
- * as nothing was sent. A client whose connection ended at once would come again at once, and again, as long
- * as the server is away; so its calls wait for PATIENCE before its connection ends.
- */
+/* A connection to a server. It is made when there is something to send on it. If the attempt fails, it is
+ * repeated, with pauses, as long as no call was sent. If the gateway closed the client's connection at
+ * once, the client would connect again at once, and so on while the server is away: therefore its calls
+ * wait for PATIENCE before its connection ends. */
 #include "base/address.h"
 #include "base/peer_log.h"
 #include "gateway/gateway_private.h"
@@ -27,6 +26,7 @@ upstream_close(struct rr_upstream *upstream)
 	rr_carrier_close(carrier);
 }
 
+/* Ends the search for the server. */
 static void
 upstream_found(struct rr_upstream *upstream)
 {
@@ -45,7 +45,7 @@ rr_upstream_end(struct rr_upstream *upstream)
 		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* The advice is logged once, not at each try. */
+/* Logs a failure. The advice is logged once, not at each attempt. */
 static void
 upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
 {
@@ -57,7 +57,7 @@ upstream_report(const struct rr_upstream *upstream, const char *peer, int error,
 		advice ? advice : "");
 }
 
-/* Tries its addresses from the current one on. False where none is left. */
+/* Tries the addresses of the server from the current one on. False: no address is left. */
 static bool
 upstream_connect(struct rr_upstream *upstream)
 {
@@ -86,13 +86,15 @@ upstream_connect(struct rr_upstream *upstream)
 	return false;
 }
 
+/* Whether the upstream is that of the server, not of a route. */
 static bool
 upstream_is_main(const struct rr_upstream *upstream)
 {
 	return upstream == &upstream->session->upstreams[0];
 }
 
-/* Half of the delay is random, so that many clients' connections do not come at one moment. */
+/* Waits before the next attempt. Half of the delay is random, so that the connections of many clients do
+ * not come at the same moment. */
 static void
 upstream_pause(struct rr_upstream *upstream)
 {
@@ -103,7 +105,7 @@ upstream_pause(struct rr_upstream *upstream)
 	upstream->delay = upstream->delay * 2 < DELAY_MAX ? upstream->delay * 2 : DELAY_MAX;
 }
 
-/* No address of the server answers. */
+/* Goes on with the search for the server, as no address of it answered; after PATIENCE ends the session. */
 static void
 upstream_seek(struct rr_upstream *upstream)
 {
@@ -120,7 +122,8 @@ upstream_seek(struct rr_upstream *upstream)
 		upstream_pause(upstream);
 }
 
-/* Nothing was sent: where others than the server itself are gone, calls can be answered. */
+/* Acts on a server that no address reached; no call was sent to it. For the session's own server the search
+ * goes on; for the server of a route, the calls are answered. */
 static void
 upstream_unreachable(struct rr_upstream *upstream)
 {
@@ -152,6 +155,7 @@ rr_upstream_want(struct rr_upstream *upstream)
 		upstream_try(upstream);
 }
 
+/* Sends the calls that waited for the connection. */
 static void
 upstream_connected(void *ctx)
 {
@@ -165,6 +169,8 @@ upstream_connected(void *ctx)
 		rr_relay_send(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
+/* Acts on the end of a connection: an attempt that failed goes on with the next address; a loss may end the
+ * session. */
 static void
 upstream_closed(void *ctx, int error, const char *text)
 {
@@ -186,7 +192,7 @@ upstream_closed(void *ctx, int error, const char *text)
 		rr_session_end(session);
 }
 
-/* A callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
+/* Takes a callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
  * [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1 transports." */
 static void
 upstream_called(void *ctx, struct rr_exchange *exchange)
