@@ -38,15 +38,11 @@ deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const st
 {
 	struct rr_nfs4_state *state;
 
-	if (client->phase == RR_NFS4_ENDED ||
-		rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_DELEGATION, deleg_owner) ||
-		!rr_nfs4_quota_take(&tables->delegations_quota, &client->holding, 1))
+	if (rr_nfs4_state_of_owner(tables, client, id, RR_NFS4_DELEGATION, deleg_owner))
 		return NULL;
 	state = rr_nfs4_state_make(tables, client, id, RR_NFS4_DELEGATION, deleg_owner);
-	if (!state) {
-		rr_nfs4_quota_give(&tables->delegations_quota, &client->holding, 1);
+	if (!state)
 		return NULL;
-	}
 	state->handle = *handle;
 	state->access = OPEN4_SHARE_ACCESS_READ;
 	state->file->delegations++;

@@ -82,20 +82,27 @@ rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables, const struct rr_nfs4
 	return NULL;
 }
 
+struct rr_nfs4_quota *
+rr_nfs4_state_quota(struct rr_nfs4_tables *tables, enum rr_nfs4_kind kind)
+{
+	return kind == RR_NFS4_DELEGATION ? &tables->delegations_quota : &tables->states_quota;
+}
+
 struct rr_nfs4_state *
 rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
 {
+	struct rr_nfs4_quota *quota = rr_nfs4_state_quota(tables, kind);
 	struct rr_nfs4_state *state;
 
 	/* A compound may still run for a client that has ended meanwhile. */
-	if (client->phase == RR_NFS4_ENDED || !rr_nfs4_quota_take(&tables->states_quota, &client->holding, 1))
+	if (client->phase == RR_NFS4_ENDED || !rr_nfs4_quota_take(quota, &client->holding, 1))
 		return NULL;
 	state = rr_alloc(tables->env, sizeof(*state) + owner.length);
 	if (state)
 		state->file = file_make(tables, id);
 	if (!state || !state->file) {
-		rr_nfs4_quota_give(&tables->states_quota, &client->holding, 1);
+		rr_nfs4_quota_give(quota, &client->holding, 1);
 		rr_free(tables->env, state);
 		return NULL;
 	}
@@ -133,7 +140,6 @@ rr_nfs4_file_leave(struct rr_nfs4_state *state)
 	if (state->kind == RR_NFS4_DELEGATION) {
 		file->delegations--;
 		state->tables->delegations--;
-		rr_nfs4_quota_give(&state->tables->delegations_quota, &state->client->holding, 1);
 	}
 	rr_map_remove(&state->tables->owners, &state->by_owner);
 	rr_list_remove(&state->of_file);

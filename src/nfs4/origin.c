@@ -137,6 +137,26 @@ rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_
 
 /* ---- Quotas ---- */
 
+/* A client with so much can work: two files, open and locked, one of them delegated, and a session of eight
+ * slots with replies of 4096 octets. */
+static const uint64_t origin_needs[RR_NFS4_QUANTITIES] = {
+	[RR_NFS4_STATES] = 4,
+	[RR_NFS4_RANGES] = 4,
+	[RR_NFS4_DELEGATIONS] = 1,
+	[RR_NFS4_SESSIONS] = 1,
+	[RR_NFS4_REPLIES] = 8 * 4096,
+};
+
+uint32_t
+rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_t clients)
+{
+	uint64_t enough = max / 2 / origin_needs[what];
+
+	if (enough == 0)
+		return 1;
+	return enough < clients ? (uint32_t)enough : clients;
+}
+
 void
 rr_nfs4_quota_init(struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients)
 {

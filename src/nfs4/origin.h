@@ -15,10 +15,11 @@
  *
  * Of what clients hold, each quantity has a quota. Half of it is divided among as many clients as there can
  * be: each has its part in any case. The other half goes to those that want more: a client may have as much
- * of it as is still free, and the clients of one address three times as much together.
+ * of it as is still free, and the clients of one address three times as much together. There can be no more
+ * clients than half of each quota is enough for, see rr_nfs4_quota_clients().
  */
 enum rr_nfs4_quantity {
-	RR_NFS4_STATES,
+	RR_NFS4_STATES, /* opens and lock-owners */
 	RR_NFS4_RANGES,
 	RR_NFS4_DELEGATIONS,
 	RR_NFS4_SESSIONS,
@@ -83,6 +84,10 @@ bool rr_nfs4_origin_yields(
 
 /* Whether the client of a is to go before that of b. */
 bool rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_holding *b);
+
+/* For how many clients half of max is enough, at most clients: each can work with its part, even where all
+ * others take what they can. */
+uint32_t rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
 void rr_nfs4_quota_init(
 	struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);

@@ -87,7 +87,7 @@ rr_nfs4_state_end(struct rr_nfs4_state *state)
 	rr_map_remove(&state->tables->states, &state->by_number);
 	rr_list_remove(&state->of_client);
 	client->state_count--;
-	rr_nfs4_quota_give(&state->tables->states_quota, &client->holding, 1);
+	rr_nfs4_quota_give(rr_nfs4_state_quota(state->tables, state->kind), &client->holding, 1);
 	state->client = NULL;
 	state->tables->count--;
 	rr_nfs4_state_release(state);

@@ -183,6 +183,10 @@ bool rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b);
 /* A file that has states; NULL where there are none. */
 struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
+/* The quota of states of that kind: delegations have their own, as the server gives them unasked, and a
+ * client is not to lose opens by them. */
+struct rr_nfs4_quota *rr_nfs4_state_quota(struct rr_nfs4_tables *tables, enum rr_nfs4_kind kind);
+
 /* A new state of a file, which is made if there is none of it; NULL: no memory, or too many. */
 struct rr_nfs4_state *rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner);

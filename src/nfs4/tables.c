@@ -10,7 +10,7 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.sessions = 8192,
 	.states = 262144,
 	.ranges = 262144,
-	.delegations = 4096,
+	.delegations = 8192,
 	.replies = UINT32_C(256) << 20,
 };
 
@@ -74,33 +74,46 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
+/* How many clients there can be, so that each of them can work whatever the others hold. */
+static uint32_t
+tables_clients_max(const struct rr_nfs4_tables_config *config)
+{
+	uint32_t clients = config->clients;
+
+	clients = rr_nfs4_quota_clients(RR_NFS4_STATES, config->states, clients);
+	clients = rr_nfs4_quota_clients(RR_NFS4_RANGES, config->ranges, clients);
+	clients = rr_nfs4_quota_clients(RR_NFS4_DELEGATIONS, config->delegations, clients);
+	clients = rr_nfs4_quota_clients(RR_NFS4_SESSIONS, config->sessions, clients);
+	return rr_nfs4_quota_clients(RR_NFS4_REPLIES, config->replies, clients);
+}
+
 int
 rr_nfs4_tables_init(
 	struct rr_nfs4_tables *tables, const struct rr_env *env, const struct rr_nfs4_tables_config *config)
 {
+	uint32_t clients = tables_clients_max(config);
 	int error;
 
 	memset(tables, 0, sizeof(*tables));
 	tables->env = env;
 	tables->start = rr_random_u32(env);
-	rr_nfs4_quota_init(&tables->states_quota, RR_NFS4_STATES, config->states, config->clients);
-	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, config->clients);
-	rr_nfs4_quota_init(
-		&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, config->clients);
+	rr_nfs4_quota_init(&tables->states_quota, RR_NFS4_STATES, config->states, clients);
+	rr_nfs4_quota_init(&tables->ranges_quota, RR_NFS4_RANGES, config->ranges, clients);
+	rr_nfs4_quota_init(&tables->delegations_quota, RR_NFS4_DELEGATIONS, config->delegations, clients);
 	rr_list_init(&tables->recalls);
 	rr_list_init(&tables->waits);
 	rr_list_init(&tables->unused);
-	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, config->clients);
+	error = rr_nfs4_clients_init(&tables->clients, env, config->lease, clients);
 	if (error == 0)
 		error = rr_nfs4_sessions_init(
-			&tables->sessions, env, config->sessions, config->replies, config->clients);
+			&tables->sessions, env, config->sessions, config->replies, clients);
 	if (error == 0)
 		error = rr_map_init(&tables->files, env, 1024);
 	if (error == 0)
 		error = rr_map_init(&tables->states, env, 1024);
 	if (error == 0)
 		error = rr_map_init(&tables->owners, env, 1024);
-	rr_nfs4_records_init(&tables->records, env, 2 * config->clients);
+	rr_nfs4_records_init(&tables->records, env, 2 * clients);
 	tables->clients.ended = tables_client_ended;
 	tables->clients.lapsed = tables_client_lapsed;
 	tables->clients.back = tables_client_back;

@@ -326,14 +326,19 @@ serve_run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Each open and each lock-owner has a descriptor: half of them are for all else. */
+/* Each open, each lock-owner and each delegation has a descriptor. Three eighths of the descriptors are for
+ * all else. The hard limit counts: rr_workers_run() raises the soft one to it, later than this is called. */
 static void
 serve_bound_states(struct rr_nfs4_tables_config *tables)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && tables->states > limit.rlim_cur / 2)
-		tables->states = (uint32_t)(limit.rlim_cur / 2);
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	if (tables->states > limit.rlim_max / 2)
+		tables->states = (uint32_t)(limit.rlim_max / 2);
+	if (tables->delegations > limit.rlim_max / 8)
+		tables->delegations = (uint32_t)(limit.rlim_max / 8);
 }
 
 static int

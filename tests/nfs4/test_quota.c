@@ -8,8 +8,9 @@
 #include "nfs4/state.h"
 
 enum {
-	CONNECTIONS = 40,
 	CLIENTS = 64,
+	CONNECTIONS = CLIENTS,
+	GREEDY = 40,
 	STATES = 4096,
 	RANGES = 4096,
 	SESSIONS = 256,
@@ -22,7 +23,20 @@ static const struct rr_nfs4_tables_config config = {
 	.sessions = SESSIONS,
 	.states = STATES,
 	.ranges = RANGES,
-	.delegations = CLIENTS,
+	.delegations = 2 * CLIENTS,
+	.replies = 4 << 20,
+};
+
+/* Bounds of a process that may have few descriptors: far fewer than the 4096 clients that are wanted. */
+enum { FEW_CLIENTS = 64 };
+
+static const struct rr_nfs4_tables_config few = {
+	.lease = 90 * RR_SECOND,
+	.clients = 4096,
+	.sessions = 2 * FEW_CLIENTS,
+	.states = 8 * FEW_CLIENTS,
+	.ranges = 8 * FEW_CLIENTS,
+	.delegations = 2 * FEW_CLIENTS,
 	.replies = 4 << 20,
 };
 
@@ -45,17 +59,29 @@ conn_begin(struct world *world, struct rr_nfs4_conn *conn, const char *peer)
 }
 
 static int
-setup(void **state)
+setup_with(void **state, const struct rr_nfs4_tables_config *bounds)
 {
 	struct world *world = rr_alloc(&rr_env_system, sizeof(*world));
 
-	assert_int_equal(rr_nfs4_tables_init(&world->tables, &rr_env_system, &config), 0);
+	assert_int_equal(rr_nfs4_tables_init(&world->tables, &rr_env_system, bounds), 0);
 	for (int i = 0; i < CONNECTIONS; i++)
 		conn_begin(world, &world->conns[i], "192.0.2.1:700");
 	conn_begin(world, &world->same, "192.0.2.1:701");
 	conn_begin(world, &world->other, "192.0.2.2:700");
 	*state = world;
 	return 0;
+}
+
+static int
+setup(void **state)
+{
+	return setup_with(state, &config);
+}
+
+static int
+setup_few(void **state)
+{
+	return setup_with(state, &few);
 }
 
 static int
@@ -166,7 +192,7 @@ clients_that_are_not_confirmed_keep_nobody_out(void **state)
 	clientid4 id = rr_nfs4_client_id(client);
 
 	for (int i = 0; i < 100 * CLIENTS; i++)
-		assert_non_null(exchange(world, &world->conns[i % CONNECTIONS]));
+		assert_non_null(exchange(world, &world->conns[i % GREEDY]));
 	for (int i = 0; i < 10 * CLIENTS; i++) { /* each by a connection of its own */
 		rr_nfs4_conn_end(&world->conns[0]);
 		conn_begin(world, &world->conns[0], "192.0.2.1:702");
@@ -320,6 +346,83 @@ sessions_of_an_address_leave_some_to_others(void **state)
 	assert_others_are_served(world);
 }
 
+/* Opens the file under a new owner, and locks some of it under a new lock-owner. */
+static bool
+open_and_lock(struct world *world, struct rr_nfs4_client *client)
+{
+	struct rr_nfs4_state *open = open_file(world, client), *locks;
+
+	locks = open ? rr_nfs4_lock_state(&world->tables, open, (struct rpcrdma_bytes){ "o", 1 }) : NULL;
+	return locks && rr_nfs4_lock(locks, (struct rr_nfs4_span){ 0, 9 }, false) == NFS4_OK;
+}
+
+/* The client gets a delegation of another file each time. */
+static bool
+delegate(struct world *world, struct rr_nfs4_client *client)
+{
+	const struct rr_vfs_id other = { { 1, 2 }, 100 + ++world->names, 4 };
+	struct rr_nfs4_state *state = rr_nfs4_deleg_reclaim(&world->tables, client, &other, &handle);
+
+	if (state)
+		rr_nfs4_state_release(state);
+	return state != NULL;
+}
+
+/* Each of forty connections has a client that takes what it can get of everything; honest clients of the
+ * same address come afterwards. */
+static void
+what_is_left_is_enough_for_many_clients_of_the_same_address(void **state)
+{
+	struct world *world = *state;
+
+	for (int i = 0; i < GREEDY; i++) {
+		struct rr_nfs4_client *client = exchange(world, &world->conns[i]);
+
+		while (create_session(world, client, &world->conns[i], 64) > 0)
+			;
+		while (delegate(world, client))
+			;
+		while (open_and_lock(world, client))
+			;
+	}
+	for (int i = 0; i < FEW_CLIENTS - GREEDY; i++) {
+		struct rr_nfs4_client *client = exchange(world, &world->same);
+
+		assert_non_null(client);
+		assert_int_equal(create_session(world, client, &world->same, 8), 8);
+		assert_true(delegate(world, client));
+		assert_true(open_and_lock(world, client));
+		assert_true(open_and_lock(world, client));
+	}
+	assert_int_equal(world->tables.clients.count, FEW_CLIENTS);
+}
+
+/* The server gives delegations unasked: they are not taken from what a client may open. */
+static void
+delegations_take_no_opens(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = exchange(world, &world->other);
+	uint64_t before = world->tables.states_quota.free;
+
+	rr_nfs4_client_confirm(client, 0);
+	for (int i = 0; i < 8; i++)
+		assert_true(delegate(world, client));
+	assert_int_equal(client->holding.held[RR_NFS4_DELEGATIONS], 8);
+	assert_int_equal(client->holding.held[RR_NFS4_STATES], 0);
+	assert_int_equal(world->tables.states_quota.free, before);
+	while (!rr_list_empty(&client->states)) {
+		struct rr_nfs4_state *given =
+			rr_container(client->states.next, struct rr_nfs4_state, of_client);
+
+		/* One that was revoked counts until the client frees it. */
+		rr_nfs4_state_revoke(given, RR_NFS4_RECALL_REVOKED);
+		assert_int_equal(client->holding.held[RR_NFS4_DELEGATIONS], client->state_count);
+		rr_nfs4_state_end(given);
+	}
+	assert_int_equal(client->holding.held[RR_NFS4_DELEGATIONS], 0);
+}
+
 int
 main(void)
 {
@@ -333,6 +436,9 @@ main(void)
 		TEST(ranges_of_an_address_leave_some_to_others),
 		TEST(unlocking_is_bounded_too),
 		TEST(sessions_of_an_address_leave_some_to_others),
+		TEST(delegations_take_no_opens),
+		cmocka_unit_test_setup_teardown(
+			what_is_left_is_enough_for_many_clients_of_the_same_address, setup_few, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
