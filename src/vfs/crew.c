@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The queue is shared, under one lock, which is never held over a system call that may wait. A job is in the
- * queue, then with a member, then in "ended", from where the loop takes all at once. One thread at a time is
- * being woken: a thread that begins a job wakes another where a further job could begin. So many jobs that
- * come at once cost few calls of the system, and nobody wakes threads that find nothing to do.
- */
+/* The crew's queue is shared by its threads, under one lock, which is never held over a system call that may
+ * wait. A job is in the queue, then with a member, then in "ended", from where the loop takes all jobs at
+ * once. A thread that begins a job wakes one other thread where a further job could begin, and only one
+ * thread is being woken at a time. So many jobs that come at once need few system calls, and no thread is
+ * woken that finds nothing to do. */
 #include "vfs/crew.h"
 
 #include <errno.h>
@@ -14,6 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* A thread of the crew. */
 struct crew_member {
 	struct rr_crew *crew;
 	void *member;
@@ -25,19 +25,20 @@ struct rr_crew {
 	const struct rr_env *env;
 	struct rr_loop *loop;
 	struct rr_crew_config config;
-	struct rr_watch watch; /* of an eventfd: something has ended */
-	pthread_mutex_t lock;  /* of what follows */
+	struct rr_watch watch; /* of an eventfd, which is signalled when "ended" is no longer empty */
+	pthread_mutex_t lock;  /* protects the members that follow */
 	pthread_cond_t wanted;
 	struct rr_crew_queue queue;
 	struct rr_list ended;
 	uint32_t idle;  /* threads that wait for a job */
-	bool waking;    /* a signal is on its way to one of them, which will look for jobs */
-	uint32_t count; /* threads: the loop's to change */
+	bool waking;    /* a signal is on its way to an idle thread, which will look for jobs */
+	uint32_t count; /* threads; changed by the loop's thread only */
 	bool ends;
 	struct crew_member members[];
 };
 
-/* Under the lock: whether "wanted" is to be signalled, by the caller, when the lock was given back. */
+/* Returns whether the caller is to signal "wanted" after it has released the lock: a thread is idle, and a
+ * job may begin. The lock is held. */
 static bool
 crew_wakes(struct rr_crew *crew)
 {
@@ -47,6 +48,8 @@ crew_wakes(struct rr_crew *crew)
 	return wakes;
 }
 
+/* Puts the job into the list from which the loop takes the ended jobs, and wakes the loop. The lock is
+ * held. */
 static void
 crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 {
@@ -57,7 +60,7 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 		eventfd_write(crew->watch.fd, 1);
 }
 
-/* Under the lock, which is given back while the job is at work. */
+/* Does one job. The lock is held, but released while the job runs. */
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {
@@ -76,6 +79,7 @@ crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *mem
 		crew_has_ended(crew, job);
 }
 
+/* The main function of a thread: does jobs until the crew ends and the queue is empty. */
 static void *
 crew_run(void *argument)
 {
@@ -95,13 +99,13 @@ crew_run(void *argument)
 		crew->idle--;
 		crew->waking = false;
 	}
-	/* Those that waited for the last job end, too. */
+	/* Threads that waited for the last job end, too. */
 	pthread_cond_broadcast(&crew->wanted);
 	pthread_mutex_unlock(&crew->lock);
 	return NULL;
 }
 
-/* In the loop's thread: what has ended is done. */
+/* Calls done() of all jobs that have ended. It runs in the loop's thread. */
 static void
 crew_finish(struct rr_crew *crew)
 {
@@ -136,7 +140,8 @@ crew_discharge(const struct rr_crew *crew, struct crew_member *member)
 		crew->config.discharge(crew->config.ctx, member->member);
 }
 
-/* Signals are left to others. Without another thread, those that there are do all. */
+/* Begins another thread, with all signals blocked, as signals are for the other threads of the process. Where
+ * there is no memory for the thread, the present threads do all jobs. */
 static void
 crew_grow(struct rr_crew *crew)
 {
@@ -218,7 +223,7 @@ rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 	       rr_crew_queue_next(&crew->queue);
 	wake = crew_wakes(crew);
 	pthread_mutex_unlock(&crew->lock);
-	/* Not under the lock: the thread that wakes would wait for it at once. */
+	/* The signal is sent without the lock, as the woken thread would wait for the lock at once. */
 	if (wake)
 		pthread_cond_signal(&crew->wanted);
 	if (grow)

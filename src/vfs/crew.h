@@ -5,37 +5,38 @@
 #include "base/loop.h"
 #include "vfs/crew_queue.h"
 
-/*
- * Threads for what may wait, so that the thread of a loop never does. The crew begins a thread when there is
- * more to do than there are threads, up to a bound, and each thread does one job at a time, in the order that
- * crew_queue.h describes.
- */
+/* A crew is a set of threads that do jobs which may wait, so that the thread of a loop never waits. The crew
+ * begins a thread when there is more to do than there are threads, up to a bound. Each thread does one job at
+ * a time, in the order that crew_queue.h describes. */
 struct rr_crew;
 
 struct rr_crew_config {
-	uint32_t max; /* threads */
-	/* What a thread needs for itself, made and freed in the loop's thread. NULL as a result: no memory.
-	 * Both may be NULL: a thread needs nothing. */
+	uint32_t max; /* at most, threads */
+	/* enlist() makes what a thread needs for itself, and discharge() frees that, both in the loop's
+	 * thread. enlist() returns NULL where there is no memory. Both functions may be NULL: a thread then
+	 * needs nothing. */
 	void *(*enlist)(void *ctx);
 	void (*discharge)(void *ctx, void *member);
 	void *ctx;
 };
 
-/* Signals are left to the threads that there are. Errors: NOMEM, SYSTEM. */
+/* Makes a crew that gives ended jobs back in the thread of loop. The crew's threads block all signals: the
+ * other threads of the process receive the signals. Errors: NOMEM, SYSTEM. */
 int rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew_config *config,
 	struct rr_crew **crew);
 
-/* Waits for all jobs, and calls done() for them. crew may be NULL. */
+/* Waits for all jobs, calls done() for each, and ends the threads. crew may be NULL. */
 void rr_crew_free(struct rr_crew *crew);
 
-/* The job is the crew's until done(). */
+/* Hands the job to the crew, which calls its run() in a thread. The crew owns the job until done() is
+ * called. */
 void rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job);
 
-/* From a job's run(), with the crew's name for its thread: the job works in another place from now on. False:
- * that place has no room. */
+/* Says that the job works in another place from now on. It is called from inside the job's run(), in a thread
+ * of the crew. Returns false where that place has no room: the job then still counts for its old place. */
 bool rr_crew_move(struct rr_crew *crew, const struct rr_crew_job *job, uint64_t place);
 
-/* A job that was not begun will not be, and done() comes soon. */
+/* Cancels a job that was not begun: run() is not called, and done() comes soon. A job at work goes on. */
 void rr_crew_cancel(struct rr_crew *crew, struct rr_crew_job *job);
 
 #endif

@@ -3,6 +3,8 @@
 
 /* ---- keys ---- */
 
+/* Tells whether a later job has to wait for an earlier job, by the orders of the two, where both have one
+ * key. */
 static bool
 queue_conflict(enum rr_crew_order earlier, enum rr_crew_order later)
 {
@@ -10,13 +12,15 @@ queue_conflict(enum rr_crew_order earlier, enum rr_crew_order later)
 	       (earlier == RR_CREW_WRITE && later == RR_CREW_COMMIT);
 }
 
+/* Returns the list that nodes with this key are in. */
 static struct rr_list *
 queue_bucket(struct rr_crew_queue *queue, uint64_t key)
 {
 	return &queue->buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (RR_CREW_BUCKETS - 1)];
 }
 
-/* Returns how many stand before the new node. */
+/* Puts the node into the list of its key. Returns how many nodes stand before it that its job has to wait
+ * for. */
 static uint32_t
 queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
 {
@@ -34,7 +38,8 @@ queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
 
 static void queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
-/* Those that came later have one less before them. */
+/* Takes the node out of the list of its key. Jobs that waited for it have one node less before them, and
+ * become ready where it was the last. */
 static void
 queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 {
@@ -54,7 +59,7 @@ queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 	node->key = 0;
 }
 
-/* The node of a job at work takes the place of that of the job. */
+/* Puts the node of a job at work ("to", in a slot) into the place of the node of the waiting job ("from"). */
 static void
 queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 {
@@ -69,7 +74,8 @@ queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 
 /* ---- places ---- */
 
-/* The entry of a place: its own, a free one, or one that it shares. */
+/* Returns the index of a place's entry: the entry that the place has, a free entry, or an entry that the
+ * place shares with others. */
 static uint32_t
 queue_place(struct rr_crew_queue *queue, uint64_t place)
 {
@@ -90,6 +96,7 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 	return vacant;
 }
 
+/* Tells whether a further job may begin in this place, by the bounds that crew_queue.h describes. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
@@ -98,6 +105,7 @@ queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *en
 	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
 }
 
+/* Puts a job that no longer waits for other jobs among the ready jobs of its place. */
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {

@@ -8,7 +8,7 @@
 
 _Static_assert((int)RR_VFS_GROUPS == (int)RR_AUTH_SYS_GIDS, "room for all groups of a credential");
 
-/* Ports that a process needs a privilege for. */
+/* A process needs a privilege for the ports below this number. */
 enum { GATE_PRIVILEGED = 1024 };
 
 void
@@ -40,7 +40,8 @@ gate_same_source(const struct rr_source *a, const struct rr_source *b)
 	return a->known == b->known && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Clients differ in the last octets of their addresses, mostly. */
+/* Returns the entry of the cache for this source and export. The last octets of the address choose it, as
+ * clients differ in these octets, mostly. */
 static struct rr_gate_memory *
 gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -49,6 +50,7 @@ gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t numbe
 	return &gate->memory[hash % RR_GATE_MEMORY];
 }
 
+/* Returns the rule for a source and an export, from the cache where the cache has it. */
 static const struct rr_rule *
 gate_find(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -85,6 +87,7 @@ rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 	return number == gate->vfs->export_count;
 }
 
+/* Tells whether the caller may use at least one export. */
 static bool
 gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 {
@@ -94,9 +97,10 @@ gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 	return false;
 }
 
-/* The greatest number is the one that stands for no user in system calls. RFC 1813, 4.4: "A UNIX server by
- * default maps uid 0 to a distinguished value (UID_NOBODY), as well as mapping the groups list, before doing
- * its access checking." */
+/* Returns the user or group with which the provider acts: anonymous for user 0 where squash is set, and for
+ * the greatest number, which stands for no user in system calls. RFC 1813, 4.4: "A UNIX server by default
+ * maps uid 0 to a distinguished value (UID_NOBODY), as well as mapping the groups list, before doing its
+ * access checking." */
 static uint32_t
 gate_id(uint32_t id, uint32_t anonymous, bool squash)
 {

@@ -6,20 +6,20 @@
 #include "vfs/vfs.h"
 
 /*
- * The gate of one thread: what comes over the network passes it before it reaches a provider. It knows which
+ * The gate checks each call that comes over the network before a provider sees the call. The gate knows which
  * export a handle lies in, finds the rule that counts for the caller's address there, and makes the identity
- * with which the provider then acts. Servers of all versions ask it, for each handle of each call, so a
- * handle that a client got in some other way gives it nothing.
+ * with which the provider then acts. Servers of all versions of NFS ask the gate for each handle of each
+ * call, so a handle that a client got in some other way gives the client nothing.
  *
- * Who owns what: the gate holds a reference to the rules. What it answers are values.
+ * A gate belongs to one thread and holds a reference to the rules. Its answers are values.
  */
 
 enum { RR_GATE_MEMORY = 64 };
 
-/* The rule that was found for an address last. */
+/* An entry of the gate's cache: the rule that was last found for an address and an export. */
 struct rr_gate_memory {
 	const struct rr_rule *rule;
-	uint32_t number; /* of the export */
+	uint32_t number; /* the number of the export */
 	bool used;
 	struct rr_source source;
 };
@@ -30,7 +30,7 @@ struct rr_gate {
 	struct rr_gate_memory memory[RR_GATE_MEMORY];
 };
 
-/* A caller, as the call says. */
+/* The caller of an operation, as the RPC call describes the caller. */
 struct rr_gate_caller {
 	struct rr_source source;
 	const struct rr_auth_sys *sys; /* NULL: AUTH_NONE */
@@ -39,39 +39,37 @@ struct rr_gate_caller {
 
 enum rr_gate_answer {
 	RR_GATE_OPEN,
-	RR_GATE_CLOSED, /* not for this address, this port or this version */
-	RR_GATE_FLAVOR  /* not with this flavor of authentication */
+	RR_GATE_CLOSED, /* the rules forbid this address, this port or this version */
+	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication */
 };
 
-/* rules: of as many exports as vfs has; the gate takes a reference of its own. */
+/* Prepares the gate. rules has as many exports as vfs; the gate takes a reference of its own. */
 void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules);
 void rr_gate_end(struct rr_gate *gate);
 
-/* Others count from now on. */
+/* Replaces the gate's rules: the gate takes a reference to rules and drops the old ones. */
 void rr_gate_take(struct rr_gate *gate, struct rr_rules *rules);
 
-/*
- * Whether the caller may use the export of that number, and with which identity. number may be export_count,
- * as of a handle that lies in no export: such a caller gets the identity of nobody, and may read only; that
- * is for operations that then find the handle to be bad. A caller who may use no export at all is not let in
- * with such a handle, either.
- */
+/* Tells whether the caller may use the export of that number, and with which identity. number may be
+ * export_count, for a handle that lies in no export: the caller then gets the identity of nobody and may read
+ * only, so that the operation can find the handle to be bad. Such a handle is refused to a caller who may not
+ * use any export. */
 enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity);
 
-/* The same, by a handle that the caller sent. */
+/* Answers as rr_gate_ask() does, for the export of a handle that the caller sent. */
 enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller,
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
-/* The identity of a caller whom a rule lets in. sys NULL: AUTH_NONE. */
+/* Writes the identity of a caller whom a rule lets in. sys is the credential; NULL: AUTH_NONE. */
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 
-/* The rule by which the caller, with some flavor, may use an export; NULL: it may not. */
+/* Returns the rule by which the caller, with some flavor, may use an export, or NULL where it may not. */
 const struct rr_rule *rr_gate_rule(
 	struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
 
-/* Whether the caller, with some flavor, may use all exports. */
+/* Tells whether the caller, with some flavor, may use all exports. */
 bool rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller);
 
 #endif

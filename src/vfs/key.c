@@ -54,6 +54,8 @@ key_make_directories(const char *path, struct rr_text *text)
 	return 0;
 }
 
+/* Checks that the open file can be a key: a file of RR_VFS_KEY octets, that belongs to this user and that no
+ * other user may read or write. */
 static int
 key_check_file(int fd, const char *path, struct rr_text *text)
 {
@@ -77,7 +79,7 @@ key_check_file(int fd, const char *path, struct rr_text *text)
 	return 0;
 }
 
-/* 1 where there is none. */
+/* Reads and checks the key at path. Returns 1 where there is no such file. */
 static int
 key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 {
@@ -94,7 +96,8 @@ key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 	return error;
 }
 
-/* A name is on the disk when its directory is. */
+/* Brings the entry of path in its directory to the disk, as fsync(2) of a file does not bring its name there.
+ * Returns whether that succeeded. */
 static bool
 key_sync_directory(const char *path)
 {
@@ -113,7 +116,8 @@ key_sync_directory(const char *path)
 	return synced;
 }
 
-/* link(2), not rename(2): of two servers that start at once one makes the key, and the other reads it. */
+/* Makes the key in a temporary file, and gives that file the name path by link(2), which, unlike rename(2),
+ * replaces no file: of two servers that start at once, one makes the key and the other reads it. */
 static int
 key_write(const struct rr_env *env, const char *path, struct rr_text *text)
 {

@@ -8,13 +8,14 @@
 #include "vfs/rules_private.h"
 #include "vfs/vfs.h"
 
-/* Of one export: host names have been looked up, and the rules that count first come first. */
+/* The rules of one export. Names of hosts are replaced by addresses, and rules that count first come
+ * first. */
 struct rules_of_export {
 	struct rr_rule *rules;
 	uint32_t count, room;
 };
 
-/* The text of a client, which all rules made of it share. */
+/* The text of a client, which all rules made from that text share. */
 struct rules_client {
 	struct rules_client *next;
 	char text[];
@@ -75,6 +76,7 @@ rr_rules_release(struct rr_rules *rules)
 	rr_free(rules->env, rules);
 }
 
+/* Copies the text of a client into memory that lives as long as the rules. Returns NULL without memory. */
 static const char *
 rules_keep(struct rr_rules *rules, const char *text)
 {
@@ -89,6 +91,7 @@ rules_keep(struct rr_rules *rules, const char *text)
 	return client->text;
 }
 
+/* Makes room for one more rule of an export. */
 static bool
 rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 {
@@ -105,7 +108,7 @@ rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 	return true;
 }
 
-/* Behind all rules that count before it. */
+/* Adds the rule behind all rules of the export that count before it. */
 static int
 rules_insert(struct rr_rules *rules, uint32_t number, const struct rr_rule *rule)
 {
@@ -145,6 +148,7 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
 }
 
+/* Tells whether the source is a client of the rule. */
 static bool
 rules_match(const struct rr_rule *rule, const struct rr_source *source)
 {

@@ -7,12 +7,13 @@
 #include "base/text.h"
 
 /*
- * Which clients may use an export, and how: the rules of exports(5). A rule is "CLIENT(OPTION,...)". Of the
- * rules of an export whose client is the caller, that of a single host counts before that of a network, and
- * that before "*"; of two of one kind, the first one counts. A caller without a rule may do nothing.
+ * Rules say which clients may use an export, and how, as exports(5) has them. A rule is "CLIENT(OPTION,...)".
+ * Of the rules of an export that match the caller, the rule of a single host counts before the rule of a
+ * network, and that before "*". Of two rules of one kind, the first rule counts. A caller without a rule may
+ * do nothing.
  *
  * Rules are made by one thread and do not change afterwards. Each thread that uses them holds a reference,
- * and takes new ones as a whole.
+ * and takes new rules as a whole.
  */
 
 enum rr_squash { RR_SQUASH_ROOT, RR_SQUASH_NONE, RR_SQUASH_ALL };
@@ -20,51 +21,54 @@ enum rr_squash { RR_SQUASH_ROOT, RR_SQUASH_NONE, RR_SQUASH_ALL };
 enum { RR_RIGHT_SYS = 1, RR_RIGHT_NONE = 2 }; /* flavors: AUTH_SYS, AUTH_NONE */
 enum { RR_RIGHT_V3 = 1, RR_RIGHT_V4 = 2 };    /* versions of NFS */
 
-/* How a caller may use an export. */
+/* The rights that a rule gives to its callers. */
 struct rr_right {
 	enum rr_squash squash;
-	uint32_t anon_uid, anon_gid; /* of those who are squashed, and of AUTH_NONE */
+	uint32_t anon_uid, anon_gid; /* the user and group of squashed callers, and of AUTH_NONE */
 	bool read_only;
-	bool secure;      /* callers over TCP have a port below 1024 */
+	bool secure;      /* callers over TCP must have a port below 1024 */
 	uint8_t flavors;  /* RR_RIGHT_SYS, RR_RIGHT_NONE */
 	uint8_t versions; /* RR_RIGHT_V3, RR_RIGHT_V4 */
 };
 
-/* As exports(5) has it: read-only, root squashed to 65534, secure, AUTH_SYS; both versions. */
+/* The rights that exports(5) gives by default: read-only, root squashed to 65534, secure, AUTH_SYS; both
+ * versions. */
 extern const struct rr_right rr_right_default;
 
 enum rr_rule_kind { RR_RULE_HOST, RR_RULE_NETWORK, RR_RULE_ALL };
 
 struct rr_rule {
 	enum rr_rule_kind kind;
-	uint8_t address[16]; /* as in struct rr_source; behind the prefix: zeros */
+	uint8_t address[16]; /* as in struct rr_source; zeros behind the prefix */
 	uint8_t prefix;      /* bits of address that count */
 	struct rr_right right;
-	const char *client; /* as it was written; several rules may share it */
+	const char *client; /* as it was written; several rules may share the text */
 };
 
 struct rr_rules;
 
 enum { RR_RULES_MAX = 4096, RR_RULES_CLIENT = 255 };
 
-/* The rules of count exports, of which nobody may use any yet; one reference. Errors: NOMEM. */
+/* Makes rules for count exports, with one reference. There are no rules at first, so that no client may use
+ * any export. Errors: NOMEM. */
 int rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rules);
 
 struct rr_rules *rr_rules_hold(struct rr_rules *rules);
 void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 
 /*
- * Adds what text says ("192.0.2.0/24(rw,no_root_squash)") to the rules of an export. defaults: what counts
- * for what the text does not say. Names of hosts are looked up now, and stand for the addresses that they
- * have now. Errors, with a text: INVAL; ADDRESS (a name that has no address); LIMIT; NOMEM.
+ * Adds what text says ("192.0.2.0/24(rw,no_root_squash)") to the rules of an export. defaults: the rights
+ * that the text's options change. Names of hosts are looked up at once and stand for the addresses that they
+ * have at that time. Errors, with a text: INVAL; ADDRESS (a name that has no address); LIMIT; NOMEM.
  */
 int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
 	struct rr_text *why);
 
-/* Adds words of options, "rw,sync", to right: for what counts for several clients. Errors: INVAL. */
+/* Applies a list of options ("rw,sync") to right, which several clients then have as their defaults. Errors:
+ * INVAL. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
 
-/* The rule that counts for a caller; NULL: it may do nothing. */
+/* Returns the rule that counts for a caller at source in an export. NULL: the caller may do nothing. */
 const struct rr_rule *rr_rules_find(
 	const struct rr_rules *rules, uint32_t number, const struct rr_source *source);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The clients of rules: "*", addresses, networks, names of hosts. */
+/* This file parses the clients of rules: "*", addresses, networks, names of hosts. */
 #include <arpa/inet.h>
 #include <rpcrdma/error.h>
 #include <stdlib.h>
@@ -7,10 +7,12 @@
 
 #include "vfs/rules_private.h"
 
-/* Octets of an IPv4 address lie behind twelve others: see struct rr_source. */
+/* Bits of an address. The octets of an IPv4 address lie behind twelve others, 96 bits: see struct
+ * rr_source. */
 enum { CLIENT_MAPPED = 96, CLIENT_BITS = 128 };
 
-/* The number of bits at the beginning of mask, which has nothing but zeros behind them; -1: it has. */
+/* Returns the number of set bits at the beginning of mask, including the first "from" bits, which are not
+ * looked at. Returns -1 where a set bit follows a zero bit: the mask is no mask of a network. */
 static int
 client_mask_bits(const uint8_t mask[16], unsigned from)
 {
@@ -24,7 +26,7 @@ client_mask_bits(const uint8_t mask[16], unsigned from)
 	return (int)bits;
 }
 
-/* "192.0.2.1", "2001:db8::1" */
+/* Parses an address, such as "192.0.2.1" or "2001:db8::1". Returns false for any other text. */
 static bool
 client_address(const char *text, uint8_t octets[16], bool *is_ipv4)
 {
@@ -38,7 +40,8 @@ client_address(const char *text, uint8_t octets[16], bool *is_ipv4)
 	       rr_address_octets((struct sockaddr *)&in6, octets);
 }
 
-/* What stands behind the slash: "24", or "255.255.255.0". -1: neither. */
+/* Returns the number of bits of a prefix, which text has as "24" or as "255.255.255.0"; 96 bits more for
+ * IPv4. Returns -1 for any other text. */
 static int
 client_prefix(const char *text, bool is_ipv4)
 {
@@ -54,6 +57,7 @@ client_prefix(const char *text, bool is_ipv4)
 	return client_mask_bits(mask, base);
 }
 
+/* Takes "ADDRESS/PREFIX" or "ADDRESS/MASK" in draft->client; slash points to the '/'. */
 static int
 client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *why)
 {
@@ -79,6 +83,7 @@ client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *w
 	return 0;
 }
 
+/* Looks up the name of a host in draft->client and takes all its addresses. */
 static int
 client_name(struct rr_rule_draft *draft, struct rr_text *why)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The text of a rule: its client and its options. */
+/* This file parses the text of a rule: its client and its options. */
 #include <rpcrdma/error.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,12 +8,13 @@
 
 enum { OPTION_WORD = 64, OPTION_LIST = 1024 };
 
-/* One word of a list of options, apart from what follows its "=". */
+/* A word that may be in a list of options. */
 struct option_word {
 	const char *name;
-	/* NULL: what the word asks for is so in any case. False: its value is wrong. */
+	/* Applies the word to right; returns false where the value is wrong. NULL: the word has no effect, as
+	 * the server always does what the word asks for. */
 	bool (*take)(struct rr_right *right, const char *value);
-	const char *value; /* what the value must be, for messages; NULL: the word takes no value */
+	const char *value; /* describes a right value, for messages; NULL: the word takes no value */
 };
 
 static bool
@@ -72,7 +73,8 @@ option_insecure(struct rr_right *right, const char *value)
 	return true;
 }
 
-/* The greatest number stands for no user in system calls. */
+/* Parses the number of a user or group. The greatest number is refused, as it stands for no user in system
+ * calls. */
 static bool
 option_id(const char *value, uint32_t *id)
 {
@@ -99,7 +101,8 @@ option_anongid(struct rr_right *right, const char *value)
 	return option_id(value, &right->anon_gid);
 }
 
-/* Words with colons between them; each of names stands for a bit. */
+/* Parses words with colons between them. names[0] stands for bit 0 of *bits, names[1] for bit 1. Returns
+ * false for any other word. */
 static bool
 option_bits(const char *value, const char *const names[2], uint8_t *bits)
 {
@@ -134,7 +137,8 @@ option_vers(struct rr_right *right, const char *value)
 	return option_bits(value, names, &right->versions);
 }
 
-/* Those without take() are in many files, and say what this server does in any case. */
+/* All options of a client. The words without take() appear in many exports files and ask for what this server
+ * always does. */
 static const struct option_word option_words[] = {
 	{ "rw", option_rw, NULL },
 	{ "ro", option_ro, NULL },

@@ -6,18 +6,19 @@
 
 enum { RR_RULE_ADDRESSES = 64 };
 
-/* What the text of a rule says. */
+/* A draft is a rule as its text describes it, with all addresses of its client. */
 struct rr_rule_draft {
 	struct rr_rule rule; /* without its address and client */
 	char client[RR_RULES_CLIENT + 1];
-	uint32_t count; /* of a host that has several addresses, more than one */
+	uint32_t count; /* of addresses; more than one where a host has several */
 	uint8_t addresses[RR_RULE_ADDRESSES][16];
 };
 
-/* Takes "CLIENT" or "CLIENT(OPTION,...)"; the draft's right has the defaults. Errors: as rr_rules_add(). */
+/* Parses "CLIENT" or "CLIENT(OPTION,...)" into draft, whose right has the defaults. Errors: as
+ * rr_rules_add(). */
 int rr_rule_parse(const char *text, struct rr_rule_draft *draft, struct rr_text *why);
 
-/* Takes the client in draft->client: its kind, prefix and addresses. Errors: INVAL, ADDRESS. */
+/* Parses draft->client into the kind, the prefix and the addresses of the rule. Errors: INVAL, ADDRESS. */
 int rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why);
 
 #endif

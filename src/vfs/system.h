@@ -4,27 +4,26 @@
 
 #include "vfs/vfs.h"
 
-/*
- * What the system calls of a file system say, in the words of vfs.h, and the other way round: for providers
- * whose storage has such calls.
- */
+/* These functions translate between the system calls of a file system and the terms of vfs.h, for providers
+ * whose storage has such calls. */
 
-/* The name space of extended attributes that is served (RFC 8276, section 5). */
+/* The prefix of the name space of extended attributes that is served (RFC 8276, section 5). */
 #define RR_VFS_XATTR_PREFIX "user."
 
 enum { RR_VFS_XATTR_PREFIX_SIZE = sizeof(RR_VFS_XATTR_PREFIX) - 1 };
 
-/* An errno as a status: 0 is RR_VFS_OK, an unknown one RR_VFS_IO. */
+/* Translates an errno into a status: 0 is RR_VFS_OK, an unknown errno is RR_VFS_IO. */
 enum rr_vfs_status rr_vfs_errno(int error);
 
-/* The type in a mode of stat(2). */
+/* Returns the type that a mode of stat(2) contains. */
 enum rr_vfs_type rr_vfs_type_of(uint32_t mode);
 
-/* The target of a symbolic link as a string. Errors: NAME_TOO_LONG; INVAL if it is empty or has a NUL. */
+/* Copies the target of a symbolic link into a string. Errors: NAME_TOO_LONG; INVAL if it is empty or has a
+ * NUL. */
 enum rr_vfs_status rr_vfs_target(struct rpcrdma_bytes target, char text[RR_VFS_TARGET_MAX + 1]);
 
-/* The name of an extended attribute as a string, behind RR_VFS_XATTR_PREFIX. Errors: BAD_CHAR if it is empty
- * or has a NUL; NAME_TOO_LONG. */
+/* Copies the name of an extended attribute into a string, behind RR_VFS_XATTR_PREFIX. Errors: BAD_CHAR if the
+ * name is empty or has a NUL; NAME_TOO_LONG. */
 enum rr_vfs_status rr_vfs_xattr_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
 #endif

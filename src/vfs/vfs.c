@@ -66,7 +66,8 @@ rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 	return RR_VFS_OK;
 }
 
-/* How many octets of path the name of an export takes up; 0: the path does not lie in that export. */
+/* Returns how many octets of path the name of an export takes up, or 0 where the path does not lie in that
+ * export. */
 static uint32_t
 vfs_prefix(const struct rr_vfs_export *export, struct rpcrdma_bytes path)
 {
@@ -84,7 +85,7 @@ rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct r
 {
 	uint32_t longest = 0, found = vfs->export_count;
 
-	/* Clients that mount the part before the last slash of "/file" ask for no octet at all. */
+	/* Clients that mount the part of "/file" before the last slash send an empty path. */
 	if (path.length == 0)
 		path = (struct rpcrdma_bytes){ "/", 1 };
 	for (uint32_t i = 0; i < vfs->export_count; i++) {

@@ -57,10 +57,10 @@ struct rr_vfs_open; /* the provider's */
 
 enum { RR_VFS_HANDLE_MAX = 64, RR_VFS_NAME_MAX = 255, RR_VFS_TARGET_MAX = 4095, RR_VFS_VERIFIER = 8 };
 
-/* How an operation ended. Numbers of no protocol and of no system. */
+/* Statuses say how an operation ended. Their numbers are those of no protocol and of no system. */
 enum rr_vfs_status {
 	RR_VFS_OK,
-	RR_VFS_PENDING,    /* it has not ended: only ever returned, never in call.status */
+	RR_VFS_PENDING,    /* the operation has not ended: a return value only, never in call.status */
 	RR_VFS_PERM,       /* only the owner, or a privileged user, may do that */
 	RR_VFS_ACCESS,     /* the permissions forbid it */
 	RR_VFS_NOENT,      /* no entry of that name */
@@ -73,59 +73,63 @@ enum rr_vfs_status {
 	RR_VFS_ISDIR,      /* a directory is not wanted */
 	RR_VFS_SYMLINK,    /* a symbolic link is not wanted */
 	RR_VFS_WRONG_TYPE, /* the operation makes no sense for an object of this type */
-	RR_VFS_INVAL,      /* arguments that make no sense */
+	RR_VFS_INVAL,      /* the arguments make no sense */
 	RR_VFS_BAD_NAME,   /* "." or "..", where an entry is to be made, changed or removed */
-	RR_VFS_BAD_CHAR,   /* a name of no octet, or with a '/' or a zero octet */
+	RR_VFS_BAD_CHAR,   /* the name is empty, or has a '/' or a zero octet */
 	RR_VFS_NAME_TOO_LONG,
-	RR_VFS_FBIG,       /* larger than a file may be */
+	RR_VFS_FBIG,       /* larger than a file can be */
 	RR_VFS_NOSPC,      /* the storage is full */
 	RR_VFS_DQUOT,      /* the user's quota is used up */
 	RR_VFS_ROFS,       /* exported, or mounted, for reading only */
 	RR_VFS_MLINK,      /* too many names of one object */
 	RR_VFS_NOTEMPTY,   /* the directory has entries */
-	RR_VFS_TEXT_BUSY,  /* in use: a program that runs, a directory that something is mounted on */
+	RR_VFS_TEXT_BUSY,  /* in use: a running program, or a directory that something is mounted on */
 	RR_VFS_STALE,      /* the object that the handle names is gone */
 	RR_VFS_BAD_HANDLE, /* this handle was not made with this key */
-	RR_VFS_BAD_COOKIE, /* no position of this directory */
+	RR_VFS_BAD_COOKIE, /* the cookie is no position of this directory */
 	RR_VFS_NOT_SYNC,   /* setattr: the guard does not hold */
 	RR_VFS_NOTSUPP,    /* the provider, or the file system, cannot do that */
-	RR_VFS_BUSY, /* not now: come again. Also no memory, or no descriptor, or a lease being recalled */
-	RR_VFS_NO_BUFFER,  /* read: the caller's memory() had none; nothing was done */
-	RR_VFS_SHARE,      /* open: another open denies this, or has what this one would deny */
-	RR_VFS_LOCKED,     /* an open of somebody else denies this */
-	RR_VFS_OPEN_MODE,  /* the open was not made for this */
-	RR_VFS_LOCK,       /* lock: somebody else holds a lock there */
-	RR_VFS_NO_XATTR,   /* no extended attribute of that name */
+	RR_VFS_BUSY, /* not now, the caller should try again; also: no memory, no descriptor, or a lease is
+			being recalled */
+	RR_VFS_NO_BUFFER, /* read: memory() returned NULL; nothing was done */
+	RR_VFS_SHARE,     /* open: another open denies this access, or has access that this open would deny */
+	RR_VFS_LOCKED,    /* another owner's open denies this */
+	RR_VFS_OPEN_MODE, /* the open was not made for this */
+	RR_VFS_LOCK,      /* lock: another owner holds a lock there */
+	RR_VFS_NO_XATTR,  /* no extended attribute of that name */
 	RR_VFS_XATTR_SIZE, /* too large: for the file system, or for the caller's memory */
 	RR_VFS_CANCELLED,  /* see cancel() */
 	RR_VFS_FAULT       /* a defect of the server, or of the system below it */
 };
 
-/* For people. */
+/* Returns a text for people. It is constant. */
 const char *rr_vfs_status_text(enum rr_vfs_status status);
 
-/* On whose behalf: as the provider is to act, whatever the credential said. RR_VFS_NOBODY stands for those
- * without a name and for those who were squashed. */
+/* The user on whose behalf the provider acts, whatever the credential said. RR_VFS_NOBODY stands for users
+ * without a name and for squashed users. */
 enum { RR_VFS_NOBODY = 65534 };
 
 struct rr_vfs_caller {
 	uint32_t uid, gid;
 	uint32_t group_count;
 	const uint32_t *groups;
-	bool read_only; /* RR_VFS_ROFS for all that changes something, also by an open for writing */
+	bool read_only; /* RR_VFS_ROFS for all changes, also for an open for writing */
 };
 
-/* A handle as a value. Compared, handles tell nothing: one object may have several. See struct rr_vfs_id. */
+/* A handle as a value. Comparing two handles does not tell whether they name one object, as an object may
+ * have several handles. See struct rr_vfs_id. */
 struct rr_vfs_handle {
 	uint32_t length;
 	uint8_t data[RR_VFS_HANDLE_MAX];
 };
 
-/* An object, by its handle: any octets of any length, as a peer sent them. */
+/* An object that an operation works on, named by its handle: any octets of any length, as a peer sent
+ * them. */
 struct rr_vfs_object {
 	struct rpcrdma_bytes handle;
-	/* NULL, or an open of this object: then the object is worked with as it was opened, also when its
-	 * last name is gone, and what the open allows is not asked for again. The handle is not looked at. */
+	/* NULL, or an open of this object. With an open, the operation works on the object as it was opened,
+	 * also when its last name is gone; rights that the open gives are not checked again, and the handle
+	 * is not used. */
 	struct rr_vfs_open *open;
 };
 
@@ -144,11 +148,11 @@ struct rr_vfs_time {
 	uint32_t nanoseconds;
 };
 
-/* What tells an object from all others, now and later. */
+/* The identity of an object, which no other object has, now or later. */
 struct rr_vfs_id {
-	uint64_t fsid[2]; /* of the file system, the same after restarts */
-	uint64_t number;  /* within it; never 0 */
-	uint64_t birth;   /* of several objects that have one number, one after the other; 0: not known */
+	uint64_t fsid[2]; /* the file system; the same after restarts */
+	uint64_t number;  /* within the file system; never 0 */
+	uint64_t birth; /* differs where several objects had one number, one after the other; 0: not known */
 };
 
 struct rr_vfs_attributes {
@@ -156,31 +160,33 @@ struct rr_vfs_attributes {
 	uint32_t mode; /* 07777 */
 	uint32_t links, uid, gid;
 	uint32_t device[2];  /* major and minor, of a device */
-	uint32_t block_size; /* that is good for reading and writing */
+	uint32_t block_size; /* a good size for reading and writing */
 	uint64_t size, used; /* octets */
 	struct rr_vfs_id id;
-	uint64_t mounted_on; /* id.number of the directory that is covered, at the root of a file system;
-				else id.number */
-	/* Differs whenever the object was changed. It comes from the same source in "before" and "after". */
+	uint64_t mounted_on; /* id.number of the covered directory, at the root of a file system; else
+				id.number */
+	/* Differs whenever the object was changed. It comes from the same source in rr_vfs_change.before and
+	 * after. */
 	uint64_t change;
 	struct rr_vfs_time access_time, modify_time, change_time;
-	struct rr_vfs_time birth_time; /* 0 where id.birth is */
+	struct rr_vfs_time birth_time; /* 0 where id.birth is 0 */
 };
 
-/* Of this moment, or of a moment within the operation; valid: they are known, also where it failed. */
+/* Attributes of a moment within the operation, or of its end. valid: the attributes are known, which may be
+ * so after a failure, too. */
 struct rr_vfs_known {
 	bool valid;
 	struct rr_vfs_attributes attributes;
 };
 
 /*
- * What an operation did to an object. "before" is there only where nothing but this operation lies between it
- * and "after", or nothing happened at all. RFC 1813, 2.6: "If there is a window for the object to get
- * modified between the operation and either of the get attributes operations, then the client will not be
- * able to determine whether it was the only entity to modify the object."
+ * The state of an object before and after an operation. "before" is valid only where nothing else changed the
+ * object between "before" and "after". RFC 1813, 2.6: "If there is a window for the object to get modified
+ * between the operation and either of the get attributes operations, then the client will not be able to
+ * determine whether it was the only entity to modify the object."
  */
 struct rr_vfs_change {
-	bool exact; /* before is valid */
+	bool exact; /* "before" is valid */
 	struct {
 		uint64_t size, change;
 		struct rr_vfs_time modify_time, change_time;
@@ -188,35 +194,35 @@ struct rr_vfs_change {
 	struct rr_vfs_known after;
 };
 
-/* Attributes to be set. */
+/* Bits that say which attributes are to be set. */
 enum {
 	RR_VFS_SET_MODE = 1,
 	RR_VFS_SET_UID = 2,
 	RR_VFS_SET_GID = 4,
 	RR_VFS_SET_SIZE = 8,
 	RR_VFS_SET_ACCESS_TIME = 16, /* to access_time */
-	RR_VFS_SET_ACCESS_NOW = 32,  /* to the present */
+	RR_VFS_SET_ACCESS_NOW = 32,  /* to the present time */
 	RR_VFS_SET_MODIFY_TIME = 64,
 	RR_VFS_SET_MODIFY_NOW = 128,
-	RR_VFS_SET_UMASK = 256 /* create only: umask is taken from mode, unless the directory has an ACL for
-				  what is made in it */
+	RR_VFS_SET_UMASK =
+		256 /* create only: umask is taken from mode, unless the directory has a default ACL */
 };
 
 struct rr_vfs_set {
-	uint32_t mask; /* RR_VFS_SET_*: those that count */
+	uint32_t mask; /* RR_VFS_SET_* bits: the members that count */
 	uint32_t mode, uid, gid, umask;
 	uint64_t size;
 	struct rr_vfs_time access_time, modify_time;
 };
 
-/* What begins each operation's structure. */
+/* Each operation's structure begins with this. */
 struct rr_vfs_call {
 	const struct rr_vfs_caller *caller; /* in */
-	uint64_t owner; /* in: the connection, as a number: owners take turns by the time that their
-			   operations take */
-	void (*done)(struct rr_vfs_call *call); /* in: see above */
+	uint64_t owner; /* in: the connection, as a number. Owners take turns by the time that their
+			   operations take. */
+	void (*done)(struct rr_vfs_call *call); /* in: see the top of this file */
 	enum rr_vfs_status status;              /* out, when done() is called */
-	/* The provider's until the end. */
+	/* These belong to the provider until the end. */
 	struct rr_list link;
 	void *job;
 };
@@ -229,19 +235,19 @@ struct rr_vfs_getattr {
 	struct rr_vfs_attributes attributes; /* out */
 };
 
-/* Sets what it can in the order size, owner, mode, times, until something fails. */
+/* Sets the attributes in the order size, owner, mode, times, until one of these fails. */
 struct rr_vfs_setattr {
 	struct rr_vfs_call call;
 	struct rr_vfs_object
-		object; /* in, as the next three; size needs an open for writing, or permission */
+		object; /* in, as the next three; setting the size needs an open for writing, or permission */
 	struct rr_vfs_set set;
-	bool guarded; /* only where the object's change_time is guard: else RR_VFS_NOT_SYNC */
+	bool guarded; /* set only where the object's change_time is guard: else RR_VFS_NOT_SYNC */
 	struct rr_vfs_time guard;
-	uint32_t applied; /* out: RR_VFS_SET_*, also after a failure */
+	uint32_t applied; /* out: RR_VFS_SET_* bits of what was set, also after a failure */
 	struct rr_vfs_change change;
 };
 
-/* Rights, numbered as in ACCESS of RFC 1813, 3.3.4 and of RFC 8276, 8.5. */
+/* Bits of rights, numbered as in ACCESS of RFC 1813, 3.3.4 and of RFC 8276, 8.5. */
 enum {
 	RR_VFS_MAY_READ = 0x001,
 	RR_VFS_MAY_LOOKUP = 0x002,
@@ -258,29 +264,28 @@ struct rr_vfs_access {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
 	uint32_t asked;              /* in */
-	uint32_t supported;          /* out: those asked that make sense for the type */
-	uint32_t granted;            /* out: those supported that the caller has */
+	uint32_t supported;          /* out: of those asked, the rights that make sense for the type */
+	uint32_t granted;            /* out: of those supported, the rights that the caller has */
 	struct rr_vfs_known object_after;
 };
 
-/* target: RR_VFS_TARGET_MAX octets are enough. Of anything but a symbolic link: RR_VFS_WRONG_TYPE. */
+/* Reads the target of a symbolic link. RR_VFS_TARGET_MAX octets are enough for it. Error for any other
+ * object: RR_VFS_WRONG_TYPE. */
 struct rr_vfs_readlink {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
-	char *target;                /* in: memory for the text; no zero behind it */
-	uint32_t size;               /* in: octets there */
+	char *target;                /* in: memory for the text, which is not terminated by a zero */
+	uint32_t size;               /* in: octets of that memory */
 	uint32_t length;             /* out */
 	struct rr_vfs_known object_after;
 };
 
 /* ---- data ---- */
 
-/*
- * Reads until size octets are there or the file ends. data NULL: memory() is asked for it, at most once, from
- * the loop or from inside the function, as soon as the provider knows how many octets there can be (size, or
- * what is left of the file; never 0). It may lower read->size to what it has. NULL ends the operation with
- * RR_VFS_NO_BUFFER.
- */
+/* Reads until size octets are there or the file ends. Where data is NULL, the provider calls memory() at most
+ * once, from the loop or from inside the function, as soon as it knows how many octets there can be (size, or
+ * what is left of the file; never 0). memory() returns the memory for the data, and may lower read->size to
+ * the size of that memory. NULL from memory() ends the operation with RR_VFS_NO_BUFFER. */
 struct rr_vfs_read {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in, as all up to data */
@@ -295,12 +300,10 @@ struct rr_vfs_read {
 
 enum rr_vfs_stable { RR_VFS_UNSTABLE, RR_VFS_DATA_SYNC, RR_VFS_FILE_SYNC };
 
-/*
- * length octets at offset: all of it, or as much as there is space for. verifier: RFC 1813, 3.3.7: a value
- * that changes when the server may have lost what was written without being stable. That of write is of a
- * moment before the data was written, that of commit of a moment after the data was stored, so that a loss in
- * between shows. It is the same for all kin.
- */
+/* Writes length octets at offset: all of them, or as many as there is space for. verifier (RFC 1813, 3.3.7)
+ * is a value that changes when the server may have lost data that was written and not yet stable. The
+ * verifier of write is that of a moment before the data was written, the verifier of commit that of a moment
+ * after the data was stored, so that a loss in between shows. All kin have the same verifier. */
 struct rr_vfs_write {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in, as all up to stable */
@@ -309,12 +312,13 @@ struct rr_vfs_write {
 	uint32_t length;
 	enum rr_vfs_stable stable;
 	uint32_t count;               /* out: octets written */
-	enum rr_vfs_stable committed; /* out: what was asked, or better */
+	enum rr_vfs_stable committed; /* out: as stable asked, or better */
 	uint64_t verifier;            /* out */
-	struct rr_vfs_change change;  /* out: never exact, for others write at the same time */
+	struct rr_vfs_change change;  /* out: never exact, because others may write at the same time */
 };
 
-/* Needs no permission: the writes had it. length 0: to the end. */
+/* Brings written data to stable storage. A commit needs no permission, as the writes had it. length 0: to the
+ * end. */
 struct rr_vfs_commit {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -323,8 +327,9 @@ struct rr_vfs_commit {
 	struct rr_vfs_change change;
 };
 
-/* data true: the next data at or behind offset, else the next hole; the end of the file counts as a hole.
- * RR_VFS_NXIO: offset is not within the file. No data behind offset: RR_VFS_OK and eof, found is the size. */
+/* Finds the next data at or behind offset where data is true, else the next hole; the end of the file counts
+ * as a hole. RR_VFS_NXIO: offset is not within the file. Where no data is behind offset: RR_VFS_OK and eof,
+ * and found is the size. */
 struct rr_vfs_seek {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -334,8 +339,8 @@ struct rr_vfs_seek {
 	bool eof;                    /* out */
 };
 
-/* allocate: there is space for the range from then on, and the file is at least that long. deallocate: the
- * range is a hole, and the size stays. */
+/* allocate: reserves space for the range, and extends the file to the end of the range. deallocate: makes the
+ * range a hole; the size stays. */
 struct rr_vfs_space {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -343,8 +348,9 @@ struct rr_vfs_space {
 	struct rr_vfs_change change; /* out: never exact */
 };
 
-/* length 0: to the end of the source. copy: may stop early (copied says where), and is not stable. clone:
- * shares the storage, all or nothing; RR_VFS_INVAL where the file system wants other boundaries. */
+/* Copies a range of one file into another. length 0: to the end of the source. The operation copy may stop
+ * early (copied says where), and its data is not stable. The operation clone shares the storage, all or
+ * nothing; RR_VFS_INVAL where the file system wants other boundaries. */
 struct rr_vfs_copy {
 	struct rr_vfs_call call;
 	struct rr_vfs_object from, to; /* in, as the next two */
@@ -359,20 +365,20 @@ struct rr_vfs_copy {
 enum { RR_VFS_SHARE_READ = 1, RR_VFS_SHARE_WRITE = 2 };
 
 /*
- * Opens a regular file (else RR_VFS_ISDIR, RR_VFS_SYMLINK, RR_VFS_WRONG_TYPE). The owner of a file may open
- * it whatever its mode says, so that what was made with mode 0 can be written.
+ * Opens a regular file. Errors for other objects: RR_VFS_ISDIR, RR_VFS_SYMLINK, RR_VFS_WRONG_TYPE. The owner
+ * of a file may open it whatever its mode says, so that a file that was made with mode 0 can be written.
  *
- * deny keeps others from opening it so, and from reading and writing it without an open (RR_VFS_LOCKED).
- * object.open: NULL, or an open of the same object; what that allows is not asked for again. relation says
- * what becomes of its share reservation.
+ * deny keeps others from opening the file with that access, and from reading or writing it without an open
+ * (RR_VFS_LOCKED). object.open is NULL or an open of the same object; rights that it gives are not checked
+ * again. relation says what becomes of the share reservation of object.open.
  */
 enum rr_vfs_relation {
-	RR_VFS_ANOTHER,  /* the two have nothing in common */
-	RR_VFS_REPLACES, /* the new open takes the place of object.open, whose reservation is no obstacle, and
-			    ends when this ends well; the caller still closes it. So an open is widened and
-			    narrowed. */
-	RR_VFS_BESIDE /* the reservation of object.open is there for both, deny is not used: for lock-owners,
-			 each of which needs an open of its own */
+	RR_VFS_ANOTHER,  /* the two opens have nothing in common */
+	RR_VFS_REPLACES, /* the new open replaces object.open, whose reservation is no obstacle and ends when
+			    the operation succeeds; the caller still closes object.open. An open is widened
+			    and narrowed in this way. */
+	RR_VFS_BESIDE /* the reservation of object.open holds for both, and deny is not used: for lock-owners,
+			 as each of them needs an open of its own */
 };
 
 struct rr_vfs_opening {
@@ -386,41 +392,37 @@ struct rr_vfs_opening {
 
 enum rr_vfs_lock_kind { RR_VFS_UNLOCK, RR_VFS_LOCK_READ, RR_VFS_LOCK_WRITE };
 
-/*
- * A byte range, as fcntl(2) has them: a lock of the same open replaces, splits, merges. An open is one owner:
- * whoever has several lock-owners makes an open for each. length UINT64_MAX: to the end, however far the file
- * grows. It never waits. Local programs see it, where the storage can do that. Closing an open takes its
- * locks away.
- */
+/* Sets, removes or tests a lock of a byte range, as fcntl(2) does: a lock of the same open replaces, splits
+ * and merges. Each open is one owner of locks: a caller with several lock-owners makes an open for each.
+ * length UINT64_MAX: to the end, however far the file grows. The operation never waits for a lock. Local
+ * programs see the lock, where the storage can do that. Closing an open removes its locks. */
 struct rr_vfs_lock {
 	struct rr_vfs_call call;
 	struct rr_vfs_open *open;   /* in, as all up to test */
 	enum rr_vfs_lock_kind kind; /* LOCK_READ needs access to read, LOCK_WRITE to write */
 	uint64_t offset, length;
-	bool test; /* only whether it could be had */
+	bool test; /* only tells whether the lock could be had */
 	struct {
 		enum rr_vfs_lock_kind kind;
 		uint64_t offset, length;
 	} conflict; /* out, with RR_VFS_LOCK */
 };
 
-/*
- * Asks for a lease: recall() is called before others, local programs among them, open the file for writing or
- * truncate it: RR_VFS_ NOTSUPP or RR_VFS_BUSY where that cannot be had. recall() comes at most once, from the
- * loop of the provider that was asked; from then on the others wait until the lease is given back, or the
- * open is closed.
- */
+/* Asks for a lease: the provider calls recall() before anyone else, local programs among them, opens the file
+ * for writing or truncates it. RR_VFS_NOTSUPP or RR_VFS_BUSY where there can be no lease. recall() is called
+ * at most once, from the loop of the provider that was asked; from then on the others wait until the lease is
+ * given back or the open is closed. */
 struct rr_vfs_lease {
 	struct rr_vfs_call call;
-	struct rr_vfs_open *open;  /* in, as the next two: for reading */
-	void (*recall)(void *ctx); /* NULL: gives the lease back */
+	struct rr_vfs_open *open;  /* in, as the next two; an open for reading */
+	void (*recall)(void *ctx); /* NULL: the lease is given back */
 	void *ctx;
 };
 
 /* ---- directories ---- */
 
-/* "." is the directory, ".." the one above it, and of an export's root the root itself. A symbolic link is
- * not followed. */
+/* Finds an entry of a directory. "." is the directory itself, ".." the directory above it, and at the root of
+ * an export the root itself. A symbolic link is not followed. */
 struct rr_vfs_lookup {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory;      /* in */
@@ -431,18 +433,16 @@ struct rr_vfs_lookup {
 };
 
 enum rr_vfs_how {
-	RR_VFS_UNCHECKED, /* an existing regular file is as good: of set, only the size is set then */
-	RR_VFS_GUARDED,   /* RR_VFS_EXIST */
-	RR_VFS_EXCLUSIVE  /* RR_VFS_EXIST, unless the file was made with the same verifier. That lies
-				      in its times, so that the times of set are not set. */
+	RR_VFS_UNCHECKED, /* an existing regular file is taken as it is; of set, only the size is set then */
+	RR_VFS_GUARDED,   /* RR_VFS_EXIST where the entry exists */
+	RR_VFS_EXCLUSIVE  /* RR_VFS_EXIST, unless the file was made with the same verifier. The verifier is
+			     kept in the file's times, so the times of set are not set. */
 };
 
-/*
- * Makes an entry of any type (of what is no type: RR_VFS_WRONG_TYPE); how is for regular files, all others
- * are guarded. Without RR_VFS_SET_MODE the
- * mode is 0600, of a directory 0700. An owner that may not be set is left as it is; when anything else fails,
- * nothing is left of the object.
- */
+/* Makes an entry of any type (RR_VFS_WRONG_TYPE for a number that is no type). how is for regular files;
+ * entries of all other types are made as RR_VFS_GUARDED says. Without RR_VFS_SET_MODE the mode is 0600, of a
+ * directory 0700. An owner that may not be set is left as it is; when any other step fails, the object is
+ * removed again. */
 struct rr_vfs_create {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to set */
@@ -453,14 +453,14 @@ struct rr_vfs_create {
 	uint32_t device[2];          /* of a device */
 	struct rpcrdma_bytes target; /* of a symbolic link */
 	struct rr_vfs_set set;
-	bool created;                /* out: false: it was there */
+	bool created;                /* out: false: the file existed before */
 	uint32_t applied;            /* out: RR_VFS_SET_* */
 	struct rr_vfs_handle handle; /* out */
 	struct rr_vfs_known object_after;
 	struct rr_vfs_change directory_change; /* out, also after a failure */
 };
 
-/* Another name of file, which is no directory (RR_VFS_ISDIR). */
+/* Makes another name of file, which must not be a directory (RR_VFS_ISDIR). */
 struct rr_vfs_link {
 	struct rr_vfs_call call;
 	struct rr_vfs_object file, directory; /* in */
@@ -471,7 +471,7 @@ struct rr_vfs_link {
 
 enum rr_vfs_remove_what { RR_VFS_REMOVE_ANY, RR_VFS_REMOVE_FILE, RR_VFS_REMOVE_DIRECTORY };
 
-/* REMOVE_FILE: anything but a directory (RR_VFS_ISDIR). */
+/* Removes an entry. REMOVE_FILE removes any object except a directory (RR_VFS_ISDIR). */
 struct rr_vfs_remove {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in */
@@ -480,8 +480,9 @@ struct rr_vfs_remove {
 	struct rr_vfs_change directory_change;
 };
 
-/* Atomically; what has the new name is replaced. RR_VFS_XDEV: not within one export. RR_VFS_EXIST: only one
- * of the two is a directory. RR_VFS_NOTEMPTY: what would be replaced is a directory with entries. */
+/* Renames an entry atomically; an object that has the new name is replaced. RR_VFS_XDEV: not within one
+ * export. RR_VFS_EXIST: only one of the two objects is a directory. RR_VFS_NOTEMPTY: the object to be
+ * replaced is a directory with entries. */
 struct rr_vfs_rename {
 	struct rr_vfs_call call;
 	struct rr_vfs_object from, to;           /* in: directories, maybe the same */
@@ -489,44 +490,44 @@ struct rr_vfs_rename {
 	struct rr_vfs_change from_change, to_change;
 };
 
-/* An entry of a directory; what it points to is valid during take(). "." and ".." are among the entries. */
+/* An entry of a directory. Memory that it points to is valid during take(). "." and ".." are among the
+ * entries. */
 struct rr_vfs_entry {
 	struct rpcrdma_bytes name;
-	uint64_t cookie; /* the position behind it: greater than 0, below 2^63 */
+	uint64_t cookie; /* the position behind the entry: greater than 0, below 2^63 */
 	uint64_t number; /* as in struct rr_vfs_id */
-	/* Where they were asked for. NULL: status says why the caller may not look at the object; RR_VFS_OK:
-	 * the object is gone by now. */
+	/* The attributes and the handle, where they were asked for. Where they are NULL, status says why the
+	 * caller may not look at the object; RR_VFS_OK: the object is gone by now. */
 	enum rr_vfs_status status;
 	const struct rr_vfs_attributes *attributes;
 	const struct rr_vfs_handle *handle;
 };
 
-/*
- * Lists a directory from a cookie on: 0, or one that came with an entry, at any time. take() gets one entry
- * after the other, from the loop or from inside the function; false: it has no room for it, and the listing
- * ends in front of it. No end of the list and no entry that was taken: count is 0 and eof is false. An entry
- * that is neither made nor removed meanwhile is listed exactly once.
- */
+/* Lists a directory from a cookie on: 0, or a cookie that came with an entry, at any time. take() is called
+ * for one entry after the other, from the loop or from inside the function. take() returns false where it has
+ * no room for the entry: the listing then ends in front of that entry. Where the listing ends so at its first
+ * entry, count is 0 and eof is false. An entry that is neither made nor removed meanwhile is listed exactly
+ * once. */
 struct rr_vfs_readdir {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to take */
 	uint64_t cookie;
 	bool attributes; /* the attributes and the handle of each entry are wanted */
-	uint32_t limit;  /* octets of names that are wanted at the most: a hint */
+	uint32_t limit;  /* octets of names that are wanted at most: a hint */
 	bool (*take)(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry);
 	uint32_t count; /* out: entries taken */
-	bool eof;       /* out: the last one is among them */
+	bool eof;       /* out: the last entry of the directory is among them */
 	struct rr_vfs_known directory_after;
 };
 
-/* ---- extended attributes: of the user's name space, named without its prefix; of regular files and
+/* ---- extended attributes: in the user's name space, named without its prefix; on regular files and
  * directories ---- */
 
 enum rr_vfs_xattr_how { RR_VFS_XATTR_EITHER, RR_VFS_XATTR_CREATE, RR_VFS_XATTR_REPLACE };
 
 /* getxattr: value is memory of size octets. setxattr: value has size octets. listxattr: value is memory of
- * size octets for the names, each with a zero octet behind it; name is not used. removexattr: no value.
- * RR_VFS_XATTR_SIZE: value is too small; length says how large it must be. */
+ * size octets for the names, each with a zero octet behind it; name is not used. removexattr: value is not
+ * used. RR_VFS_XATTR_SIZE: value is too small, and length says how large it must be. */
 struct rr_vfs_xattr {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in, as all up to how */
@@ -543,18 +544,18 @@ struct rr_vfs_xattr {
 struct rr_vfs_statfs {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object;                  /* in */
-	uint64_t octets, octets_free, octets_for_all; /* out: the last one without what is reserved */
+	uint64_t octets, octets_free, octets_for_all; /* out: the last without reserved space */
 	uint64_t files, files_free, files_for_all;
 	struct rr_vfs_known object_after;
 };
 
-/* What holds for the file system of an object. Needs no permission. */
+/* The properties of an object's file system. The operation needs no permission. */
 struct rr_vfs_limits {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
 	uint64_t file_max;           /* out, as all below: octets of a file */
 	uint32_t link_max, name_max;
-	uint32_t clone_block; /* boundaries that clone wants; 0: it cannot clone */
+	uint32_t clone_block; /* the boundaries that clone wants; 0: the file system cannot clone */
 	bool xattrs;          /* extended attributes can be set */
 	bool case_insensitive, case_preserving;
 	struct rr_vfs_known object_after;
@@ -564,30 +565,33 @@ struct rr_vfs_limits {
 
 struct rr_vfs_counters {
 	uint64_t begun;                     /* operations */
-	uint64_t later;                     /* of these, those that did not end at once */
-	uint64_t cancelled;                 /* of these, those that ended so */
+	uint64_t later;                     /* of these, operations that ended later (RR_VFS_PENDING) */
+	uint64_t cancelled;                 /* of these, operations that ended with RR_VFS_CANCELLED */
 	uint32_t under_way, under_way_peak; /* operations that have not ended */
-	uint32_t opens;                     /* open objects: those of callers */
-	uint32_t descriptors;               /* or what a provider has in their place: all that are open */
+	uint32_t opens;                     /* open objects, held by callers */
+	uint32_t descriptors; /* all open descriptors, or whatever a provider has in their place */
 };
 
-/* All functions are there; what a provider cannot do ends with RR_VFS_NOTSUPP. */
+/* The functions of a provider. Each function exists; an operation that the provider cannot do ends with
+ * RR_VFS_NOTSUPP. */
 struct rr_vfs_ops {
 	const char *name;
 
-	/* Waits for what is under way, and calls done() for it: whoever must not wait looks first whether
-	 * there is anything (counters). Nothing may be open that kin do not know, too. */
+	/* Waits for the operations under way, calls done() for each, and frees the provider. A caller that
+	 * must not wait looks first at counters() whether there are any. Every open must be known to kin, or
+	 * closed before. */
 	void (*destroy)(struct rr_vfs *vfs);
 	void (*counters)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 
-	/* The root of an export, by its number in rr_vfs.exports. */
+	/* Writes the handle of the root of an export, by its number in rr_vfs.exports. */
 	void (*root)(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle);
 
-	/* The number of the export that a handle says it lies in; rr_vfs.export_count: in no export of this
-	 * server. Whether the handle is a forged one is not looked at: operations do that. */
+	/* Returns the number of the export that a handle says it lies in, or rr_vfs.export_count where it
+	 * lies in no export of this server. A forged handle is not detected here: operations do that. */
 	uint32_t (*export_of)(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
 
-	/* Of an operation that is under way: see above. No effect where nothing can be done. */
+	/* Cancels an operation that is under way: see the top of this file. No effect where nothing can be
+	 * done. */
 	void (*cancel)(struct rr_vfs *vfs, struct rr_vfs_call *call);
 
 	enum rr_vfs_status (*getattr)(struct rr_vfs *vfs, struct rr_vfs_getattr *getattr);
@@ -606,7 +610,7 @@ struct rr_vfs_ops {
 
 	enum rr_vfs_status (*open)(struct rr_vfs *vfs, struct rr_vfs_opening *opening);
 	/* Ends an open at once for the caller, with its share reservation, its locks and its lease;
-	 * operations that are under way on it go on. open may be NULL. */
+	 * operations that are under way on the open go on. open may be NULL. */
 	void (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open);
 	enum rr_vfs_status (*lock)(struct rr_vfs *vfs, struct rr_vfs_lock *lock);
 	enum rr_vfs_status (*lease)(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
@@ -627,44 +631,41 @@ struct rr_vfs_ops {
 	enum rr_vfs_status (*limits)(struct rr_vfs *vfs, struct rr_vfs_limits *limits);
 };
 
-/* A tree as clients see it. */
+/* An exported tree, as clients see it. */
 struct rr_vfs_export {
-	const char
-		*name; /* what clients mount: begins with '/' and, but for "/" itself, does not end with it */
+	const char *name; /* the path that clients mount: begins with '/' and, except "/" itself, does not end
+			     with it */
 };
 
 /* A provider's own structure begins with this. */
 struct rr_vfs {
 	const struct rr_vfs_ops *ops;
 	struct rr_loop *loop;
-	const void *kin; /* equal among the providers of all threads that export the same */
+	const void *kin; /* equal among the providers of all threads that export the same trees */
 	const struct rr_vfs_export *exports;
 	uint32_t export_count;
-	bool read_only; /* RR_VFS_ROFS for all that changes something */
+	bool read_only; /* RR_VFS_ROFS for all changes */
 };
 
 /* ---- what providers and servers share ---- */
 
-/*
- * A name as a C string. RR_VFS_BAD_CHAR, RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and "..", with text
- * set.
- */
+/* Copies a name into a C string. Errors: RR_VFS_BAD_CHAR, RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and
+ * "..", with text written nevertheless. */
 enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
-/*
- * The export that the path of a mount request lies in, and in *rest what is left of the path below its root,
- * without slashes in front. The longest name counts. export_count: there is none.
- */
+/* Returns the number of the export that the path of a mount request lies in, and in *rest the part of the
+ * path below the export's root, without the export's name. The longest name that fits counts. Returns
+ * export_count where the path lies in no export. */
 uint32_t rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct rpcrdma_bytes *rest);
 
-/* Takes the first component off a path; of no length at the end. */
+/* Takes the first component off a path and returns it; at the end of the path its length is 0. */
 struct rpcrdma_bytes rr_vfs_next_component(struct rpcrdma_bytes *path);
 
-/* A caller with room for its groups. */
+/* A caller with memory for the groups. */
 enum { RR_VFS_GROUPS = 16 };
 
 struct rr_vfs_identity {
-	struct rr_vfs_caller caller; /* groups: below */
+	struct rr_vfs_caller caller; /* groups points to the array below */
 	uint32_t groups[RR_VFS_GROUPS];
 };
 

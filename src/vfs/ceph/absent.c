@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of the provider, where the headers of libcephfs were not there when this was compiled. */
+/* This file replaces the provider where the headers of libcephfs were not found at compile time. */
 #include <rpcrdma/error.h>
 
 #include "vfs/ceph/ceph.h"

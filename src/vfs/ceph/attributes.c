@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* getattr, setattr, access, readlink, statfs, limits. */
+/* This file has the operations getattr, setattr, access, readlink, statfs and limits. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +10,7 @@
 
 enum { NANOSECONDS = 1000000000, MODE_BITS = 07777, SECTOR = 512, LINKS = 32000 };
 
-/* What a file system of a cluster has where nobody changed its max_file_size. */
+/* The greatest size of a file, unless max_file_size of the file system was changed. */
 #define CEPH_FILE_MAX (UINT64_C(1) << 40)
 
 enum rr_vfs_status
@@ -65,7 +65,7 @@ rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, uns
 {
 	unsigned mode = st->stx_mode;
 
-	/* User 0 executes what somebody may execute. */
+	/* User 0 may execute a file that at least one user may execute. */
 	if (caller->uid == 0)
 		return !(bits & 1) || S_ISDIR(mode) || (mode & 0111);
 	if (caller->uid == st->stx_uid)
@@ -151,7 +151,7 @@ attributes_set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct r
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, inode, &st);
 
-	/* A symbolic link has no mode of its own; clients send one with each. */
+	/* A symbolic link has no mode of its own, and clients send one with each new link. */
 	if (status != RR_VFS_OK || S_ISLNK(st.stx_mode))
 		return status;
 	st.stx_mode = (uint16_t)(set->mode & MODE_BITS);
@@ -171,7 +171,7 @@ rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_se
 		status = attributes_set_owner(job, inode, set);
 		*applied |= status == RR_VFS_OK ? set->mask & owner : 0;
 	}
-	/* A new object stays with the owner that it has where another may not be given. */
+	/* A new object keeps the owner that it has where the caller may not set another. */
 	if (made && status == RR_VFS_PERM)
 		status = RR_VFS_OK;
 	if (status == RR_VFS_OK && (set->mask & RR_VFS_SET_MODE)) {
@@ -236,7 +236,7 @@ rr_ceph_access(struct rr_ceph_job *job)
 		access->granted |= RR_VFS_MAY_LOOKUP | RR_VFS_MAY_EXECUTE;
 	if (rr_ceph_may(&st, job->call->caller, 2) && !rr_ceph_read_only(job))
 		access->granted |= RR_VFS_MAY_XATTR_WRITE;
-	/* The entries of a directory are changed by those only who may search it. */
+	/* A caller may change the entries of a directory only where it may search the directory. */
 	if (rr_ceph_may(&st, job->call->caller, directory ? 3 : 2) && !rr_ceph_read_only(job))
 		access->granted |= changes | RR_VFS_MAY_DELETE;
 	access->granted &= access->supported;
@@ -277,7 +277,7 @@ rr_ceph_statfs(struct rr_ceph_job *job)
 	statfs->octets = (uint64_t)st.f_blocks * st.f_frsize;
 	statfs->octets_free = (uint64_t)st.f_bfree * st.f_frsize;
 	statfs->octets_for_all = (uint64_t)st.f_bavail * st.f_frsize;
-	/* The cluster has no bound on the number of files. */
+	/* A cluster has no bound on the number of files. */
 	statfs->files = statfs->files_free = statfs->files_for_all = UINT32_MAX;
 	return RR_VFS_OK;
 }

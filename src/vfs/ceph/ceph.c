@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A file system is mounted, and exported. */
+/* This file mounts a file system and makes its providers. */
 #include "vfs/ceph/ceph.h"
 
 #include <rpcrdma/error.h>
@@ -15,7 +15,8 @@ ceph_name(const struct rr_ceph *ceph)
 	return ceph->config.file_system ? ceph->config.file_system : "the default file system";
 }
 
-/* The callers' permissions are looked at in the library, as there is no kernel to do so. */
+/* Connects to the cluster and mounts the file system. The library is set to check the callers' permissions,
+ * because no kernel does so here. */
 static int
 ceph_connect(struct rr_ceph *ceph, struct rr_text *text)
 {
@@ -45,6 +46,7 @@ ceph_connect(struct rr_ceph *ceph, struct rr_text *text)
 	return ceph->self ? 0 : rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
 }
 
+/* Looks up the directories of all exports. */
 static int
 ceph_find_roots(struct rr_ceph *ceph, struct rr_text *text)
 {

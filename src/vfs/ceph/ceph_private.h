@@ -9,19 +9,17 @@
 #include "vfs/crew.h"
 #include "vfs/system.h"
 
-/*
- * Each operation is a job of a crew. It waits until no earlier job stands before it; then a
- * thread executes it by calls to libcephfs, which may wait as long as they like; then the loop ends it. A
- * thread touches the job, the call's structure and what it points to; of struct rr_ceph only what never
- * changes, and the opens under their lock.
- */
+/* Each operation is a job of a crew. It waits until no earlier job stands before it; then a thread executes
+ * it by calls to libcephfs, which may wait for any time; then the loop ends it. A thread uses the job, and
+ * the call's structure with the memory that it points to; of struct rr_ceph it uses only members that never
+ * change, and the opens under their lock. */
 
-/* The snapshot number of what is no snapshot. */
+/* The snapshot number of objects that are in no snapshot. */
 #define RR_CEPH_HEAD (UINT64_MAX - 1)
 
 struct rr_ceph_root {
 	uint64_t number; /* inode */
-	uint32_t hash;   /* of the export's name: exports may change their order */
+	uint32_t hash;   /* of the export's name, as exports may change their order */
 };
 
 struct rr_ceph {
@@ -35,8 +33,8 @@ struct rr_ceph {
 	UserPerm *self; /* user 0 */
 	uint8_t check[16];
 	uint64_t fsid[2], verifier;
-	pthread_mutex_t lock; /* of what follows */
-	struct rr_list opens; /* rr_vfs_open.link: those that are not closed */
+	pthread_mutex_t lock; /* protects the members that follow */
+	struct rr_list opens; /* of rr_vfs_open.link: opens that are not closed */
 	uint32_t open_count;
 };
 
@@ -44,16 +42,16 @@ struct rr_ceph_share {
 	uint32_t access, deny, holders;
 };
 
-/* Belongs to the caller until close(), then to the jobs that use it. */
+/* An open belongs to the caller until close(), then to the jobs that use it. */
 struct rr_vfs_open {
 	struct rr_list link;
 	struct rr_ceph *ceph;
 	struct Inode *inode;
 	struct Fh *file;
 	uint64_t number, snapshot;
-	uint32_t export; /* hash */
+	uint32_t export; /* hash of the export's name */
 	uint32_t access;
-	uint32_t holders; /* the caller, and jobs; under the lock */
+	uint32_t holders; /* the caller and the jobs that use it; under the lock */
 	struct rr_ceph_share *share;
 };
 
@@ -70,7 +68,7 @@ struct rr_ceph_object {
 	uint32_t export;
 	struct Inode *inode; /* NULL: not found */
 	struct rr_vfs_open *open;
-	bool mine; /* inode is to be put */
+	bool mine; /* inode is to be given back (ll_put) */
 };
 
 struct rr_ceph_row;
@@ -82,35 +80,36 @@ struct rr_ceph_job {
 	struct rr_vfs_call *call;
 	const struct rr_ceph_row *row;
 	struct rr_ceph_object object, second;
-	UserPerm *caller; /* as libcephfs takes it */
+	UserPerm *caller; /* the caller's identity for libcephfs */
 	enum rr_vfs_status status;
 	uint8_t *list; /* entries that a readdir found, for the loop */
 	uint32_t list_size, list_room;
-	bool list_search; /* the caller may look at what the entries name */
+	bool list_search; /* the caller may look at the objects of the entries */
 };
 
 enum {
-	RR_CEPH_CHANGES = 1, /* not where the export is for reading only */
+	RR_CEPH_CHANGES = 1, /* refused where the export is for reading only */
 	RR_CEPH_ENTRIES = 2, /* changes the entries of the directories among its objects */
-	RR_CEPH_WRITES = 4,  /* a commit that begins later covers it */
+	RR_CEPH_WRITES = 4,  /* a commit that begins later covers the operation */
 	RR_CEPH_COMMITS = 8
 };
 
-/* Whether the caller may change nothing. */
+/* Tells whether the caller may change nothing. */
 static inline bool
 rr_ceph_read_only(const struct rr_ceph_job *job)
 {
 	return job->vfs->vfs.read_only || job->call->caller->read_only;
 }
 
-/* What there is to know of an operation. Offsets are into its structure; 0: there is no such member. */
+/* Describes an operation. Offsets are into the operation's structure; 0: there is no such member. */
 struct rr_ceph_row {
 	enum rr_vfs_status (*run)(struct rr_ceph_job *job); /* in a thread */
 	uint16_t object, second;                            /* struct rr_vfs_object */
 	uint16_t known;                                     /* struct rr_vfs_known, of object */
 	uint16_t change, second_change;                     /* struct rr_vfs_change */
 	uint8_t flags;
-	void (*end)(struct rr_ceph_job *job); /* in the loop; NULL: nothing is left to do there */
+	void (*end)(struct rr_ceph_job *job); /* called in the loop after the thread has ended; NULL: nothing
+						 is left to do there */
 };
 
 extern const struct rr_vfs_ops rr_ceph_ops;
@@ -128,10 +127,10 @@ int rr_ceph_keys(struct rr_ceph *ceph);
 void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
 	uint64_t snapshot, struct rr_vfs_handle *handle);
 bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
-/* As struct rr_vfs_ops says. */
+/* Returns the number of the export that a handle says it lies in, as struct rr_vfs_ops describes. */
 uint32_t rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle);
 
-/* Of what libcephfs returned: negative values are errors. */
+/* Translates a result of libcephfs into a status: negative results are errors. */
 static inline enum rr_vfs_status
 rr_ceph_status(int64_t result)
 {
@@ -142,19 +141,20 @@ rr_ceph_status(int64_t result)
 void rr_ceph_attributes(
 	const struct rr_ceph *ceph, const struct ceph_statx *st, struct rr_vfs_attributes *attributes);
 enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st);
-/* Whether the caller has these permissions: 4 read, 2 write, 1 execute. */
+/* Tells whether the caller has these permissions: 4 read, 2 write, 1 execute. */
 bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);
-/* Sets what set says, but for the size, in the order owner, mode, times. */
+/* Sets the attributes that set asks for, except the size, in the order owner, mode, times. made: the object
+ * is new. */
 enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set,
 	bool made, uint32_t *applied);
 enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);
 
 /* ---- open.c ---- */
-/* A file that data is read from or written to (RR_VFS_SHARE_*): that of the object's open, or a new one that
- * is to be closed by rr_ceph_done(). */
+/* Returns a file for reading or writing data (access: RR_VFS_SHARE_*): that of the object's open, or a new
+ * file. rr_ceph_done() closes a new one. */
 enum rr_vfs_status rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file);
 void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
-/* Whether the caller may read or write this file's data without an open. */
+/* Returns whether the caller may read or write the data of the job's object, by its open or by permission. */
 enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
 void rr_ceph_open_hold(struct rr_vfs_open *open);

@@ -13,7 +13,7 @@ enum { MODE_BITS = 07777, SECONDS = 0x7fffffff };
 struct create_plan {
 	struct rr_ceph_job *job;
 	struct rr_vfs_create *create;
-	struct rr_vfs_set set; /* of a file that is made exclusively: the verifier is in its times */
+	struct rr_vfs_set set; /* for a file made exclusively, the times contain the verifier */
 	bool exclusive;
 	mode_t mode;
 	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
@@ -36,8 +36,9 @@ create_type(enum rr_vfs_type type)
 	return 0;
 }
 
-/* RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
- * of the file". In seconds that any client takes. */
+/* Puts the client's verifier into the times that are to be set. RFC 1813, 3.3.8: "the expected storage
+ * location for the verifier on creation is the metadata (time stamps) of the file". The seconds are masked to
+ * 31 bits, which any client accepts. */
 static void
 create_verifier(struct create_plan *plan)
 {
@@ -50,6 +51,7 @@ create_verifier(struct create_plan *plan)
 	set->modify_time = (struct rr_vfs_time){ rr_get_be32(verifier + 4) & SECONDS, 0 };
 }
 
+/* Checks the call's arguments and fills the plan. */
 static enum rr_vfs_status
 create_check(struct create_plan *plan)
 {
@@ -69,13 +71,13 @@ create_check(struct create_plan *plan)
 		plan->mode = plan->set.mode & MODE_BITS;
 	if (plan->set.mask & RR_VFS_SET_UMASK)
 		plan->mode &= ~plan->set.umask;
-	/* A directory inherits this bit, and the caller's mode does not take it away. */
+	/* A new directory inherits this bit, and the caller's mode does not remove it. */
 	if (plan->create->type == RR_VFS_DIRECTORY)
 		plan->mode |= plan->st.stx_mode & S_ISGID;
 	return status;
 }
 
-/* Makes the entry: 0 or negative. */
+/* Makes the entry. Returns 0 or a negative errno. */
 static int
 create_entry(struct create_plan *plan)
 {
@@ -107,7 +109,7 @@ create_entry(struct create_plan *plan)
 	return result;
 }
 
-/* The attributes that the entry was not made with. */
+/* Sets the attributes that the object was not made with. */
 static enum rr_vfs_status
 create_adjust(struct create_plan *plan)
 {
@@ -116,7 +118,7 @@ create_adjust(struct create_plan *plan)
 	enum rr_vfs_status status = RR_VFS_OK;
 
 	set.mask &= ~(uint32_t)(RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
-	/* An owner that is set takes bits of the mode away. */
+	/* Setting an owner removes bits of the mode, so the mode is set again. */
 	if ((plan->st.stx_mode & MODE_BITS) != plan->mode || (set.mask & (RR_VFS_SET_UID | RR_VFS_SET_GID))) {
 		set.mask |= RR_VFS_SET_MODE;
 		set.mode = plan->mode;
@@ -149,7 +151,7 @@ create_undo(const struct create_plan *plan)
 		ceph->lib.ll_unlink(ceph->mount, directory, plan->text, ceph->self);
 }
 
-/* There is an entry of that name: whether it is as good as a new one. */
+/* Looks up an existing entry, and decides whether it is as good as a new one for this call. */
 static enum rr_vfs_status
 create_existing(struct create_plan *plan)
 {
@@ -190,7 +192,7 @@ create_do(struct create_plan *plan)
 	if (rr_ceph_read_only(plan->job))
 		return RR_VFS_ROFS;
 	result = create_entry(plan);
-	/* Another one was faster. */
+	/* Another client has made the entry meanwhile. */
 	if (result == -EEXIST)
 		return create_existing(plan);
 	if (result < 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read, write, commit, deallocate, and what CephFS does not do. */
+/* This file has the operations read, write, commit and deallocate, and the answer to those that CephFS cannot
+ * do. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -8,7 +9,7 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* Whether the range lies where a file may be. */
+/* Tells whether the range is one that a file may have. */
 static bool
 data_fits(uint64_t offset, uint64_t length)
 {
@@ -17,7 +18,7 @@ data_fits(uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= INT64_MAX;
 }
 
-/* Reads until all is there or the file ends: octets, or negative. */
+/* Reads until size octets are there or the file ends. Returns the number of octets, or a negative errno. */
 static int64_t
 data_read(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_read *read)
 {
@@ -61,7 +62,7 @@ rr_ceph_read(struct rr_ceph_job *job)
 	return status;
 }
 
-/* As much as there is space for: octets, or negative. */
+/* Writes as many octets as there is space for. Returns their number, or a negative errno. */
 static int64_t
 data_write(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_write *write)
 {
@@ -141,7 +142,8 @@ rr_ceph_deallocate(struct rr_ceph_job *job)
 	return rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
 }
 
-/* The cluster keeps no holes, reserves no space, and copies nothing by itself. */
+/* Answers operations that the cluster cannot do: it keeps no holes, reserves no space, and copies nothing by
+ * itself. */
 enum rr_vfs_status
 rr_ceph_absent(struct rr_ceph_job *job)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A handle: version 1 | export 4 | inode 8 | snapshot 8 | check 16. The check is a keyed hash of all that
- * precedes it (SipHash-2-4, 128 bits). The cluster gives no inode number twice.
- */
+/* A handle is: version 1 | export 4 | inode 8 | snapshot 8 | check 16 octets. The check is a keyed hash of
+ * all octets before it (SipHash-2-4, 128 bits). The cluster never uses an inode number twice. */
 #include <rpcrdma/error.h>
 #include <string.h>
 
@@ -21,7 +19,8 @@ handle_hash(const uint8_t key[RR_SIPHASH_KEY], const char *text)
 	return rr_siphash_64(key, text, strlen(text));
 }
 
-/* The file system's number: the same at all servers, from the cluster's identity and the name. */
+/* Derives the file system's identity from the cluster's identity and the file system's name, so that it is
+ * the same at all servers. */
 static void
 handle_file_system(struct rr_ceph *ceph)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations begin and end, in the loop: see ceph_private.h. */
+/* This file begins and ends operations, in the loop: see ceph_private.h. */
 #include <rpcrdma/error.h>
 
 #include "vfs/ceph/ceph_private.h"
@@ -10,7 +10,8 @@ rr_ceph_member(struct rr_vfs_call *call, uint16_t offset)
 	return offset ? (char *)call + offset : NULL;
 }
 
-/* Notes what an object is: no call to the cluster yet. False: the handle is none of ours. */
+/* Notes which object the call names at this offset, without asking the cluster. Returns false where the
+ * handle was not made with this key. */
 static bool
 job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -28,7 +29,7 @@ job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 	return true;
 }
 
-/* The open of a lock, which has no other object. */
+/* Notes the open of a lock, which names no other object. */
 static void
 job_note_lock(struct rr_ceph_job *job)
 {
@@ -38,7 +39,7 @@ job_note_lock(struct rr_ceph_job *job)
 	rr_ceph_open_hold(job->object.open);
 }
 
-/* Calls for one directory, or for the data of one file, have an order. */
+/* Sets the keys by which the crew orders calls for one directory, or for the data of one file. */
 static void
 job_order(struct rr_ceph_job *job)
 {
@@ -65,7 +66,7 @@ job_free(struct rr_ceph_job *job)
 	rr_free(job->ceph->env, job);
 }
 
-/* done() may begin operations and, after the last one, destroy the provider. */
+/* Ends a job. done() may begin operations and, after the last one, destroy the provider. */
 static void
 job_done(struct rr_crew_job *crew)
 {
@@ -84,7 +85,7 @@ job_done(struct rr_crew_job *crew)
 	call->done(call);
 }
 
-/* Takes memory for data before a thread begins: the memory belongs to the loop's thread. */
+/* Gets memory for data before a thread begins, as the memory belongs to the loop's thread. */
 static enum rr_vfs_status
 job_memory(const struct rr_ceph_job *job)
 {
@@ -96,6 +97,7 @@ job_memory(const struct rr_ceph_job *job)
 	return read->data ? RR_VFS_OK : RR_VFS_NO_BUFFER;
 }
 
+/* Marks all attributes in the call's output as not known. */
 static void
 job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 {

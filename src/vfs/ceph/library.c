@@ -15,7 +15,8 @@ static const struct library_symbol {
 #undef LIBRARY_SYMBOL
 };
 
-/* The library has threads and state of its own, so it is never unloaded. */
+/* Loads the library and finds its functions. The library has threads and state of its own, so it is never
+ * unloaded. */
 int
 rr_ceph_library_load(struct rr_ceph_library *library, struct rr_text *text)
 {

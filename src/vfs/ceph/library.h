@@ -2,12 +2,14 @@
 #ifndef RR_VFS_CEPH_LIBRARY_H
 #define RR_VFS_CEPH_LIBRARY_H
 
-/* Its declarations have types of glibc that are not for large files otherwise, and warn of themselves. */
+/* The declarations of libcephfs use types of glibc that are not for large files otherwise, and cause
+ * warnings. */
 #include <cephfs/libcephfs.h>
 
 #include "base/text.h"
 
-/* The functions of libcephfs that are used: each is a member without its prefix. */
+/* All functions of libcephfs that are used. Each is a member of struct rr_ceph_library, without its
+ * prefix. */
 #define RR_CEPH_FUNCTIONS(function)                                                                          \
 	function(create) function(conf_read_file) function(conf_set) function(conf_get) function(            \
 		select_filesystem) function(mount) function(unmount) function(release)                       \
@@ -31,7 +33,7 @@ struct rr_ceph_library {
 #undef RR_CEPH_MEMBER
 };
 
-/* Loads libcephfs. -RPCRDMA_ERR_NOTSUP, with a text that says what to install. */
+/* Loads libcephfs. Errors: NOTSUP, with a text that says what to install. */
 int rr_ceph_library_load(struct rr_ceph_library *library, struct rr_text *text);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * readdir. A thread collects entries, about as many as are asked for; the loop hands them over, and leaves
- * what there is no room for.
- */
+/* This file has the operation readdir. A thread collects entries, about as many as the caller asked for; the
+ * loop passes them to the caller, and drops those that the caller has no room for. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,7 +8,7 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* An entry in the job's list; the name follows. */
+/* An entry in the job's list. Its name follows. */
 struct list_entry {
 	uint64_t cookie;
 	struct ceph_statx st;
@@ -19,10 +17,8 @@ struct list_entry {
 
 enum { LIST_LEAST = 1024, LIST_MOST = 65536, LIST_ROUND = 8 };
 
-/*
- * The library's positions have all of the upper eight bits set, or have none of them: so the topmost bit can
- * be left out, and a cookie is below 2^63.
- */
+/* Makes a cookie of a position of the library. In these positions the upper eight bits are all set or all
+ * zero, so the topmost bit can be left out, and a cookie is below 2^63. */
 static uint64_t
 list_cookie(int64_t position)
 {
@@ -51,7 +47,8 @@ list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_sta
 	return true;
 }
 
-/* Up to so many octets of names: whether the directory ended, or negative. */
+/* Collects entries until they have "limit" octets of names. Returns 1 where the directory ended, 0 where it
+ * goes on, or a negative errno. */
 static int
 list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, uint32_t limit)
 {
@@ -109,7 +106,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 	result = list_collect(job, directory, limit > LIST_LEAST ? limit : LIST_LEAST);
 	ceph->lib.ll_releasedir(ceph->mount, directory);
 	readdir->eof = result == 1;
-	/* Whether the caller may look at what the entries name. */
+	/* The caller may look at the objects of the entries where it may search the directory. */
 	job->list_search = rr_ceph_may(&st, job->call->caller, 1);
 	return rr_ceph_status(result);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Byte-range locks, as the cluster has them: seen by all of its clients. */
+/* This file has the operation lock. The cluster keeps locks of byte ranges, so all of its clients see
+ * them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@ lock_type(enum rr_vfs_lock_kind kind)
 	return (short)(kind == RR_VFS_UNLOCK ? F_UNLCK : kind == RR_VFS_LOCK_READ ? F_RDLCK : F_WRLCK);
 }
 
-/* The cluster numbers octets up to 2^63 - 1; length 0 is for it what UINT64_MAX is here. */
+/* Translates a range. The cluster numbers octets up to 2^63 - 1, and its length 0 means what UINT64_MAX means
+ * here. */
 static enum rr_vfs_status
 lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {
@@ -69,6 +71,6 @@ rr_ceph_lock(struct rr_ceph_job *job)
 	status = rr_ceph_status(ceph->lib.ll_getlk(ceph->mount, open->file, &obstacle, owner));
 	if (status == RR_VFS_OK)
 		status = lock_conflict(lock, &obstacle);
-	/* By now the lock could be had. */
+	/* The conflicting lock is gone by now, so the caller has to try again. */
 	return status == RR_VFS_OK && !lock->test ? RR_VFS_BUSY : status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lookup, link, remove, rename. */
+/* This file has the operations lookup, link, remove and rename. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,7 +25,7 @@ names_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
 	return false;
 }
 
-/* What has this name in a directory. */
+/* Gets the attributes of the entry of this name in a directory. */
 static enum rr_vfs_status
 names_stat(struct rr_ceph_job *job, const struct rr_ceph_object *directory, const char *name,
 	struct ceph_statx *st)
@@ -54,7 +54,7 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 		return status;
 	if (status == RR_VFS_BAD_NAME && !rr_ceph_may(&st, job->call->caller, 1))
 		return RR_VFS_ACCESS;
-	/* "." of all directories, and ".." of an export's root, are the directory itself: st. */
+	/* "." in all directories, and ".." in an export's root, are the directory itself: st. */
 	if (status == RR_VFS_OK || (lookup->name.length == 2 && !names_is_root(job->ceph, &job->object)))
 		status = names_stat(job, &job->object, text, &st);
 	else
@@ -87,7 +87,7 @@ rr_ceph_link(struct rr_ceph_job *job)
 		return RR_VFS_XDEV;
 	if (S_ISDIR(st.stx_mode))
 		return RR_VFS_ISDIR;
-	/* Whether the caller may open the file is not asked: it needs no permission of its own. */
+	/* The caller needs no permission on the file itself. */
 	status = rr_ceph_stat(job, job->second.inode, &st);
 	if (status == RR_VFS_OK && !rr_ceph_may(&st, job->call->caller, 3))
 		return RR_VFS_ACCESS;

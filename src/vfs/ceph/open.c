@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open, close, and who may use data without an open. */
+/* This file has the operations open and close, and decides who may use data without an open. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +7,8 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Under the lock. Whether another reservation of this file denies access, or has what deny denies; own: one
- * that is no obstacle. */
+/* Tells whether another share reservation of this file denies access, or has access that deny denies. own is
+ * a reservation that does not count. The lock is held. */
 static bool
 open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
 	const struct rr_ceph_share *own)
@@ -23,9 +23,10 @@ open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uin
 	return false;
 }
 
-/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to access it
- * regardless of the permission setting", and "the server allows reading of files if the uid given in the call
- * has either execute or read permission on the file". */
+/* Tells whether the caller may have this access by the mode of the file. RFC 1813, 4.4: "the server's
+ * permission checking algorithm should allow the owner of a file to access it regardless of the permission
+ * setting", and "the server allows reading of files if the uid given in the call has either execute or read
+ * permission on the file". */
 static bool
 open_permitted(const struct ceph_statx *st, const struct rr_vfs_caller *caller, uint32_t access)
 {
@@ -98,7 +99,7 @@ rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
 		job->ceph->lib.ll_close(job->ceph->mount, file);
 }
 
-/* Under the lock. */
+/* Gives back a reference to a share reservation. The lock is held. */
 static void
 open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 {
@@ -106,7 +107,8 @@ open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 		rr_free(ceph->env, share);
 }
 
-/* Under the lock: gives a new open its reservation. spare: memory for it. */
+/* Gives a new open its share reservation, whose memory is spare unless it shares the reservation of another
+ * open. The lock is held. */
 static enum rr_vfs_status
 open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
 {
@@ -133,7 +135,7 @@ open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_s
 	return RR_VFS_OK;
 }
 
-/* The reservation, and then the file. */
+/* Opens the file, and then reserves its access. */
 static enum rr_vfs_status
 open_make(struct rr_ceph_job *job, struct rr_vfs_open *open)
 {
@@ -224,7 +226,7 @@ rr_ceph_open_put(struct rr_vfs_open *open)
 		open_free(open);
 }
 
-/* Closing a file may have to wait for the cluster, in the loop, where it has locks. */
+/* Closes an open. Where it has locks, closing its file may have to wait for the cluster, in the loop. */
 void
 rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 {

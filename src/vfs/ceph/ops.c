@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The operations as a table, and as the functions of struct rr_vfs_ops, each of which begins a row of it. */
+/* This file has the table of operations, and the functions of struct rr_vfs_ops, each of which begins the
+ * operation of a row. */
 #include "vfs/ceph/ceph_private.h"
 
 #define AT(type, member) offsetof(struct rr_vfs_##type, member)

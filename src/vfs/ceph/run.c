@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A job is executed, in a thread. */
+/* This file executes a job, in a thread. */
 #include <string.h>
 
 #include "vfs/ceph/ceph_private.h"
@@ -51,7 +51,8 @@ run_after(struct rr_ceph_job *job)
 	run_known(job, second ? &second->after : NULL, &job->second);
 }
 
-/* An entry that was made or taken away is on stable storage when its directory is. */
+/* Stores the directories in which an entry was made or removed: the entry is on stable storage when its
+ * directory is. */
 static enum rr_vfs_status
 run_store(struct rr_ceph_job *job)
 {
@@ -98,7 +99,7 @@ rr_ceph_run(struct rr_crew_job *crew, void *member)
 	gid_t *groups = NULL;
 
 	(void)member;
-	/* The library takes them as they are, and does not change them. */
+	/* The library takes the groups as they are, and does not change them. */
 	memcpy(&groups, &caller->groups, sizeof(groups));
 	job->caller = lib->userperm_new(caller->uid, caller->gid, (int)caller->group_count, groups);
 	job->status = job->caller ? run_row(job) : RR_VFS_BUSY;

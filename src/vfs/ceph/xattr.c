@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* getxattr, setxattr, listxattr, removexattr: of the user's name space, without its prefix. */
+/* This file has the operations getxattr, setxattr, listxattr and removexattr, on the user's name space,
+ * without its prefix. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -52,6 +53,7 @@ rr_ceph_getxattr(struct rr_ceph_job *job)
 	return rr_ceph_status(length);
 }
 
+/* Stores the change of an extended attribute, unless result is an error. */
 static enum rr_vfs_status
 xattr_store(struct rr_ceph_job *job, int result)
 {
@@ -77,7 +79,7 @@ rr_ceph_setxattr(struct rr_ceph_job *job)
 					xattr->size, flags[xattr->how], ceph->self));
 }
 
-/* Copies the names of the user's name space, without the prefix, as far as there is room. */
+/* Copies the names in the user's name space, without the prefix, as far as there is room. */
 static void
 xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 {
@@ -107,7 +109,7 @@ rr_ceph_listxattr(struct rr_ceph_job *job)
 
 	if (status != RR_VFS_OK)
 		return status;
-	/* One octet more: the last name is closed by a zero in any case. */
+	/* One octet more is allocated, so that a zero ends the last name in any case. */
 	names = rr_alloc(ceph->env, XATTR_LIST + 1);
 	if (!names)
 		return RR_VFS_BUSY;

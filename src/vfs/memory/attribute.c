@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Of single objects: getattr, setattr, access, readlink, statfs, limits. */
+/* This file has the operations on single objects: getattr, setattr, access, readlink, statfs, limits. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
@@ -49,7 +49,7 @@ rr_memory_setattr(struct rr_memory_run *run)
 	return status;
 }
 
-/* Rights, the permission that each takes, and the types for which they make sense. */
+/* Each right, the permission bits that it needs, and the types of objects for which it makes sense. */
 static const struct access_right {
 	uint32_t right;
 	unsigned bits;
@@ -66,13 +66,14 @@ static const struct access_right {
 	{ RR_VFS_MAY_XATTR_LIST, RR_MEMORY_READ_BIT, true, true, false },
 };
 
+/* Tells whether the caller has this right on the operation's object. */
 static bool
 attribute_granted(const struct rr_memory_run *run, const struct access_right *right, bool directory)
 {
 	unsigned bits = right->bits;
 	bool xattrs = right->right & (RR_VFS_MAY_XATTR_WRITE);
 
-	/* The entries of a directory are changed by those only who may search it. */
+	/* A caller may change the entries of a directory only where it may search the directory. */
 	if (directory && bits == RR_MEMORY_WRITE_BIT && !xattrs)
 		bits |= RR_MEMORY_EXECUTE;
 	if ((bits & RR_MEMORY_WRITE_BIT) && rr_memory_read_only(run))

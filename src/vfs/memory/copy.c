@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* From file to file: copy and clone. Both leave holes where the source has some. */
+/* This file copies from file to file: copy and clone. Both leave holes where the source has holes. */
 #include "base/checked.h"
 #include "vfs/memory/memory_private.h"
 
+/* COPY_PIECE: octets copied in one step. copy_most: the data that the operation copy stops after. */
 enum { COPY_PIECE = 65536 };
 
 static const uint64_t copy_most = UINT64_C(1) << 20;
@@ -10,10 +11,11 @@ static const uint64_t copy_most = UINT64_C(1) << 20;
 struct memory_copy {
 	struct rr_memory_run *run;
 	struct rr_vfs_copy *copy;
-	uint64_t length; /* of the range, which ends with the source */
-	uint64_t data;   /* octets copied that are no hole */
+	uint64_t length; /* octets to copy, at most up to the end of the source */
+	uint64_t data;   /* octets copied so far, without holes */
 };
 
+/* Checks whether the operation may be done, and computes state->length. */
 static enum rr_vfs_status
 copy_begin(struct memory_copy *state)
 {
@@ -70,7 +72,7 @@ copy_data(struct memory_copy *state, uint64_t length)
 	return status;
 }
 
-/* Copies up to a change from data to hole, or a piece. */
+/* Copies a hole, or data up to the next hole, at most COPY_PIECE octets of data. */
 static enum rr_vfs_status
 copy_step(struct memory_copy *state)
 {
@@ -110,7 +112,8 @@ rr_memory_copy(struct rr_memory_run *run)
 	return status == RR_VFS_OK ? copy_steps(&state, copy_most) : status;
 }
 
-/* Whether there is space for all of it, as if nothing of it could take the place of what is there. */
+/* Checks that there is space for the whole clone, counting no pages of the target that the clone would
+ * replace. */
 static enum rr_vfs_status
 copy_clone_space(const struct memory_copy *state)
 {

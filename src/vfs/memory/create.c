@@ -22,8 +22,9 @@ create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, str
 	return RR_VFS_OK;
 }
 
-/* RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
- * of the file". In seconds that any client takes. */
+/* Puts the client's verifier into the times that are to be set. RFC 1813, 3.3.8: "the expected storage
+ * location for the verifier on creation is the metadata (time stamps) of the file". The seconds are masked to
+ * 31 bits, which any client accepts. */
 static void
 create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 {
@@ -33,7 +34,7 @@ create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 	set->modify_time = (struct rr_vfs_time){ rr_get_be32(create->verifier + 4) & CREATE_SECONDS, 0 };
 }
 
-/* The attributes that a new object did not get when it was made. */
+/* Sets the attributes of a new object that were not set when the object was made. */
 static enum rr_vfs_status
 create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node,
 	uint32_t *applied)
@@ -53,7 +54,7 @@ create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct
 		status = rr_memory_set_owner(run, node, &set, applied);
 	if (status == RR_VFS_PERM)
 		status = RR_VFS_OK;
-	/* The mode was given when it was made; an owner that was set may have taken bits away. */
+	/* The mode is set again, because setting the owner may have removed bits of it. */
 	if (status == RR_VFS_OK && create->type != RR_VFS_LINK && (set.mask & RR_VFS_SET_MODE)) {
 		node->attributes.mode = (set.mode & CREATE_MODE) | (node->attributes.mode & CREATE_SET_GID);
 		if (set.mask & RR_VFS_SET_UMASK)
@@ -65,7 +66,7 @@ create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct
 	return status;
 }
 
-/* An object that is as it is wanted, and has no name yet. */
+/* Makes the new object with its attributes, and enters its name. */
 static enum rr_vfs_status
 create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node **made)
 {
@@ -79,7 +80,7 @@ create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_m
 		make.mode = 0777;
 	if (create->type == RR_VFS_DIRECTORY)
 		make.mode = 0700;
-	/* What is made in such a directory belongs to its group. */
+	/* An object that is made in a directory with this bit belongs to the directory's group. */
 	if (directory->mode & CREATE_SET_GID) {
 		make.gid = directory->gid;
 		make.mode |= create->type == RR_VFS_DIRECTORY ? CREATE_SET_GID : 0;
@@ -102,6 +103,8 @@ create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_m
 	return status;
 }
 
+/* Tells whether the times of a file contain this verifier: the file was made by an earlier copy of this
+ * call. */
 static bool
 create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attributes *attributes)
 {
@@ -113,7 +116,7 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
 }
 
-/* There is an entry of that name: whether it is as good as a new one. */
+/* Decides whether an existing entry is as good as a new one for this call, and sets its size if so asked. */
 static enum rr_vfs_status
 create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
 {

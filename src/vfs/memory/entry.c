@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The entries of directories. A cookie is never given twice, so that a listing goes on where it was. */
+/* This file keeps the entries of directories. A cookie is never given to two entries of a directory, so that
+ * a listing can go on where it ended. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
 
-enum { ENTRY_GAP = 1 << 30 }; /* between two cookies, at the most */
+enum { ENTRY_GAP = 1 << 30 }; /* the greatest distance of two cookies */
 
 static uint64_t
 entry_key(const struct rr_memory_node *directory, struct rpcrdma_bytes name)
@@ -40,7 +41,7 @@ entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_mem
 {
 	bool subdirectory = entry->node->attributes.type == RR_VFS_DIRECTORY;
 
-	/* 1 and 2 are "." and "..". */
+	/* The cookies 1 and 2 belong to "." and "..". */
 	if (directory->last_cookie == 0)
 		directory->last_cookie = 2;
 	entry->cookie = directory->last_cookie += 1 + rr_memory_random(memory) % ENTRY_GAP;

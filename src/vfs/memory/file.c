@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Data: read, write, commit, seek, allocate, deallocate. */
+/* This file has the operations on data: read, write, commit, seek, allocate, deallocate. */
 #include "base/checked.h"
 #include "vfs/memory/memory_private.h"
 
 enum { FILE_SET_ID = 06000, FILE_SET_UID = 04000, FILE_SET_GID = 02010, FILE_GROUP_EXECUTE = 00010 };
 
-/* A change of the data takes the bits away that give a program its owner's rights. */
+/* Notes a change of the file's data. As the data changed, the mode loses the bits that let a program run as
+ * another user or group, unless user 0 made the change. */
 static void
 file_touch(struct rr_memory_run *run, struct rr_memory_node *node)
 {
@@ -35,7 +36,7 @@ rr_memory_read(struct rr_memory_run *run)
 		read->data = read->memory(read, read->length);
 		if (!read->data)
 			return RR_VFS_NO_BUFFER;
-		/* There may be less of it. */
+		/* memory() may have lowered read->size. */
 		read->length = (uint32_t)rr_min(read->size, read->length);
 	}
 	read->eof = read->length == left;
@@ -51,7 +52,7 @@ file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= memory->config.file_max;
 }
 
-/* Data that is written from now on is lost with the power. */
+/* Prepares the file for unstable data: keeps the size that the file has after a loss of power. */
 static void
 file_unsettle(struct rr_memory_node *node)
 {
@@ -115,13 +116,13 @@ rr_memory_seek(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
-/* Sets pages aside; where that fails, those that were set aside by then are left. */
+/* Reserves the pages of a range. Where that fails, the pages reserved so far stay. */
 static enum rr_vfs_status
 file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
 {
 	uint64_t last = (offset + length - 1) / RR_MEMORY_PAGE;
 
-	/* Where it cannot succeed, nothing is tried. */
+	/* A range larger than the storage fails at once, without reserving anything. */
 	if (length > run->memory->all.octets)
 		return RR_VFS_NOSPC;
 	for (uint64_t index = offset / RR_MEMORY_PAGE; index <= last; index++) {
@@ -133,7 +134,7 @@ file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
 	return RR_VFS_OK;
 }
 
-/* Both allocate and deallocate: the range is checked, and all that was written before is stable. */
+/* Checks the range of allocate or deallocate, and makes all data stable that was written before. */
 static enum rr_vfs_status
 file_begin_space(struct rr_memory_run *run, const struct rr_vfs_space *space)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * A handle: salt 1 | export 4 | number 8 | birth 8 | check 16. The salt makes handles of one object differ;
- * the check is a keyed hash of all that precedes it.
- */
+/* A handle is: salt 1 | export 4 | number 8 | birth 8 | check 16 octets. The salt makes handles of one object
+ * differ; the check is a keyed hash of all octets before it. */
 #include <string.h>
 
 #include "base/endian.h"
@@ -13,7 +11,8 @@ enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + RR_SIPHASH_TAG };
 
 _Static_assert(RR_SIPHASH_KEY == sizeof(((struct rr_memory *)0)->key), "the key");
 
-/* A generator of numbers that are equally distributed and repeat with the seed (splitmix64). */
+/* Returns the next number of a generator whose numbers are equally distributed and repeat with the seed
+ * (splitmix64). */
 uint64_t
 rr_memory_random(struct rr_memory *memory)
 {
@@ -37,6 +36,7 @@ rr_memory_handle(struct rr_memory *memory, const struct rr_memory_node *node, st
 	handle->length = HANDLE_LENGTH;
 }
 
+/* Finds the node of this number and birth that still has a name, or NULL. */
 static struct rr_memory_node *
 handle_find(const struct rr_memory *memory, uint64_t number, uint64_t birth)
 {

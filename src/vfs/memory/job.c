@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Operations that do not end at once. A job waits for its turns, for those that stand in front of it, and for
- * leases that are being recalled; then it is executed; then it waits for its other turns, and ends. The
- * provider's timer is armed as long as there is a job that turns can bring nearer to its end.
- */
+/* A job is an operation that does not end at once. A job waits for the turns that its fate gives it, for
+ * earlier jobs that have to be executed before it, and for leases that are being recalled; then it is
+ * executed; then it waits for its other turns, and ends. The provider's timer is armed as long as there is a
+ * job that turns can bring nearer to its end. */
 #include <assert.h>
 
 #include "vfs/memory/memory_private.h"
@@ -12,14 +11,15 @@ struct memory_job {
 	struct rr_list link; /* in rr_memory_vfs.jobs */
 	struct rr_vfs_call *call;
 	enum rr_memory_operation operation;
-	struct rr_memory_fate fate; /* the turns count down */
-	/* What it changes: numbers of nodes, 0 where there is nothing. */
+	struct rr_memory_fate fate; /* the numbers of turns count down */
+	/* The objects that the operation changes: numbers of nodes; 0: there is no such object. */
 	uint64_t directories[2], file;
 	enum { JOB_WAITS, JOB_RECALLS, JOB_EXECUTED, JOB_ENDS } state;
 	enum rr_vfs_status status;
 	bool cancelled;
 };
 
+/* Returns the number of the node of the object at this offset of the operation's structure, or 0. */
 static uint64_t
 job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 {
@@ -55,7 +55,7 @@ job_same(uint64_t number, uint64_t other)
 	return number != 0 && number == other;
 }
 
-/* Whether earlier, which began before, must be executed before job. */
+/* Tells whether the job "earlier", which began before job, must be executed before it. */
 static bool
 job_stands_before(const struct memory_job *earlier, const struct memory_job *job)
 {
@@ -73,7 +73,7 @@ job_stands_before(const struct memory_job *earlier, const struct memory_job *job
 	return false;
 }
 
-/* The first of those that stand in front of a job; NULL: the job may be executed. */
+/* Returns the first job that must be executed before this one, or NULL: the job may be executed. */
 static const struct memory_job *
 job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
@@ -88,7 +88,8 @@ job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
 	return NULL;
 }
 
-/* The opens that an operation uses are there until it ends. */
+/* Takes references to the opens that an operation uses, or gives them back (hold false), so that the opens
+ * exist until the operation ends. */
 static void
 job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold)
 {
@@ -121,6 +122,7 @@ job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
 	job->state = job->status == RR_VFS_PENDING ? JOB_RECALLS : JOB_EXECUTED;
 }
 
+/* Puts the job into the provider's list. Without memory, the operation ends with RR_VFS_BUSY. */
 static enum rr_vfs_status
 job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
@@ -157,7 +159,7 @@ rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct r
 	return job_queue(own, &job);
 }
 
-/* One turn of one job: whether turns bring it nearer to its end. */
+/* Does one turn of one job. Returns whether the job needs a further turn. */
 static bool
 job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -211,7 +213,9 @@ job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
 	call->done(call);
 }
 
-/* done() may begin and cancel operations, and where the last one has ended, it may destroy the provider. */
+/* Gives each job a turn, calls recall() of leases, and ends the jobs that have waited enough. done() may
+ * begin and cancel operations, and after the last operation it may destroy the provider, so the provider is
+ * not used any more then. */
 void
 rr_memory_turn(struct rr_timer *timer)
 {
@@ -233,7 +237,7 @@ rr_memory_turn(struct rr_timer *timer)
 	}
 }
 
-/* Leases were given back: jobs that wait for that try again. release: nothing is held any more. */
+/* Lets jobs that wait for leases try again in the next turn. release: jobs that are held go on, too. */
 static void
 job_wake(struct rr_memory_vfs *vfs, bool release)
 {

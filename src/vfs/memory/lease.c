@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Leases: an operation that would change a file waits until those who have a lease have given it back. */
+/* This file implements leases: an operation that would change a file waits until all leases on it were given
+ * back. */
 #include "vfs/memory/memory_private.h"
 
 enum rr_vfs_status
@@ -45,7 +46,7 @@ rr_memory_lease_end(struct rr_vfs_open *open)
 		rr_memory_wake(open->memory);
 }
 
-/* Whether somebody could write the file by now. */
+/* Tells whether an open could write the file. */
 static bool
 lease_impossible(const struct rr_memory_node *node)
 {

@@ -3,7 +3,7 @@
 
 #include "vfs/memory/memory_private.h"
 
-enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* cookies of "." and ".." */
+enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* the cookies of "." and ".." */
 
 struct memory_list {
 	struct rr_memory_run *run;
@@ -11,7 +11,7 @@ struct memory_list {
 	bool search; /* the caller may look at what the entries name */
 };
 
-/* Gives the caller an entry. False: the caller has no room for it. */
+/* Passes an entry to the caller. Returns false where the caller has no room for it. */
 static bool
 list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	const struct rr_memory_node *node)
@@ -32,6 +32,7 @@ list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	return true;
 }
 
+/* Lists "." and "..", as far as the cookie asks for them. */
 static bool
 list_dots(struct memory_list *list)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Byte-range locks, as fcntl(2) has them: the ranges of one open do not overlap. */
+/* This file implements locks of byte ranges, as fcntl(2) has them. The ranges of one open do not overlap. */
 #include "base/checked.h"
 #include "vfs/memory/memory_private.h"
 
@@ -22,6 +22,7 @@ lock_range_meets(const struct rr_memory_range *range, const struct rr_memory_ran
 	return range->first <= other->last && other->first <= range->last;
 }
 
+/* Returns a range of the open "other" that forbids the lock "wanted", or NULL. */
 static const struct rr_memory_range *
 lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted)
 {
@@ -35,7 +36,7 @@ lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted
 	return NULL;
 }
 
-/* The first range of another open that is in the way; NULL: there is no such range. */
+/* Returns the first range of another open that forbids the lock "wanted", or NULL. */
 static const struct rr_memory_range *
 lock_obstacle(const struct rr_vfs_open *open, const struct rr_memory_range *wanted)
 {
@@ -49,7 +50,8 @@ lock_obstacle(const struct rr_vfs_open *open, const struct rr_memory_range *want
 	return NULL;
 }
 
-/* Takes wanted out of the open's ranges. spare is what is left behind wanted, where it lies within one. */
+/* Takes the range "wanted" out of the open's ranges. Where it lies inside one range, *spare becomes the part
+ * of that range behind it, and is set to NULL. */
 static void
 lock_cut(struct rr_vfs_open *open, const struct rr_memory_range *wanted, struct rr_memory_range **spare)
 {
@@ -79,7 +81,7 @@ lock_cut(struct rr_vfs_open *open, const struct rr_memory_range *wanted, struct 
 	}
 }
 
-/* Ranges of one kind that touch become one. */
+/* Extends "wanted" to all ranges of its kind that it touches or overlaps, so that they become one range. */
 static void
 lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
@@ -101,6 +103,8 @@ lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 	}
 }
 
+/* Sets or removes the lock. The memory for it is allocated first, so that nothing changes where there is
+ * none. */
 static enum rr_vfs_status
 lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
@@ -122,6 +126,7 @@ lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 	return RR_VFS_OK;
 }
 
+/* Checks a lock's range and the access of its open, and writes the range to *wanted. */
 static enum rr_vfs_status
 lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 {
@@ -134,7 +139,7 @@ lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 	*wanted = (struct rr_memory_range){ .kind = lock->kind, .first = lock->offset, .last = UINT64_MAX };
 	if (lock->length != UINT64_MAX && !rr_add_u64(lock->offset, lock->length - 1, &wanted->last))
 		return RR_VFS_INVAL;
-	/* A test is no lock: any open may ask. */
+	/* A test sets no lock, so any open may ask. */
 	if (!lock->test && (lock->open->access & needed) != needed)
 		return RR_VFS_OPEN_MODE;
 	return RR_VFS_OK;

@@ -26,7 +26,7 @@ rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *cal
 	const struct rr_vfs_attributes *attributes = &node->attributes;
 	unsigned mode = attributes->mode;
 
-	/* User 0 executes what somebody may execute. */
+	/* User 0 may execute a file that at least one user may execute. */
 	if (caller->uid == 0)
 		return !(bits & RR_MEMORY_EXECUTE) || attributes->type == RR_VFS_DIRECTORY || (mode & 0111);
 	if (caller->uid == attributes->uid)
@@ -58,9 +58,10 @@ rr_memory_may_delete(const struct rr_memory_node *directory, const struct rr_mem
 	return RR_VFS_OK;
 }
 
-/* RFC 1813, 4.4: "the server's permission checking algorithm should allow the owner of a file to access it
- * regardless of the permission setting", and "the server allows reading of files if the uid given in the call
- * has either execute or read permission on the file". */
+/* Tells whether the caller may have this access by the mode of the file. RFC 1813, 4.4: "the server's
+ * permission checking algorithm should allow the owner of a file to access it regardless of the permission
+ * setting", and "the server allows reading of files if the uid given in the call has either execute or read
+ * permission on the file". */
 static bool
 may_by_permission(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, uint32_t access)
 {

@@ -6,6 +6,7 @@
 
 enum { MEMORY_BUCKETS = 4096, MEMORY_LINKS = 32000, MEMORY_START = 1000000 };
 
+/* Replaces zeros in the configuration by defaults, and derives the key and the verifier from the seed. */
 static void
 memory_defaults(struct rr_memory *memory)
 {

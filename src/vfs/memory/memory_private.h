@@ -6,21 +6,25 @@
 #include "vfs/memory/memory.h"
 
 /*
- * Who owns what. The storage has the nodes. A node is freed when it has no name (links is 0) and no open
- * holds it. A node of a file has its pages, its extended attributes and a list of its opens; a directory has
- * its entries. An open belongs to the caller until close(), and then to the jobs that use it. A job is an
- * operation that did not end at once; it belongs to the provider that began it.
+ * The storage owns the nodes. A node is freed when it has no name (links is 0) and no open holds it. A node
+ * of a file has its pages, its extended attributes and a list of its opens; a directory has its entries. An
+ * open belongs to the caller until close(), and then to the jobs that use it. A job is an operation that did
+ * not end at once; it belongs to the provider that began it.
  */
 
 enum { RR_MEMORY_PAGE = 4096, RR_MEMORY_QUOTAS = 8, RR_MEMORY_XATTR_MAX = 65536 };
 
-/* A page of a file. data NULL: space is set aside, nothing is written. */
+/* A page of a file. data NULL: space is reserved, and no data was written. */
 struct rr_memory_page {
 	uint64_t index;
 	uint8_t *data;
-	/* The data that comes back after a loss of power, where that is not `data`. */
+	/* The data that comes back after a loss of power; NULL: that is `data`, or zeros (see state). */
 	uint8_t *stable;
-	enum { RR_MEMORY_SETTLED, RR_MEMORY_CHANGED, RR_MEMORY_FRESH /* no page comes back */ } state;
+	enum {
+		RR_MEMORY_SETTLED,
+		RR_MEMORY_CHANGED,
+		RR_MEMORY_FRESH /* after a loss of power the page is gone */
+	} state;
 };
 
 struct rr_memory_xattr {
@@ -29,24 +33,25 @@ struct rr_memory_xattr {
 	uint8_t octets[]; /* the name, then the value */
 };
 
+/* A node is an object of the storage: a file, a directory, a symbolic link or another type. */
 struct rr_memory_node {
 	struct rr_map_link by_number;
 	struct rr_list all; /* in rr_memory.nodes */
 	struct rr_vfs_attributes attributes;
 	uint32_t export;
-	uint32_t holders; /* opens */
-	/* A directory. */
-	struct rr_memory_node *parent; /* an export's root: itself */
+	uint32_t holders; /* opens that use the node */
+	/* Members of a directory. */
+	struct rr_memory_node *parent; /* of an export's root: itself */
 	struct rr_list entries;        /* by cookie */
 	uint64_t last_cookie;
-	/* A symbolic link. */
+	/* Members of a symbolic link. */
 	char *target;
 	uint32_t target_length;
-	/* A file. */
+	/* Members of a file. */
 	struct rr_memory_page *pages; /* by index */
 	uint32_t page_count, page_room;
-	bool unstable;        /* something would be lost with the power */
-	uint64_t stable_size; /* that comes back then */
+	bool unstable;        /* a loss of power would change the file */
+	uint64_t stable_size; /* the size after a loss of power */
 	struct rr_list opens; /* rr_vfs_open.link */
 	struct rr_list xattrs;
 };
@@ -60,7 +65,7 @@ struct rr_memory_entry {
 	char name[RR_VFS_NAME_MAX + 1];
 };
 
-/* A share reservation: of an open, and of those that were opened beside it. */
+/* A share reservation of an open, and of the opens that were made beside that open. */
 struct rr_memory_share {
 	uint32_t access, deny;
 	uint32_t holders;
@@ -84,7 +89,7 @@ struct rr_vfs_open {
 	struct rr_memory *memory;
 	struct rr_memory_node *node;
 	uint32_t access;
-	uint32_t jobs; /* operations under way that use it */
+	uint32_t jobs; /* operations under way that use the open */
 	bool closed;
 	struct rr_memory_share *share; /* NULL: another open replaced this one */
 	struct rr_list ranges;
@@ -95,7 +100,7 @@ struct rr_vfs_open {
 struct rr_memory_limit {
 	uint32_t uid;
 	uint64_t octets, files;           /* the bounds */
-	uint64_t octets_used, files_used; /* of these */
+	uint64_t octets_used, files_used; /* the octets and files in use */
 };
 
 struct rr_memory {
@@ -104,8 +109,8 @@ struct rr_memory {
 	struct rr_memory_script script;
 	struct rr_list vfss; /* the providers */
 	uint8_t key[16];
-	uint64_t dice;        /* of handles and cookies */
-	uint64_t ticks;       /* the clock: goes on with each change, a microsecond at a time */
+	uint64_t dice;        /* the state of rr_memory_random() */
+	uint64_t ticks;       /* the clock, in microseconds: goes on by one with each change */
 	uint64_t last_number; /* the greatest number of an object so far */
 	uint64_t free_number; /* of an object that was removed; 0: there is no such number */
 	uint64_t verifier;
@@ -132,10 +137,10 @@ struct rr_memory_run {
 	struct rr_memory_vfs *vfs;
 	struct rr_vfs_call *call;
 	const struct rr_vfs_caller *caller;
-	struct rr_memory_node *node, *second; /* what the operation's objects are */
+	struct rr_memory_node *node, *second; /* the nodes of the operation's objects */
 };
 
-/* Whether the caller may change nothing. */
+/* Tells whether the caller may change nothing. */
 static inline bool
 rr_memory_read_only(const struct rr_memory_run *run)
 {
@@ -143,14 +148,15 @@ rr_memory_read_only(const struct rr_memory_run *run)
 }
 
 enum {
-	RR_MEMORY_CHANGES = 1,  /* not where the export is for reading only */
+	RR_MEMORY_CHANGES = 1,  /* refused where the export is for reading only */
 	RR_MEMORY_ENTRIES = 2,  /* changes the entries of the directories among its objects */
-	RR_MEMORY_WRITES = 4,   /* a commit that begins later covers it */
+	RR_MEMORY_WRITES = 4,   /* a commit that begins later covers the operation */
 	RR_MEMORY_COMMITS = 8,  /* a commit */
 	RR_MEMORY_INEXACT = 16, /* "before" is never exact */
 };
 
-/* What there is to know of an operation. Offsets are into its structure; 0: there is no such member. */
+/* A row of the table of operations. Offsets are into the operation's structure; 0: there is no such
+ * member. */
 struct rr_memory_row {
 	const char *name;
 	enum rr_vfs_status (*run)(struct rr_memory_run *run);
@@ -169,24 +175,27 @@ enum rr_vfs_status rr_memory_begin(
 	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
 void rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 void rr_memory_turn(struct rr_timer *timer);
-/* Something may go on that waited: in the next turn. */
+/* Lets operations that wait for a lease go on in the next turn. */
 void rr_memory_wake(struct rr_memory *memory);
 
 /* ---- run.c ---- */
-/* RR_VFS_PENDING: a lease is being recalled; nothing was done. */
+/* Executes an operation. Returns its status; RR_VFS_PENDING: a lease is being recalled, and nothing was
+ * done. */
 enum rr_vfs_status rr_memory_run(
 	struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
-/* The operation ends with this status and is not executed. */
+/* Ends the operation with this status without executing it, and fills its output. */
 enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
 	struct rr_vfs_call *call, enum rr_vfs_status status);
-/* The member at this offset of an operation's structure; NULL where offset is 0. */
+/* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
 void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- handle.c ---- */
+/* Writes a handle of the node, each time another one. */
 void rr_memory_handle(
 	struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle);
-/* As struct rr_vfs_ops says. */
+/* Returns the number of the export that a handle says it lies in, as struct rr_vfs_ops describes. */
 uint32_t rr_memory_export_of(const struct rr_memory *memory, struct rpcrdma_bytes handle);
+/* Finds the node of an object by its open or by its handle. Errors: RR_VFS_BAD_HANDLE, RR_VFS_STALE. */
 enum rr_vfs_status rr_memory_resolve(
 	struct rr_memory *memory, const struct rr_vfs_object *object, struct rr_memory_node **node);
 uint64_t rr_memory_random(struct rr_memory *memory);
@@ -197,21 +206,23 @@ struct rr_memory_make {
 	uint32_t export, mode, uid, gid;
 };
 
-/* A node without a name. RR_VFS_NOSPC, RR_VFS_DQUOT, RR_VFS_BUSY. */
+/* Makes a node without a name. Errors: RR_VFS_NOSPC, RR_VFS_DQUOT, RR_VFS_BUSY. */
 enum rr_vfs_status rr_memory_node_new(
 	struct rr_memory *memory, const struct rr_memory_make *make, struct rr_memory_node **node);
-/* Frees the node where nothing holds it any more. */
+/* Frees the node where it has no name and no open uses it. */
 void rr_memory_node_drop(struct rr_memory *memory, struct rr_memory_node *node);
 void rr_memory_node_free(struct rr_memory *memory, struct rr_memory_node *node);
+/* Returns the time, which goes on with each call. */
 struct rr_vfs_time rr_memory_now(struct rr_memory *memory);
-/* The node was changed: its change number and change time; data: its modification time as well. */
+/* Notes a change of the node in its change number and its change time, and where data is set, in its
+ * modification time as well. */
 void rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data);
 
 /* ---- space.c ---- */
-/* octets and files more for this user. */
+/* Counts octets and files as used by this user. Errors: RR_VFS_NOSPC, RR_VFS_DQUOT, with nothing counted. */
 enum rr_vfs_status rr_memory_charge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
 void rr_memory_discharge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
-/* The objects of one user become those of another, whatever the quota of that one says. */
+/* Counts the node for the user uid instead of its present owner, whatever the quota of uid is. */
 void rr_memory_recharge(struct rr_memory *memory, struct rr_memory_node *node, uint32_t uid);
 
 /* ---- may.c ---- */
@@ -219,73 +230,77 @@ enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
 bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
 bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
 bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
-/* Whether the caller may change the entries of a directory: RR_VFS_NOTDIR, RR_VFS_ACCESS. */
+/* Returns whether the caller may change the entries of a directory: RR_VFS_OK or RR_VFS_ACCESS. */
 enum rr_vfs_status rr_memory_may_change(
 	const struct rr_memory_node *directory, const struct rr_vfs_caller *caller);
-/* Whether the caller may take this entry away: RR_VFS_PERM in a directory whose sticky bit is set. */
+/* Returns whether the caller may remove this entry: RR_VFS_ACCESS, or RR_VFS_PERM in a directory whose sticky
+ * bit is set. */
 enum rr_vfs_status rr_memory_may_delete(const struct rr_memory_node *directory,
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
-/* Whether the data of an object may be read or written (RR_VFS_SHARE_*), by the open or by permission;
- * RR_VFS_PENDING: a lease is being recalled. */
+/* Returns whether the caller may read or write the data of an object (access: RR_VFS_SHARE_*), by the
+ * object's open or by permission. RR_VFS_PENDING: a lease is being recalled. */
 enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_vfs_object *object,
 	struct rr_memory_node *node, uint32_t access);
 
 /* ---- pages.c ---- */
 void rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t *data, uint32_t length);
-/* One page, written or set aside. */
+/* Makes sure that the file has the page of this index, with memory for its data where data is set. */
 enum rr_vfs_status rr_memory_pages_make(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t index, bool data);
-/* At most as many octets as there is space for: *written. An error only where that is 0. */
+/* Writes as many octets as there is space for, and returns their number in *written. The status is an error
+ * only where that number is 0. */
 enum rr_vfs_status rr_memory_pages_write(struct rr_memory *memory, struct rr_memory_node *node,
 	uint64_t offset, struct rpcrdma_bytes data, uint32_t *written);
-/* From first up to (not including) end there is nothing but zeros from now on. */
+/* Makes the octets from first up to (not including) end zero, and frees the pages that lie within. */
 void rr_memory_pages_punch(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end);
-/* The position of the first page with this index or a greater one. */
+/* Returns the position of the first page with this index or a greater index. */
 uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index);
-/* The first offset, from offset on, where there is data, or no data; UINT64_MAX: there is no such data. */
+/* Returns the first offset, from offset on, where there is data (data false: where there is no data).
+ * UINT64_MAX: there is no data. */
 uint64_t rr_memory_pages_seek(const struct rr_memory_node *node, uint64_t offset, bool data);
 void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node);
-/* Sets the size; what lies behind is gone. */
+/* Sets the size of the file, and frees the data behind that size. */
 void rr_memory_pages_resize(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
 
 /* ---- power.c ---- */
-/* Before a page is changed by what is not stable: keeps what is. RR_VFS_BUSY. */
+/* Keeps the stable content of a page that an unstable write is about to change. Errors: RR_VFS_BUSY. */
 enum rr_vfs_status rr_memory_keep_stable(struct rr_memory *memory, struct rr_memory_page *page);
-/* All of the file is on stable storage. */
+/* Makes all data of the file stable. */
 void rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node);
 
 /* ---- entry.c ---- */
 struct rr_memory_entry *rr_memory_entry_find(
 	const struct rr_memory *memory, const struct rr_memory_node *directory, struct rpcrdma_bytes name);
-/* RR_VFS_BUSY. Counts as a name of node, and sets the parent of a directory. */
+/* Adds a name of node to the directory, and sets the parent of a node that is a directory. Errors:
+ * RR_VFS_BUSY. */
 enum rr_vfs_status rr_memory_entry_add(struct rr_memory *memory, struct rr_memory_node *directory,
 	struct rpcrdma_bytes name, struct rr_memory_node *node);
 void rr_memory_entry_move(struct rr_memory *memory, struct rr_memory_entry *entry,
 	struct rr_memory_node *directory, struct rpcrdma_bytes name);
-/* Frees the node as well, where that was its last name. */
+/* Removes the entry, and frees its node as well where that was its last name. */
 void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *entry);
 
 /* ---- open.c ---- */
 void rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
-/* Frees an open that is closed and that no job uses. */
+/* Frees the open where it is closed and no job uses it. */
 void rr_memory_open_drop(struct rr_vfs_open *open);
-/* Whether an open with other reservation denies this access. */
+/* Tells whether an open of the node denies this access. */
 bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
 
 /* ---- lease.c ---- */
-/* RR_VFS_PENDING: a lease is being recalled, or was not given back yet; except: an open whose lease does not
- * count, or NULL. */
+/* Recalls all leases of the node, except that of the open "except" (or NULL). RR_VFS_PENDING: a lease is
+ * being recalled and was not given back yet. RR_VFS_OK: there is no lease. */
 enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
 void rr_memory_lease_end(struct rr_vfs_open *open);
-/* Calls those that are to be called. */
+/* Calls the recall() of each lease that is to be recalled. */
 void rr_memory_recalls(struct rr_memory_vfs *vfs);
 
 /* ---- lock.c ---- */
 void rr_memory_unlock_all(struct rr_vfs_open *open);
 
 /* ---- set.c ---- */
-/* Each sets what it is asked for, and says so in *applied. */
+/* Each of these functions sets the attributes that set->mask asks for, and adds their bits to *applied. */
 enum rr_vfs_status rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
 enum rr_vfs_status rr_memory_set_owner(struct rr_memory_run *run, struct rr_memory_node *node,
 	const struct rr_vfs_set *set, uint32_t *applied);

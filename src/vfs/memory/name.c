@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Names of objects: lookup, link, remove, rename. */
+/* This file has the operations on names: lookup, link, remove, rename. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
@@ -53,8 +53,8 @@ rr_memory_lookup(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
-/* A directory and the entry of this name there, which is to be changed; *entry NULL: there is no such entry.
- */
+/* Finds the entry of this name in a directory, for an operation that changes the entry. *entry NULL: there is
+ * no such entry. */
 static enum rr_vfs_status
 name_find(struct rr_memory_run *run, const struct rr_memory_node *directory, struct rpcrdma_bytes name,
 	struct rr_memory_entry **entry)
@@ -91,7 +91,7 @@ rr_memory_link(struct rr_memory_run *run)
 	status = rr_memory_may_change(directory, run->caller);
 	if (status != RR_VFS_OK)
 		return status;
-	/* The last name of an open file is gone: nobody gives it another. */
+	/* An open file whose last name is gone gets no new name. */
 	if (file->attributes.links == 0)
 		return RR_VFS_STALE;
 	if (file->attributes.links >= run->memory->config.link_max)
@@ -99,7 +99,7 @@ rr_memory_link(struct rr_memory_run *run)
 	return rr_memory_entry_add(run->memory, directory, link->name, file);
 }
 
-/* Whether the object may lose a name, or its name be given to another. */
+/* Tells whether the object may lose its name, by removal or because another object replaces it. */
 static enum rr_vfs_status
 name_may_remove(struct rr_memory_node *node, enum rr_vfs_remove_what what)
 {
@@ -131,6 +131,7 @@ rr_memory_remove(struct rr_memory_run *run)
 	return status;
 }
 
+/* Tells whether a directory would be moved into itself or below itself. */
 static bool
 name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_node *to)
 {
@@ -152,7 +153,7 @@ name_may_rename(const struct rr_memory_run *run, const struct rr_memory_node *mo
 		return status;
 	if (directory && name_rename_into_itself(moved, run->second))
 		return RR_VFS_INVAL;
-	/* A directory that moves is written: its "..". */
+	/* Moving a directory to another changes its "..", so the caller needs permission to write it. */
 	if (directory && run->node != run->second && !rr_memory_may(moved, run->caller, RR_MEMORY_WRITE_BIT))
 		return RR_VFS_ACCESS;
 	if (!replaced)

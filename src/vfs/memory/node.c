@@ -25,6 +25,7 @@ rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data
 		attributes->modify_time = attributes->change_time;
 }
 
+/* Returns a number for a new node: the number of the node that was removed last, where there is one. */
 static uint64_t
 node_number(struct rr_memory *memory)
 {

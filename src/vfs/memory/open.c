@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Opens and their share reservations. */
+/* This file implements opens and their share reservations. */
 #include "vfs/memory/memory_private.h"
 
 bool
@@ -14,7 +14,8 @@ rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
 	return false;
 }
 
-/* Whether another reservation is in the way of this one; own: one that is no obstacle. */
+/* Tells whether the share reservation of another open conflicts with this one. own is a reservation that does
+ * not count. */
 static bool
 open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *opening, uint32_t deny,
 	const struct rr_memory_share *own)
@@ -28,6 +29,7 @@ open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *o
 	return false;
 }
 
+/* Checks whether the caller may open the file with this access. */
 static enum rr_vfs_status
 open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 {
@@ -35,7 +37,7 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 	uint32_t asked = opening->access;
 	enum rr_vfs_status status;
 
-	/* What the other open allows is not asked for again. */
+	/* Rights that the other open has are not checked again. */
 	if (object.open)
 		asked &= ~object.open->access;
 	if (opening->access == 0)
@@ -46,7 +48,7 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 		return RR_VFS_ROFS;
 	object.open = NULL;
 	status = rr_memory_may_use(run, &object, run->node, asked);
-	/* A reservation that denies this is an obstacle of another kind here. */
+	/* open_conflicts() has compared the reservations, so a denial is no reason to refuse here. */
 	return status == RR_VFS_LOCKED ? RR_VFS_OK : status;
 }
 
@@ -57,7 +59,8 @@ open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
 		rr_free(memory->env, share);
 }
 
-/* The reservation of a new open; NULL: no memory. */
+/* Returns the share reservation of a new open: that of the open it replaces or stands beside, or a new one.
+ * NULL: no memory. */
 static struct rr_memory_share *
 open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 {

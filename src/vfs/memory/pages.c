@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The data of a file: pages in the order of their index. A part of the file without a page is a hole. */
+/* The data of a file is kept in pages, in the order of their index. A part of the file without a page is a
+ * hole. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -50,7 +51,7 @@ rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t
 	}
 }
 
-/* Room for one page more. */
+/* Makes room for one more page in the file's array. */
 static bool
 pages_grow(struct rr_memory *memory, struct rr_memory_node *node)
 {
@@ -67,7 +68,7 @@ pages_grow(struct rr_memory *memory, struct rr_memory_node *node)
 	return true;
 }
 
-/* A page without data in this position. */
+/* Inserts a page without data at this position, and counts its space as used. */
 static enum rr_vfs_status
 pages_insert(struct rr_memory *memory, struct rr_memory_node *node, uint32_t position, uint64_t index)
 {
@@ -132,6 +133,7 @@ rr_memory_pages_write(struct rr_memory *memory, struct rr_memory_node *node, uin
 	return *written > 0 ? RR_VFS_OK : status;
 }
 
+/* Makes the octets from first up to end zero, which lie in one page. */
 static void
 pages_zero(struct rr_memory_node *node, uint64_t first, uint64_t end)
 {
@@ -141,7 +143,7 @@ pages_zero(struct rr_memory_node *node, uint64_t first, uint64_t end)
 		memset(page->data + first % RR_MEMORY_PAGE, 0, end - first);
 }
 
-/* Takes the pages of these positions away. */
+/* Removes the pages at the positions from "from" up to (not including) "to". */
 static void
 pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t from, uint32_t to)
 {
@@ -159,8 +161,8 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 	rr_memory_discharge(memory, node->attributes.uid, octets, 0);
 }
 
-/* end is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at once, and so is all other data of the
- * file. */
+/* end is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at once, so all other data of the file is
+ * made stable before. */
 void
 rr_memory_pages_punch(struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end)
 {

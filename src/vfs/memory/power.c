@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Stable storage: its content differs from that of memory after writes that need not be stable. */
+/* This file simulates stable storage. Its content differs from that of memory after unstable writes. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
@@ -32,6 +32,7 @@ rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node)
 	node->unstable = false;
 }
 
+/* Sets one file back to its stable content. */
 static void
 power_lose(struct rr_memory *memory, struct rr_memory_node *node)
 {

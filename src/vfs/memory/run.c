@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* An operation is executed: its objects are found, and what it did to them is noted. */
+/* This file executes an operation: it finds the operation's objects and notes how the operation changed
+ * them. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
@@ -19,6 +20,7 @@ run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **nod
 	return object ? rr_memory_resolve(run->memory, object, node) : RR_VFS_OK;
 }
 
+/* Notes the state of an object before the operation. change may be NULL. */
 static void
 run_before(struct rr_vfs_change *change, const struct rr_memory_node *node)
 {
@@ -56,6 +58,8 @@ run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const s
 		change->exact = false;
 }
 
+/* Executes an operation by its row, unless fate is an error, and fills the output that all operations
+ * have. */
 static enum rr_vfs_status
 run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_status fate)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes that are set: of objects that there are, and of new ones. */
+/* This file sets attributes, of existing and of new objects. */
 #include "vfs/memory/memory_private.h"
 
 enum { SET_NANOSECONDS = 1000000000 };
@@ -15,7 +15,8 @@ rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64
 	return RR_VFS_OK;
 }
 
-/* Only a privileged user gives files away; an owner chooses among its groups. */
+/* Tells whether the caller may set the owner: only a privileged user gives files away, and an owner may
+ * choose among its own groups. */
 static bool
 set_may_own(
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller, const struct rr_vfs_set *set)
@@ -51,7 +52,8 @@ rr_memory_set_owner(struct rr_memory_run *run, struct rr_memory_node *node, cons
 	}
 	if (set->mask & RR_VFS_SET_GID)
 		attributes->gid = set->gid;
-	/* A program that another user owns from now on must not give that user's rights away. */
+	/* The bits that let a program run as its owner are removed, as the file may have another owner from
+	 * now on. */
 	if (attributes->type == RR_VFS_FILE) {
 		attributes->mode &= ~(uint32_t)SET_UID;
 		if (attributes->mode & SET_GROUP_EXECUTE)
@@ -71,7 +73,7 @@ rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node, const
 
 	if (!(set->mask & RR_VFS_SET_MODE))
 		return RR_VFS_OK;
-	/* A symbolic link has no mode of its own; clients send one with each. */
+	/* A symbolic link has no mode of its own, and clients send one with each new link. */
 	if (attributes->type == RR_VFS_LINK)
 		return RR_VFS_OK;
 	if (!rr_memory_is_owner(node, run->caller))
@@ -84,6 +86,7 @@ rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node, const
 	return RR_VFS_OK;
 }
 
+/* Returns whether the caller may set the times that mask names. */
 static enum rr_vfs_status
 set_may_time(const struct rr_memory_run *run, const struct rr_memory_node *node, uint32_t mask)
 {
@@ -91,7 +94,7 @@ set_may_time(const struct rr_memory_run *run, const struct rr_memory_node *node,
 		return RR_VFS_OK;
 	if (mask & (RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME))
 		return RR_VFS_PERM;
-	/* To set one of them to the present takes as much as to set it to any time. */
+	/* Setting only one of the times to the present needs the same right as setting it to any time. */
 	if ((mask & RR_VFS_SET_ACCESS_NOW) && (mask & RR_VFS_SET_MODIFY_NOW))
 		return rr_memory_may(node, run->caller, RR_MEMORY_WRITE_BIT) ? RR_VFS_OK : RR_VFS_ACCESS;
 	return RR_VFS_PERM;

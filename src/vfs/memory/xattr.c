@@ -3,6 +3,8 @@
 
 #include "vfs/memory/memory_private.h"
 
+/* Checks that the object can have extended attributes, and that the caller has the permission "bits" on
+ * it. */
 static enum rr_vfs_status
 xattr_check(const struct rr_memory_run *run, unsigned bits)
 {
@@ -33,7 +35,7 @@ xattr_find(const struct rr_memory_node *node, struct rpcrdma_bytes name)
 	return NULL;
 }
 
-/* The attribute that the call names, where the caller may use attributes for these bits. */
+/* Finds the attribute that the call names, where the caller has the permission "bits". */
 static enum rr_vfs_status
 xattr_look(const struct rr_memory_run *run, unsigned bits, struct rr_memory_xattr **found)
 {

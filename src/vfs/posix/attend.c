@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/posix/posix_private.h"
 
-/* A timer continues the work that calls began without waiting for it, and closes descriptors that nobody
- * uses. */
+/* A timer continues the work that calls began without waiting for it, and closes descriptors that are not
+ * used. */
 
-/* How long others have the thread between two slices of a search, and how long descriptors may be out of use
- * before somebody looks after them. */
+/* SLICES_APART: the time that other calls have the thread between two slices of a search. TIDY_EVERY: the
+ * time after which idle descriptors are looked after. */
 #define SLICES_APART (5 * RR_MILLISECOND)
 #define TIDY_EVERY   (5 * RR_SECOND)
 
@@ -14,7 +14,7 @@ rr_posix_attend_later(struct rr_posix *posix)
 {
 	bool work = rr_tree_has_work(posix->tree);
 
-	/* A slice that is due stays due, however many calls come before it. */
+	/* A slice that is due stays due, so that a stream of calls does not put it off. */
 	if (!posix->vfs.loop || posix->slice_due || posix->attending ||
 		(!work && rr_timer_armed(&posix->timer)))
 		return;
@@ -22,7 +22,7 @@ rr_posix_attend_later(struct rr_posix *posix)
 	rr_loop_arm(posix->vfs.loop, &posix->timer, work ? SLICES_APART : TIDY_EVERY);
 }
 
-/* Operations arm the timer again; a provider that nobody calls has nothing to do. */
+/* Arms the timer again where there is something left to do. Each operation arms it, too. */
 static void
 attend_done(struct rr_crew_job *job)
 {
@@ -33,6 +33,8 @@ attend_done(struct rr_crew_job *job)
 		rr_posix_attend_later(posix);
 }
 
+/* Looks after the tree: a slice of a search, and idle descriptors. The tree of a thread of the crew is
+ * member. */
 static bool
 attend_run(struct rr_crew_job *job, void *member)
 {

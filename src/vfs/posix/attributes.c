@@ -65,6 +65,7 @@ rr_posix_know_changed(const struct rr_posix *posix, struct rr_object *object, st
 	rr_posix_attributes(posix, object, &known->attributes);
 }
 
+/* Fills "before" from object->st. */
 static void
 attributes_before(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change)
 {
@@ -125,7 +126,7 @@ void
 rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed)
 {
-	/* Both may be one object, which then changed once. */
+	/* Both may be the same object, which then changed once. */
 	bool same = two && two->object.st.stx_ino == one->object.st.stx_ino;
 
 	attributes_take_after(posix, one, changed);

@@ -33,7 +33,7 @@ change_slot(uint64_t object)
 	return (uint32_t)(object & (RR_CHANGE_SLOTS - 1));
 }
 
-/* What a slot has for an object that changed at that time, with the count 0. */
+/* Returns the content of a slot for an object that changed at that time, with the count 0. */
 static uint64_t
 change_stamp(uint64_t object, uint64_t time)
 {
@@ -49,10 +49,8 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 	return count <= count_mask ? time + count : time;
 }
 
-/*
- * The first change within a tick moves the clock and has the count 0; the slot keeps that, since another
- * thread that looked before this change may end its own within the same tick.
- */
+/* The first change within a tick moves the clock and has the count 0. The slot notes that, because another
+ * thread that looked at the object before this change may end its own change within the same tick. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

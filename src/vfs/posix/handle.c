@@ -21,7 +21,7 @@ rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t lengt
 	return rr_siphash_64(keys->names, name, length);
 }
 
-/* The octets of the kernel's handle, with their type and length: how many. */
+/* Writes the kernel's handle, with its type and length. Returns how many octets that took. */
 static uint32_t
 handle_put_kernel(const struct rr_handle_kernel *kernel, uint8_t *data)
 {
@@ -53,7 +53,7 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
-/* The size octets between the fixed part and the check must be used up exactly. */
+/* Reads the place from the size octets between the fixed part and the check, which it must use up exactly. */
 static bool
 handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
 {

@@ -15,51 +15,54 @@
  *
  * There is one hint for each component of the object's path, up to 22: the
  * length follows from the depth. The check is a keyed hash (SipHash-2-4, 128
- * bits) of all that precedes it: a client that does not have the key forges a
- * handle with one chance in 2^128 for each call.
+ * bits) of all octets before it: a client without the key forges a handle with one chance in 2^128 for each
+ * call.
  *
- * Where the kernel's own handle of the object is known, that precedes the
- * hints, which are as many fewer:
+ * Where the kernel's own handle of the object is known, it stands before the hints, and takes room from them:
  *
  *   version 5 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..20 | hints | check 16
  */
 
-enum { RR_HANDLE_PLAIN = 4, RR_HANDLE_WITH_KERNEL = 5 }; /* versions; 1 and 2 had a check of 8 octets */
+enum {
+	RR_HANDLE_PLAIN = 4,
+	RR_HANDLE_WITH_KERNEL = 5
+}; /* versions of the format; 1 and 2 had a check of 8 octets */
 enum { RR_HANDLE_CHECK = RR_SIPHASH_TAG, RR_HANDLE_FIXED = 26, RR_HANDLE_EXPORT_AT = 2 };
 enum { RR_HANDLE_HINTS = RR_VFS_HANDLE_MAX - RR_HANDLE_FIXED - RR_HANDLE_CHECK };
 enum { RR_HANDLE_KERNEL = RR_HANDLE_HINTS - 2 }; /* octets of a kernel handle */
 enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater depth */
 
-/* What tells an object from all others, now and later. */
+/* The identity of an object, which no other object has, now or later. */
 struct rr_handle_id {
-	uint32_t export; /* hash of the export's name: exports may change their order */
-	uint32_t device; /* 0: that of the export's root; else a hash of the device number */
+	uint32_t export; /* a hash of the export's name, as exports may change their order */
+	uint32_t device; /* 0: the device of the export's root; else a hash of the device number */
 	uint64_t inode;
 	uint64_t birth; /* ns since 1970; 0 where the file system does not say */
 };
 
-/* What open_by_handle_at(2) takes. */
+/* A kernel handle, as open_by_handle_at(2) takes it. */
 struct rr_handle_kernel {
-	uint8_t length; /* 0: there is none */
+	uint8_t length; /* 0: there is no kernel handle */
 	uint8_t type;
 	uint8_t octets[RR_HANDLE_KERNEL];
 };
 
-/* Where it was when the handle was made, and how the kernel finds it. */
+/* The place of an object when the handle was made, and the kernel's handle of it. */
 struct rr_handle_place {
 	struct rr_handle_kernel kernel;
 	uint8_t depth; /* components below the export's root */
 	uint8_t hints[RR_HANDLE_HINTS];
 };
 
-/* Both from the tree's key. */
+/* The keys that are derived from the tree's key. */
 struct rr_handle_keys {
 	uint8_t check[RR_SIPHASH_KEY], names[RR_SIPHASH_KEY];
 };
 
+/* Derives the keys from the tree's key. */
 void rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys);
 
-/* A keyed hash of a name. Its lowest octet is the name's hint. */
+/* Returns a keyed hash of a name. Its lowest octet is the name's hint. */
 uint64_t rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length);
 
 static inline bool
@@ -69,7 +72,7 @@ rr_handle_same(const struct rr_handle_id *a, const struct rr_handle_id *b)
 	       a->device == b->device;
 }
 
-/* How many hints a handle of this place has. */
+/* Returns how many hints a handle of this place has. */
 static inline uint32_t
 rr_handle_hints(const struct rr_handle_place *place)
 {
@@ -78,10 +81,11 @@ rr_handle_hints(const struct rr_handle_place *place)
 	return place->depth < room ? place->depth : room;
 }
 
+/* Makes a handle, with its check. */
 void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
 	const struct rr_handle_place *place, struct rr_vfs_handle *handle);
 
-/* Whether it names this export; the check is not looked at. */
+/* Tells whether the handle says that it lies in this export; its check is not verified. */
 static inline bool
 rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
 {
@@ -89,7 +93,7 @@ rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
 	       rr_get_be32((const uint8_t *)handle.data + RR_HANDLE_EXPORT_AT) == export;
 }
 
-/* False where it was not made with these keys. */
+/* Reads a handle. Returns false where it was not made with these keys. */
 bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
 	struct rr_handle_place *place);
 

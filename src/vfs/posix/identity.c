@@ -7,14 +7,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* 32-bit systems have an older set of these calls with 16-bit numbers. */
+/* 32-bit systems also have an older set of these calls, with 16-bit numbers. */
 #ifdef SYS_setfsuid32
 enum { SET_UID = SYS_setfsuid32, SET_GID = SYS_setfsgid32, SET_GROUPS = SYS_setgroups32 };
 #else
 enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroups };
 #endif
 
-/* setfsuid(2) and setfsgid(2) report no error: asked for what is no number they tell the present one. */
+/* Sets the uid or gid for files. setfsuid(2) and setfsgid(2) report no error, but called with an invalid
+ * number they return the present one. */
 static bool
 set_number(long call, uint32_t number)
 {
@@ -30,7 +31,8 @@ rr_identity_suspend(struct rr_identity *identity)
 	identity->acts_as = 0;
 }
 
-/* Calls the system only where the thread has another uid for files: a caller who is root costs no call. */
+/* Sets the uid for files. It calls the system only where the thread has another uid, so that callers who are
+ * root cost no call. */
 static bool
 identity_set_uid(struct rr_identity *identity, uint32_t uid)
 {
@@ -43,8 +45,9 @@ identity_set_uid(struct rr_identity *identity, uint32_t uid)
 	return false;
 }
 
-/* CAP_SYS_RESOURCE lets callers past their quotas and into the blocks that a file system reserves, and does
- * not go with the uid as the others do. False: the system refuses. */
+/* Switches CAP_SYS_RESOURCE on or off, and returns in *before whether it was on. It lets callers exceed their
+ * quotas and use the blocks that a file system reserves, and does not go with the uid as other capabilities
+ * do. Returns false where the system refuses. */
 static bool
 set_reserves(bool on, bool *before)
 {
@@ -62,6 +65,8 @@ set_reserves(bool on, bool *before)
 	return syscall(SYS_capset, &header, data) == 0;
 }
 
+/* Keeps the groups and the capability that the thread began with, so that rr_identity_free() can restore
+ * them. */
 static int
 identity_keep_own(struct rr_identity *identity)
 {
@@ -101,8 +106,8 @@ rr_identity_free(struct rr_identity *identity)
 	identity->own_gids = NULL;
 }
 
-/* Notes who is to be taken on; true where the thread has that caller's groups already. The groups of a caller
- * who has too many are not noted, and taken on each time. */
+/* Notes the caller's identity. Returns true where the thread has that caller's groups already. The groups of
+ * a caller who has too many are not noted, and so are taken on each time. */
 static bool
 identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 {
@@ -139,7 +144,7 @@ rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *calle
 	if (error)
 		return error;
 	if (!identity_note(identity, caller)) {
-		/* The groups first: while the uid is 0 they give nobody anything. */
+		/* The groups are set first: while the uid is 0 they have no effect. */
 		rr_identity_drop(identity);
 		if (syscall(SET_GROUPS, (long)caller->group_count, caller->groups) != 0 ||
 			!set_number(SET_GID, identity->gid))

@@ -8,39 +8,39 @@
 #include "vfs/vfs.h"
 
 /*
- * On whose behalf this thread works with files.
+ * An identity is the user and the groups with which a thread works with files.
  *
- * glibc's setgroups(3) and its kin change every thread of the process, so the
- * system calls are made here directly. With a file-system uid other than 0
- * Linux takes the capabilities that override permissions out of the thread's
- * effective set, and gives them back with uid 0.
+ * glibc's setgroups(3) and its kin change every thread of the process, so the system calls are made here
+ * directly. With a file-system uid other than 0 Linux takes the capabilities that override permissions out of
+ * the thread's effective set, and gives them back with uid 0.
  *
- * A thread keeps the groups of its last caller while it acts as itself: they
- * mean nothing then, and the same caller is likely to come next.
- * rr_identity_free() restores what the thread began with.
+ * A thread keeps the groups of its last caller while it acts as itself: they mean nothing then, and the same
+ * caller is likely to come next. rr_identity_free() restores what the thread began with.
  */
 struct rr_identity {
-	bool root;        /* of a process that may change its identity */
-	bool in_force;    /* a caller's identity, now */
-	bool taken;       /* at least once: what follows is set */
-	uint32_t acts_as; /* the thread's uid for files, now */
+	bool root;        /* the process is root, and so may change its identity */
+	bool in_force;    /* a caller's identity is in force now */
+	bool taken;       /* a caller's identity was taken once, and the following members are set */
+	uint32_t acts_as; /* the thread's uid for files now */
 	uint32_t uid, gid, gid_count,
-		gids[RR_VFS_GROUPS]; /* of the last caller; gid_count greater: of nobody */
+		gids[RR_VFS_GROUPS]; /* of the last caller; gid_count greater than the array: not noted */
 	const struct rr_env *env;
-	gid_t *own_gids; /* those the thread began with */
+	gid_t *own_gids; /* the groups that the thread began with */
 	int own_gid_count;
-	bool own_reserves; /* it began with CAP_SYS_RESOURCE */
+	bool own_reserves; /* the thread began with CAP_SYS_RESOURCE */
 };
 
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 
-/* As rr_tree_as(): after a failure the thread acts as itself. */
+/* These take on the caller's identity and give it up, as rr_tree_as() and rr_tree_as_self() do. After a
+ * failure the thread acts as itself. */
 int rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller);
 void rr_identity_drop(struct rr_identity *identity);
 
-/* For a few calls as the server itself in the midst of a caller's work. False: the caller's identity could
- * not be taken on again; the thread is left as itself and must do no more for that caller. */
+/* These enclose a few calls as the server itself amid a caller's work. rr_identity_resume() returns false
+ * where the caller's identity could not be taken on again: the thread then acts as itself and must do no more
+ * for that caller. */
 void rr_identity_suspend(struct rr_identity *identity);
 bool rr_identity_resume(struct rr_identity *identity);
 

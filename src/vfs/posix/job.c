@@ -5,20 +5,20 @@
 #include "vfs/posix/posix_private.h"
 
 /*
- * The way to the operations. An operation that need not wait is done at once, in the loop's thread. Any other
- * is a job for the crew: its threads take on the identity of the caller and do the whole operation. The
- * storer, a further thread, then brings its changes to stable storage together with those of other
- * operations, and the operation ends. A read that began in the loop's thread, and lacks nothing but data of a
+ * This file brings a call to its operation. An operation that need not wait is done at once, in the loop's
+ * thread. Any other is a job for the crew: its threads take on the identity of the caller and do the whole
+ * operation. The storer, a further thread, then brings its changes to stable storage together with those of
+ * other operations, and the operation ends. A read that began in the loop's thread, and only lacks data of a
  * disk, needs no identity any more, and goes to io_uring. Without a crew, operations run in the loop's
  * thread, and wait.
  */
 
-/* A larger read goes to a thread: its data is copied out of the page cache where the read goes on, and a ring
- * does that in the loop's thread. */
+/* A read of more octets than this goes to a thread, not to the ring: its data is copied out of the page cache
+ * where the read goes on, and the ring does that in the loop's thread. */
 enum { JOB_RING_MOST = 65536 };
 
-/* An operation that is under way: in a thread of the crew, as a read of the ring, or waiting for what it
- * changed to be stored. */
+/* An operation that is under way: in a thread of the crew, as a read of the ring, or waiting until its
+ * changes are stored. */
 struct rr_posix_job {
 	struct rr_crew_job crew;
 	struct rr_ring_read ring;
@@ -27,11 +27,10 @@ struct rr_posix_job {
 	struct rr_storer *storer;
 };
 
-/*
- * Once the kernel has said that it could not write something back, it says so to nobody again: a later commit
- * of the same data would succeed. So all clients must send again what they have not committed. RFC 1813,
- * 3.3.7: "it will not destroy any data without changing the value of verf"
- */
+/* Returns the status of an operation whose changes were stored, or not (error). The kernel reports only once
+ * that it could not write data back: a later commit of the same data would succeed. So after an error the
+ * verifier changes, and all clients must send again what they have not committed. RFC 1813, 3.3.7: "it will
+ * not destroy any data without changing the value of verf" */
 static enum rr_vfs_status
 posix_stored(const struct rr_posix_work *work, int error)
 {
@@ -42,7 +41,7 @@ posix_stored(const struct rr_posix_work *work, int error)
 		rr_log(posix->env, RR_LOG_ERROR, "what clients wrote could not be stored: %s",
 			strerror(error));
 	}
-	/* After the data was stored: see struct rr_vfs_write. */
+	/* The verifier of commit is taken after the data was stored: see struct rr_vfs_write. */
 	if (work->operation == rr_posix_commit)
 		rr_container(work->call, struct rr_vfs_commit, call)->verifier = rr_posix_verifier(posix);
 	return rr_vfs_errno(error);
@@ -58,7 +57,7 @@ posix_release_opens(struct rr_posix_job *job)
 			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
 }
 
-/* Of a read that does not go on. */
+/* Gives back the object of a read that does not go on. */
 static void
 posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 {
@@ -67,6 +66,7 @@ posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 		rr_posix_put(work, &work->rest.subject);
 }
 
+/* Ends a job in the loop's thread: passes its results to the caller, frees it, and calls done(). */
 static void
 posix_job_end(struct rr_posix_job *job)
 {
@@ -108,6 +108,7 @@ posix_job_stored(struct rr_store_job *store)
 
 /* ---- the job ---- */
 
+/* Does the operation with the caller's identity. */
 static void
 posix_as_caller(struct rr_posix_work *work)
 {
@@ -117,6 +118,7 @@ posix_as_caller(struct rr_posix_work *work)
 	rr_tree_as_self(work->tree);
 }
 
+/* Counts the job for the other file system that its operation comes to. False: that has no room. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
@@ -125,7 +127,8 @@ posix_job_crosses(void *ctx, uint64_t place)
 	return rr_crew_move(job->work.posix->crew, &job->crew, place | (job->crew.place & RR_CREW_BULK));
 }
 
-/* A job whose changes are to be stored is the storer's from then on. */
+/* Does the job in a thread of the crew. A job whose changes are to be stored belongs to the storer
+ * afterwards. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -152,7 +155,8 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* What hangs in one file system keeps nothing of another one from being stored. */
+/* Returns the storer of a file system, and makes it at the first use. Each file system has its own storer, so
+ * that a file system that hangs delays no other. NULL: there is no storer. */
 static struct rr_storer *
 posix_storer(struct rr_posix *posix, uint64_t place)
 {
@@ -177,13 +181,15 @@ posix_under_way(struct rr_posix *posix)
 		counters->under_way_peak = counters->under_way;
 }
 
+/* Returns the object number i of a call, or NULL. */
 static struct rr_vfs_object *
 posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
 {
 	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
 }
 
-/* Where the objects of a call lie, and in which order calls for them go. */
+/* Finds out in which file system the objects of a call lie, and the keys by which the crew orders calls for
+ * them. */
 static void
 posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 {
@@ -209,7 +215,7 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 	job->crew.order = orders[kind->order];
 }
 
-/* What a job needs from the loop: memory for data, and for entries. */
+/* Gets what a job needs from the loop: memory for data or for entries. */
 static enum rr_vfs_status
 posix_job_equip(struct rr_posix_job *job)
 {
@@ -230,7 +236,7 @@ posix_job_equip(struct rr_posix_job *job)
 
 /* ---- a read by the ring ---- */
 
-/* A read that came in part goes on in a thread. */
+/* Takes the result of a read. A read that came in part goes on in a thread. */
 static void
 posix_ring_done(struct rr_ring_read *read)
 {
@@ -251,7 +257,7 @@ posix_ring_done(struct rr_ring_read *read)
 	posix_job_end(job);
 }
 
-/* False: the crew is to do it. */
+/* Gives the read to the ring. Returns false where the crew is to do it. */
 static bool
 posix_ring_begin(struct rr_posix_job *job)
 {
@@ -270,6 +276,7 @@ posix_ring_begin(struct rr_posix_job *job)
 	return rr_ring_begin(ring, &job->ring);
 }
 
+/* Makes a job for an operation that may wait, and gives it to the ring or to the crew. */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -302,7 +309,7 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	return RR_VFS_PENDING;
 }
 
-/* Not all of it: what an operation may leave there for later is large. */
+/* Prepares work. It does not clear the members that are large and not read before they are set. */
 static void
 posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vfs_call *call,
 	const struct rr_posix_kind *kind)
@@ -316,7 +323,8 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* An operation that was done in the loop's thread: only its changes are still to be stored. */
+/* Ends an operation that was done in the loop's thread: its changes are still to be stored, by the storer or,
+ * without a loop, here. */
 static enum rr_vfs_status
 posix_store_later(struct rr_posix_work *work)
 {
@@ -343,6 +351,7 @@ posix_store_later(struct rr_posix_work *work)
 	return RR_VFS_PENDING;
 }
 
+/* Tells whether all objects of the call lie in file systems in memory. */
 static bool
 posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -358,7 +367,7 @@ posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, 
 	return true;
 }
 
-/* Cutting a file off takes as long as what is cut off is large. */
+/* Tells whether the operation truncates a file, which takes longer the more is cut off. */
 static bool
 posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -366,8 +375,8 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
 }
 
-/* True where all of it was done without waiting. An operation that changes something does not overtake
- * earlier ones that are under way. */
+/* Tries to do the operation in the loop's thread. Returns true where all of it was done without waiting. An
+ * operation that changes something does not overtake earlier operations that are under way. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -403,7 +412,7 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	return posix_store_later(&work);
 }
 
-/* An operation that a thread has begun goes on to its end. */
+/* Cancels an operation. An operation that a thread has begun goes on to its end. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Leases: F_SETLEASE of fcntl(2), on an open for reading. The kernel keeps back those who open the file for
- * writing or truncate it, local programs and this server alike, until the lease is given back, but not longer
- * than /proc/sys/fs/lease-break-time says (45 s). It does not keep back those who remove, rename or link the
- * file, or set its attributes.
+ * This file implements leases by F_SETLEASE of fcntl(2), on an open for reading. The kernel lets a program
+ * that opens the file for writing or truncates it wait until the lease is given back, but not longer than
+ * /proc/sys/fs/lease-break-time says (45 s); this holds for local programs and this server alike. Programs
+ * that remove, rename or link the file, or set its attributes, do not wait.
  *
- * The kernel says by a signal that a lease is to be given back. A library has no signals of its own, so the
- * signal is set to SIGURG, which has no effect where nobody catches it, and the leases are looked at each
- * second: F_GETLEASE says what is to become of them.
+ * The kernel sends a signal when a lease is to be given back. A library has no signals of its own, so the
+ * signal is set to SIGURG, which has no effect in a program that does not catch it, and the leases are looked
+ * at each second, by F_GETLEASE.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -17,10 +17,11 @@
 
 #define LEASE_LOOK_EVERY RR_SECOND
 
-/* Leases that are looked at, each by a system call. */
+/* The greatest number of leases, as each costs a system call each second. */
 enum { LEASE_MAX = 1024 };
 
-/* recall() takes no lock that its caller holds while it closes an open or gives a lease back. */
+/* Looks at all leases, and calls recall() of those that the kernel wants back. recall() must not take a lock
+ * that its caller holds while it closes an open or gives a lease back. */
 static void
 lease_look(struct rr_timer *timer)
 {
@@ -48,7 +49,7 @@ rr_posix_leases_init(struct rr_posix *posix)
 	rr_timer_init(&posix->lease_timer, lease_look);
 }
 
-/* Nobody hears of those that are left. */
+/* Stops looking at the leases that are left; their recall() is not called any more. */
 void
 rr_posix_leases_end(struct rr_posix *posix)
 {
@@ -75,10 +76,10 @@ rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open)
 	rr_list_remove(&open->lease.link);
 	pthread_mutex_unlock(&shared->leases_lock);
 	if (held)
-		(void)fcntl(open->fd, F_SETLEASE, F_UNLCK); /* closing would do the same, later */
+		(void)fcntl(open->fd, F_SETLEASE, F_UNLCK); /* closing would do the same, but later */
 }
 
-/* The lock of the leases is held. */
+/* Takes a lease. The lock of the leases is held. */
 static enum rr_vfs_status
 lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 {
@@ -86,8 +87,9 @@ lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 
 	if (open->lease.held)
 		return RR_VFS_INVAL;
-	/* Somebody writes it, the tree's own cached descriptor among them; or it is not ours, and we may not;
-	 * or the file system has no leases. */
+	/* It fails where the file is open for writing, by a cached descriptor of the tree as well; or where
+	 * it belongs to another user and this process lacks the privilege; or where the file system has no
+	 * leases. */
 	if (posix->shared->lease_count == LEASE_MAX || fcntl(open->fd, F_SETSIG, SIGURG) < 0 ||
 		fcntl(open->fd, F_SETLEASE, F_RDLCK) < 0)
 		return RR_VFS_BUSY;
@@ -101,7 +103,7 @@ lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 	return RR_VFS_OK;
 }
 
-/* Nothing of this waits for storage: the loop's thread does it. */
+/* Takes a lease or gives it back. Nothing here waits for storage, so the loop's thread does it. */
 enum rr_vfs_status
 rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease)
 {

@@ -8,9 +8,9 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* create: a new entry of a directory, of any type. */
+/* This file has the operation create: it makes an entry of a directory, of any type. */
 
-/* Times keep this much of a second on every file system, and are never negative there. */
+/* Every file system can store 31 bits of seconds in a time, and such a time is not negative. */
 enum { TIME_MASK = 0x7fffffff, MODE_BITS = 07777 };
 
 enum {
@@ -19,12 +19,12 @@ enum {
 		    RR_VFS_SET_MODIFY_NOW
 };
 
-/* What is made, and where. */
+/* The object that is to be made, and its directory. */
 struct create_plan {
 	struct rr_vfs_create *create;
 	struct rr_posix_subject *directory;
 	uint32_t type, mode;   /* as in st_mode */
-	struct rr_vfs_set set; /* of a file that is made exclusively: the verifier is in its times */
+	struct rr_vfs_set set; /* for a file made exclusively, the times contain the verifier */
 	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
 };
 
@@ -37,7 +37,7 @@ create_has_default_acl(const struct rr_object *directory)
 	return getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
 }
 
-/* The mode that is wanted; where the caller does not say, the least that is of use. */
+/* Returns the mode of the new object; without a mode from the caller, only its owner gets permissions. */
 static uint32_t
 create_mode(const struct create_plan *plan)
 {
@@ -49,16 +49,14 @@ create_mode(const struct create_plan *plan)
 		mode = set->mode & MODE_BITS;
 	if (set->mask & RR_VFS_SET_UMASK && !create_has_default_acl(&plan->directory->object))
 		mode &= ~set->umask;
-	/* A directory inherits this bit, and the caller's mode does not take it away. */
+	/* A new directory inherits this bit, and the caller's mode does not remove it. */
 	if (directory)
 		mode |= plan->directory->object.st.stx_mode & S_ISGID;
 	return mode;
 }
 
-/*
- * RFC 1813, 3.3.8: "the expected storage location for the verifier on creation is the metadata (time stamps)
- * of the file". Its two halves are the seconds of the times of access and modification.
- */
+/* Splits the verifier into the seconds of the times of access and modification. RFC 1813, 3.3.8: "the
+ * expected storage location for the verifier on creation is the metadata (time stamps) of the file". */
 static void
 create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])
 {
@@ -79,6 +77,7 @@ create_plan_verifier(struct create_plan *plan)
 	plan->set.modify_time = (struct rr_vfs_time){ .seconds = times[1] };
 }
 
+/* Checks the call's arguments and fills the plan. */
 static enum rr_vfs_status
 create_plan(struct rr_posix_work *work, struct create_plan *plan)
 {
@@ -122,7 +121,8 @@ create_entry(const struct create_plan *plan)
 	}
 }
 
-/* The mode as the caller wants it where the umask interfered. What a default ACL took away stays away. */
+/* Sets the mode that the caller wants, where the process's umask removed bits. Bits that a default ACL
+ * removed stay removed. */
 static enum rr_vfs_status
 create_adjust_mode(const struct create_plan *plan, const struct rr_object *object)
 {
@@ -132,7 +132,7 @@ create_adjust_mode(const struct create_plan *plan, const struct rr_object *objec
 								: rr_posix_set_mode(object, plan->mode);
 }
 
-/* The attributes other than the mode. */
+/* Sets the attributes other than the mode. */
 static enum rr_vfs_status
 create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -143,8 +143,8 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 		status = rr_posix_set_size(work, made, set->size);
 	if (status == RR_VFS_OK && set->mask & SET_OWNER)
 		status = rr_posix_set_owner(&made->object, set);
-	/* Some clients name themselves in each creation; what they may not choose is as it is, and the
-	 * attributes show it. */
+	/* Some clients send their own user with each creation. An owner that the caller may not set is left
+	 * as it is, and the attributes show it. */
 	if (status == RR_VFS_PERM)
 		status = RR_VFS_OK;
 	if (status == RR_VFS_OK && set->mask & SET_TIMES)
@@ -152,7 +152,8 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 	return status;
 }
 
-/* The owner before the mode, since that clears the set-id bits. */
+/* Sets the attributes of a new object: the owner before the mode, because setting the owner clears the set-id
+ * bits. */
 static enum rr_vfs_status
 create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -163,7 +164,7 @@ create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct
 	return status == RR_VFS_OK ? create_adjust_mode(plan, &made->object) : status;
 }
 
-/* Takes back what could not be made as it was wanted. */
+/* Removes an object that could not get its attributes. */
 static void
 create_undo(struct rr_posix_work *work, const struct create_plan *plan, const struct rr_object *made)
 {
@@ -174,8 +175,8 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 	rr_posix_after(work->posix, &directory->object, true, directory->change);
 }
 
-/* The attributes of a new object, of those that were wanted: without an owner that it could not be given,
- * and without times where the verifier is kept in them. */
+/* Returns which of the wanted attributes the new object has: without an owner that it could not be given, and
+ * without times that contain the verifier. */
 static uint32_t
 create_applied(const struct rr_vfs_create *create, const struct statx *st)
 {
@@ -217,7 +218,8 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	return status;
 }
 
-/* RFC 1813, 3.3.8, of the same request again: "the server treats the request as a success". */
+/* Tells whether an existing file was made by an earlier copy of this request, which has the same verifier.
+ * RFC 1813, 3.3.8, of the repeated request: "the server treats the request as a success". */
 static bool
 create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VERIFIER])
 {
@@ -228,7 +230,7 @@ create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VER
 	       object->st.stx_atime.tv_sec == times[0] && object->st.stx_mtime.tv_sec == times[1];
 }
 
-/* Of a file that was there before, only a size is set: this is how clients truncate it. */
+/* Uses a file that existed before. Only a size is set then: clients truncate a file in this way. */
 static enum rr_vfs_status
 create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr_posix_subject *found)
 {
@@ -265,7 +267,8 @@ create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, stru
 	return status;
 }
 
-/* Of a link or a device, only its directory can be stored; they go together. */
+/* Has the new object and its directory stored, and fills the output. Of a link or a device, only the
+ * directory can be stored, which includes the new object. */
 static void
 create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

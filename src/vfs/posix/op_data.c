@@ -9,9 +9,9 @@
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
 
-/* read, write, commit. */
+/* This file has the operations read, write and commit. */
 
-/* A directory is no file for data, and neither is anything else but a regular file. */
+/* Returns an error for an object that is not a regular file. */
 static enum rr_vfs_status
 data_type(const struct rr_object *object)
 {
@@ -20,7 +20,7 @@ data_type(const struct rr_object *object)
 	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
 }
 
-/* In a hurry, only what lies in memory is read. */
+/* Reads once at offset. In a hurry, only data that lies in memory is read. */
 static ssize_t
 op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
@@ -34,8 +34,8 @@ op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struc
 	return n;
 }
 
-/* Reads until size octets are there, the file ends, or something fails; PENDING: the rest has to be waited
- * for. */
+/* Reads until size octets are there, the file ends, or an error occurs. RR_VFS_PENDING: the rest has to be
+ * waited for. */
 static enum rr_vfs_status
 op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
@@ -57,7 +57,7 @@ op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_
 	return RR_VFS_OK;
 }
 
-/* The octets that were read are the result. */
+/* Fills the output of a read from rest->done octets that were read. */
 static void
 op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -67,8 +67,8 @@ op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 	rr_posix_know(work->posix, &rest->subject.object, &read->object_after);
 	end = rest->subject.object.st.stx_size;
 	read->length = rest->done;
-	/* Where the file grows meanwhile, no octet at all still means its end: a client could only ask for
-	 * ever. */
+	/* Where the file grows meanwhile, a read of no octets still means its end, as the client could only
+	 * repeat it for ever. */
 	read->eof =
 		rest->done == 0 ? read->size > 0 || read->offset >= end : read->offset + rest->done >= end;
 }
@@ -101,7 +101,7 @@ op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return op_read_rest(work, read);
 }
 
-/* The end of a read that began. */
+/* Ends a read: gives its object back, and after a failure fills in the object's attributes. */
 static enum rr_vfs_status
 op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {
@@ -183,24 +183,22 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	write->change.exact = write->change.after.valid = false;
-	/* Before the data is written: a failure to store it that another thread meets then shows as a change.
-	 */
+	/* The verifier is taken before the data is written. So a failure to store the data that another
+	 * thread meets then shows as a change of the verifier. */
 	write->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &write->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_write_data(work, &subject, write);
-	/* No "before": others may write to the file at the same time, without any lock. */
+	/* "before" is not given, as others may write to the file at the same time, without a lock. */
 	rr_posix_after(work->posix, &subject.object, status == RR_VFS_OK, &write->change);
 	rr_posix_put(work, &subject);
 	return status;
 }
 
-/*
- * RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an unexpected error": it was
- * the write that needed permission, so this acts as the server itself. The descriptor for writing is most
- * likely open already.
- */
+/* Has the file stored. RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an
+ * unexpected error": the writes needed permission, so the commit is done as the server itself. The descriptor
+ * for writing is most likely open already. */
 static enum rr_vfs_status
 op_commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 {
@@ -227,7 +225,8 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	commit->change.exact = commit->change.after.valid = false;
-	/* Where nothing is left to be stored; else it is that of the moment afterwards. */
+	/* This holds where there is nothing to store; otherwise the verifier of the moment after storing
+	 * replaces it. */
 	commit->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &commit->object, &subject);
 	if (status != RR_VFS_OK)

@@ -6,7 +6,7 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* lookup, link, remove, rename. All stays inside one export. */
+/* This file has the operations lookup, link, remove and rename. They stay inside one export. */
 
 enum rr_vfs_status
 rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
@@ -79,7 +79,7 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* What is removed by a call that takes anything. */
+/* Tells whether the entry is a directory, for a call that removes an entry of any type. */
 static bool
 op_remove_is_directory(const struct rr_posix_subject *directory, const char *text)
 {
@@ -137,6 +137,7 @@ struct entry_name {
 	char text[RR_VFS_NAME_MAX + 1];
 };
 
+/* Returns the status for an errno of rename(2). */
 static enum rr_vfs_status
 op_rename_status(int error)
 {
@@ -148,7 +149,7 @@ op_rename_status(int error)
 	}
 }
 
-/* Both names are checked. */
+/* Renames. Both names have been checked. */
 static enum rr_vfs_status
 op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)
@@ -190,7 +191,8 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 		status = op_rename_change(work, &old, &new, from, to);
 	if (status != RR_VFS_OK)
 		return status;
-	/* The new name first: after a crash between the two there are both, not neither. */
+	/* The directory of the new name is stored first: after a crash in between both names exist, not
+	 * neither. */
 	rr_posix_store(work, &to->object);
 	if (from->object.node != to->object.node)
 		rr_posix_store(work, &from->object);

@@ -12,7 +12,7 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* statfs, limits. */
+/* This file has the operations statfs and limits. */
 
 enum rr_vfs_status
 rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
@@ -41,8 +41,9 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Whether a file may have this size. FIEMAP refuses what begins beyond the greatest size, and so does
- * lseek(2) where the file system does not number its directories' entries in a way of its own. */
+/* Tells whether a file may have this size. FIEMAP refuses a range that begins beyond the greatest size;
+ * lseek(2) refuses such an offset, except in directories of file systems that number their entries in their
+ * own way. */
 static bool
 op_limits_take_size(int fd, uint64_t size)
 {
@@ -53,8 +54,8 @@ op_limits_take_size(int fd, uint64_t size)
 	return ioctl(fd, FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
 }
 
-/* RFC 1813, 3.3.19: "The maximum size of a file on the file system." Clients refuse with it what would fail
- * only when it is written back. */
+/* Returns the greatest size of a file, by bisection. RFC 1813, 3.3.19: "The maximum size of a file on the
+ * file system." Clients use it to refuse a write that would fail only when it is written back. */
 static uint64_t
 op_limits_file_max(const struct rr_object *object)
 {
@@ -90,7 +91,8 @@ op_limits_have_xattrs(const struct rr_object *object)
 	return getxattr(path, "user.rpcrdma", NULL, 0) >= 0 || errno != EOPNOTSUPP;
 }
 
-/* The file systems that can share blocks between files do so by their own blocks. */
+/* Returns the block size of a file system that can share blocks between files, as clone works by whole
+ * blocks; else 0. */
 static uint32_t
 op_limits_clone_block(const struct rr_object *object)
 {
@@ -99,7 +101,7 @@ op_limits_clone_block(const struct rr_object *object)
 
 	if (fstatfs(object->fd, &fs) < 0)
 		return 0;
-	type = (uint32_t)fs.f_type; /* all of its 32 bits are the number */
+	type = (uint32_t)fs.f_type; /* the number takes all 32 bits */
 	return type == BTRFS_SUPER_MAGIC || type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
 }
 

@@ -5,7 +5,7 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* getattr, setattr, access, readlink. */
+/* This file has the operations getattr, setattr, access and readlink. */
 
 enum rr_vfs_status
 rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
@@ -21,7 +21,8 @@ rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return RR_VFS_OK;
 }
 
-/* RFC 1813, 3.3.2: "If the values are different, the server must preserve the object attributes" */
+/* Tells whether the object still has the time of change that the caller expects. RFC 1813, 3.3.2: "If the
+ * values are different, the server must preserve the object attributes" */
 static bool
 op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr *setattr)
 {
@@ -29,8 +30,8 @@ op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setat
 					    setattr->guard.nanoseconds == object->st.stx_ctime.tv_nsec);
 }
 
-/* A write may change a regular file at any time, without a lock: of that, no state "before" is known. The
- * guard is looked at when other threads are kept out. */
+/* Checks the guard and sets the attributes, while other threads cannot change the object. A write may change
+ * a regular file at any time, without a lock, so no "before" is given for a regular file. */
 static enum rr_vfs_status
 op_setattr_change(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
@@ -88,7 +89,7 @@ op_access_supported(const struct rr_object *object)
 	return all | RR_VFS_MAY_EXECUTE | (S_ISREG(object->st.stx_mode) ? XATTRS : 0);
 }
 
-/* To change a directory takes both write and search permission. */
+/* Returns the rights that the caller has. Changing a directory needs both write and search permission. */
 static uint32_t
 op_access_granted(const struct rr_object *object)
 {

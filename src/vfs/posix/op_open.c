@@ -6,7 +6,7 @@
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
 
-/* open, lock. */
+/* This file has the operations open and lock. */
 
 static int
 open_access(uint32_t share)
@@ -27,7 +27,8 @@ open_type(const struct rr_object *object)
 	}
 }
 
-/* What an open allows already is opened by the server itself, without asking for a permission. */
+/* Opens a descriptor with this access. Access that the call's open has already is opened by the server
+ * itself, without checking a permission. */
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
@@ -87,7 +88,8 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Of a range that reaches to the end of all that can be, the system says length 0. */
+/* Translates a range for fcntl(2), where length 0 means up to the greatest offset. False: the range is
+ * invalid. */
 static bool
 op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {
@@ -110,7 +112,7 @@ op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 	return true;
 }
 
-/* Whether somebody else has a lock in the way. */
+/* Tests whether another open has a lock that forbids this one, and fills in the conflict. */
 static enum rr_vfs_status
 op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 {
@@ -143,7 +145,7 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return RR_VFS_OK;
 	if (errno != EAGAIN && errno != EACCES)
 		return rr_vfs_errno(errno);
-	/* It may have gone meanwhile: then the caller comes again. */
+	/* The lock may have been removed meanwhile: then the caller has to try again. */
 	status = op_lock_test(lock, range);
 	return status == RR_VFS_OK ? RR_VFS_BUSY : status;
 }

@@ -7,21 +7,18 @@
 
 #include "vfs/posix/posix_private.h"
 
-/*
- * readdir. A cookie is the position that the file system gave with an entry (d_off): it lasts as long as the
- * directory.
- */
+/* This file has the operation readdir. A cookie is the position that the file system gives with an entry
+ * (d_off): it is valid as long as the directory exists. */
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
-/*
- * A thread beside the loop's gathers entries, and the loop hands them to the caller. No more is gathered than
- * the caller has room for; entries that the caller does not take are read again.
- */
+/* A thread of the crew gathers entries, and the loop passes them to the caller. Only as many octets of names
+ * are gathered as the caller asked for; entries that the caller does not take are read again. */
 enum { GATHER_MAX = 256 << 10 };
 
+/* An entry that was gathered. */
 struct gathered {
-	size_t size; /* of this, with the name */
+	size_t size; /* of this structure, with the name */
 	struct rr_vfs_entry entry;
 	struct rr_vfs_attributes attributes;
 	struct rr_vfs_handle handle;
@@ -33,6 +30,7 @@ struct rr_posix_gather {
 	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
 };
 
+/* Copies an entry into gather. Returns false where it has no room. */
 static bool
 readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *readdir,
 	const struct rr_vfs_entry *entry)
@@ -84,7 +82,8 @@ rr_posix_gather_new(const struct rr_env *env)
 	return gather;
 }
 
-/* To the caller, or for it. */
+/* Passes an entry to the caller, or gathers it for the caller in a thread. Returns false where there is no
+ * room for it. */
 static bool
 readdir_hand_over(
 	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
@@ -92,7 +91,8 @@ readdir_hand_over(
 	return work->gather ? readdir_gather(work->gather, readdir, entry) : readdir->take(readdir, entry);
 }
 
-/* An export's root is its own parent, whatever lies above it on this machine. */
+/* Returns the inode number of an entry. The number of ".." in an export's root is that of the root itself,
+ * whatever lies above it on this machine. */
 static uint64_t
 readdir_number(struct rr_posix_work *work, const struct rr_object *directory, const struct dirent64 *entry)
 {
@@ -108,7 +108,8 @@ readdir_number(struct rr_posix_work *work, const struct rr_object *directory, co
 	return number;
 }
 
-/* An object that is gone by now, or that the caller may not reach, is listed without attributes. */
+/* Passes one entry on, with attributes where they are wanted. An object that is gone by now, or that the
+ * caller may not reach, is listed without attributes. */
 static bool
 readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
 	const struct dirent64 *given)
@@ -127,7 +128,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 		return readdir_hand_over(work, readdir, &entry);
 	}
 	entry.number = given->d_ino;
-	/* A file system that is mounted here may hang; the listing must not. */
+	/* A file system that is mounted on this entry may hang, and the listing must not hang with it. */
 	rr_tree_stay(work->tree, directory->local);
 	status = rr_tree_lookup(work->tree, directory, entry.name, &object);
 	entry.status = status == RR_VFS_NOENT || status == RR_VFS_STALE ? RR_VFS_OK : status;
@@ -143,7 +144,7 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	return readdir_hand_over(work, readdir, &entry);
 }
 
-/* One buffer full of entries; false where no more is to be read. */
+/* Passes the entries of one buffer on. Returns false where no more are to be read. */
 static bool
 readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	struct rr_vfs_readdir *readdir, const char *buffer, size_t size)
@@ -177,7 +178,8 @@ readdir_read(
 	return RR_VFS_OK;
 }
 
-/* By a descriptor of its own: others list the same directory from other positions. */
+/* Lists a directory by a descriptor of its own, because other calls may list the same directory from other
+ * positions. */
 static enum rr_vfs_status
 readdir_list(struct rr_posix_work *work, struct rr_object *directory, struct rr_vfs_readdir *readdir)
 {

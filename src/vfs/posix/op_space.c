@@ -8,13 +8,13 @@
 #include "base/checked.h"
 #include "vfs/posix/posix_private.h"
 
-/* seek, allocate, deallocate, copy, clone: of regular files. */
+/* This file has the operations seek, allocate, deallocate, copy and clone, of regular files. */
 
-/* Octets of one copy at the most: the rest is the caller's to ask for. */
+/* The most octets of one copy: the caller asks for the rest. */
 enum { COPY_MAX = 4 << 20 };
 
-/* The regular file that the operation names, and a descriptor of it for access (O_RDONLY, O_WRONLY). Where it
- * succeeds, the subject is to be put. */
+/* Finds the regular file that the operation names, and a descriptor of it for access (O_RDONLY, O_WRONLY). On
+ * success the subject is to be put. */
 static enum rr_vfs_status
 space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int access,
 	struct rr_posix_subject *subject, int *fd)
@@ -34,7 +34,8 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 	return status;
 }
 
-/* RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the file is a hole. */
+/* Finds data or a hole. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the file is
+ * a hole. */
 static enum rr_vfs_status
 op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {
@@ -102,7 +103,7 @@ rr_posix_deallocate(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return space_change(work, call, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE);
 }
 
-/* The two files of a copy, open. */
+/* The two files of a copy, with open descriptors. */
 struct space_pair {
 	struct rr_posix_subject from, to;
 	int in, out;

@@ -5,8 +5,8 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* getxattr, setxattr, listxattr, removexattr: RFC 8276 serves the user's name space alone, without its
- * prefix. */
+/* This file has the operations getxattr, setxattr, listxattr and removexattr. RFC 8276 serves the user's name
+ * space only, without its prefix. */
 
 enum { LIST_MAX = 65536 };
 
@@ -16,7 +16,7 @@ struct xattr_subject {
 	char name[RR_VFS_NAME_MAX + 1];
 };
 
-/* Finds the object, of a type that has such attributes. To be put. */
+/* Finds the object, which must be of a type that has extended attributes. The caller puts it. */
 static enum rr_vfs_status
 xattr_find(struct rr_posix_work *work, struct rr_vfs_xattr *xattr, struct xattr_subject *at)
 {
@@ -46,7 +46,7 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 		status = xattr_find(work, xattr, &at);
 	if (status != RR_VFS_OK)
 		return status;
-	/* For the system, size 0 asks for the size alone. */
+	/* getxattr(2) with size 0 would return the size alone. */
 	length = getxattr(
 		at.path, at.name, xattr->size > 0 ? xattr->value : &one, xattr->size > 0 ? xattr->size : 1);
 	status = length < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
@@ -59,7 +59,8 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Copies the names that can be served, without the prefix, as far as there is room: their octets. */
+/* Copies the names in the user's name space, without the prefix, as far as there is room. Returns how many
+ * octets they take. */
 static uint32_t
 xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
 {

@@ -6,15 +6,14 @@
 
 #include "vfs/posix/tree.h"
 
-/*
- * Open files, and their share reservations. They belong to no thread: any provider with the same struct
- * rr_posix_shared may use them. An open is there until it was closed and no operation uses it any more.
- */
+/* These are open files, and their share reservations. An open belongs to no thread: any provider with the
+ * same struct rr_posix_shared may use it. An open exists until it was closed and no operation uses it any
+ * more. */
 
 struct rr_posix_shared;
 
 struct rr_vfs_open {
-	struct rr_list link; /* in a shard of the shared ones, while it has a reservation */
+	struct rr_list link; /* in rr_posix_shared.opens, while the open has a reservation */
 	_Atomic uint32_t refs;
 	_Atomic bool reserves;
 	uint32_t access, deny; /* RR_VFS_SHARE_* */
@@ -23,29 +22,28 @@ struct rr_vfs_open {
 	uint64_t fsid, inode, place;
 	bool local, memory;
 	struct {
-		struct rr_list link; /* in its provider's, while it is to be looked at */
+		struct rr_list link; /* in rr_posix.leases, while the lease is looked at */
 		bool held;
 		void (*recall)(void *ctx);
 		void *ctx;
-	} lease; /* lease.c's */
+	} lease; /* used by lease.c only */
 };
 
-/* Takes fd over. NULL: no memory. */
+/* Makes an open with one reference, and takes fd over, also where it fails. NULL: no memory. */
 struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object, int fd);
 void rr_posix_open_hold(struct rr_vfs_open *open);
 void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
-/*
- * The open has access and denies others deny from now on, unless others have or deny what is against that:
- * then false. instead: whose reservation ends with that, and is no obstacle; or NULL.
- */
+/* Reserves the open's access and denies others open->deny from now on. Returns false where another open has
+ * or denies something against that. instead: an open whose reservation is no obstacle, and ends when this
+ * succeeds; or NULL. */
 bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
 void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
-/* Whether an open denies others this access. */
+/* Tells whether an open denies others this access. */
 bool rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *object, uint32_t access);
 
-/* lease.c: the lease of the open, if there is one, is given back; recall() does not come after that. */
+/* lease.c: gives the lease of the open back, if it has one; recall() is not called after that. */
 void rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 #endif

@@ -5,9 +5,11 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* The provider, and what there is to know of each operation. */
+/* This file has the provider itself, and describes each operation: how it may be done, in which order, and
+ * where its objects are. */
 
-/* quick, order, and where the objects are */
+/* Defines posix_NAME(), which begins an operation. After the function that does it come the members of struct
+ * rr_posix_kind: quick, order, objects. */
 #define OPERATION(name, type, operation, ...)                                                                \
 	static enum rr_vfs_status posix_##name(struct rr_vfs *vfs, struct type *name)                        \
 	{                                                                                                    \
@@ -67,7 +69,7 @@ OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_U
 OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_limits, object) })
 
-/* Of a lock, the open is no object. */
+/* Begins the operation lock, which names an open and no object. */
 static enum rr_vfs_status
 posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 {
@@ -104,7 +106,7 @@ posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 static void
 posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {
-	const struct rr_posix *posix = (const void *)vfs; /* its first member */
+	const struct rr_posix *posix = (const void *)vfs; /* vfs is its first member */
 
 	_Static_assert(offsetof(struct rr_posix, vfs) == 0, "as said");
 	*counters = posix->counters;
@@ -118,7 +120,7 @@ posix_destroy(struct rr_vfs *vfs)
 	struct rr_posix *posix = rr_container(vfs, struct rr_posix, vfs);
 
 	rr_posix_leases_end(posix);
-	rr_ring_free(posix->ring); /* a read that came in part goes on in the crew */
+	rr_ring_free(posix->ring); /* before the crew, because a read that came in part goes on in the crew */
 	rr_crew_free(posix->crew);
 	for (uint32_t i = 0; i < posix->storer_count; i++)
 		rr_storer_free(posix->storers[i].storer);
@@ -166,6 +168,7 @@ static const struct rr_vfs_ops posix_ops = {
 	.limits = posix_limits,
 };
 
+/* Makes the tree of a thread of the crew. */
 static void *
 posix_enlist(void *ctx)
 {
@@ -181,6 +184,7 @@ posix_discharge(void *ctx, void *member)
 	rr_tree_free(member);
 }
 
+/* Makes the parts of the provider. After an error, posix_destroy() frees the parts that were made. */
 static int
 posix_start(struct rr_posix *posix, struct rr_loop *loop, const struct rr_tree_config *config,
 	struct rr_text *text)

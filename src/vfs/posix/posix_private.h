@@ -8,9 +8,10 @@
 #include "vfs/posix/ring.h"
 #include "vfs/posix/storer.h"
 
-/* What the files of the provider share: the provider, operations at work, and the steps that many take. */
+/* This header has the parts that the files of the provider share: the provider, operations at work, and steps
+ * that many operations take. */
 
-/* RING: reads that io_uring does at a time. */
+/* RR_POSIX_RING: the number of reads that io_uring does at a time. */
 enum { RR_POSIX_STORERS = 8, RR_POSIX_RING = 256 };
 
 struct rr_posix_gather;
@@ -19,46 +20,45 @@ struct rr_posix {
 	struct rr_vfs vfs;
 	const struct rr_env *env;
 	struct rr_tree *tree;
-	struct rr_crew *crew; /* does what may wait; NULL: the loop's thread does all */
-	struct rr_ring *ring; /* reads what a disk has to bring; NULL: the crew does that, too */
-	bool apart;           /* the loop's thread takes on nobody's identity */
+	struct rr_crew *crew; /* does operations that may wait; NULL: the loop's thread does all */
+	struct rr_ring *ring; /* reads data that a disk has to bring; NULL: the crew does that, too */
+	bool apart;           /* the loop's thread takes on no caller's identity */
 	struct rr_posix_shared *shared;
 	struct {
 		uint64_t place;
 		struct rr_storer *storer;
-	} storers[RR_POSIX_STORERS]; /* of each file system; beyond that, operations store what they changed
-				      */
+	} storers[RR_POSIX_STORERS]; /* of each file system; further file systems have no storer, and
+					operations store their changes */
 	uint32_t storer_count;
-	struct rr_timer timer;     /* looks after the tree */
-	struct rr_crew_job attend; /* does that */
+	struct rr_timer timer;     /* begins "attend" */
+	struct rr_crew_job attend; /* looks after the tree: searches, idle descriptors */
 	bool attending;
-	bool slice_due;              /* of a search: the timer is armed for it */
-	struct rr_list leases;       /* that are looked at: under the shared lock of leases */
-	struct rr_timer lease_timer; /* looks at them */
+	bool slice_due;              /* a slice of a search is due: the timer is armed for it */
+	struct rr_list leases;       /* leases that are looked at; protected by rr_posix_shared.leases_lock */
+	struct rr_timer lease_timer; /* looks at the leases */
 	struct rr_vfs_export *exports;
 	struct rr_vfs_counters counters;
 };
 
 struct rr_posix_work;
 
-/* Does the whole operation that call begins, in the caller's name; leaves in work what has to be stored. */
+/* Does the whole operation that call begins, with the caller's identity, and notes in work->stores what has
+ * to be stored. */
 typedef enum rr_vfs_status rr_posix_operation(struct rr_posix_work *work, struct rr_vfs_call *call);
 
-/* An object of an operation, and what becomes of it. */
+/* An object of an operation, and the change that the operation makes to it. */
 struct rr_posix_subject {
 	struct rr_object object;
 	struct rr_vfs_open *open; /* or NULL */
 	struct rr_vfs_change *change;
 };
 
-/*
- * A read whose data was not in memory. All else was looked at by then: the object is held and fd is open for
- * the caller, so that a thread only reads.
- */
+/* The rest of a read whose data was not all in memory. Everything else has been checked: the object is held
+ * and fd is open for the caller, so that a thread only has to read. */
 struct rr_posix_rest {
 	bool waits;
 	int fd;
-	uint32_t size, done; /* octets that are to be read, and those that were */
+	uint32_t size, done; /* octets to be read, and octets read */
 	struct rr_posix_subject subject;
 };
 
@@ -69,11 +69,11 @@ struct rr_posix_work {
 	struct rr_vfs_call *call;
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
-	struct rr_stores stores; /* to be on stable storage before the operation ends */
+	struct rr_stores stores; /* to be stored before the operation ends */
 	struct rr_posix_rest rest;
-	/* In a thread of the crew. */
-	struct rr_posix_gather *gather; /* of readdir; or NULL */
-	struct rr_vfs_open *opens[2];   /* held */
+	/* For an operation in a thread of the crew. */
+	struct rr_posix_gather *gather; /* the entries of a readdir, or NULL */
+	struct rr_vfs_open *opens[2];   /* held while the operation runs */
 };
 
 rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix_readlink, rr_posix_read,
@@ -88,36 +88,35 @@ void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
-/* Goes on with a read whose rest waits. */
+/* Continues a read whose rest waits. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
 
-/* Ends a read whose rest came by other means, or failed; error: 0, or an errno. */
+/* Ends a read whose rest the ring has read or failed to read; error: 0, or an errno. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
-/* Memory for the entries of a listing, to be freed with rr_free(); NULL: there is none. */
+/* Makes memory for the entries of a listing, which rr_free() frees. NULL: no memory. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
 
-/* Hands the caller what was gathered for it. */
+/* Passes the gathered entries to the caller. */
 void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
 /* ---- job.c ---- */
 
-/* Whether the thread of the loop may try to do an operation itself. */
+/* Says whether the loop's thread may try to do an operation itself. */
 enum rr_posix_quick {
-	RR_POSIX_SLOW,      /* never: it may take long even where nothing waits */
+	RR_POSIX_SLOW,      /* never: the operation may take long even where nothing waits */
 	RR_POSIX_IN_MEMORY, /* only where the file system lies in memory as a whole */
-	RR_POSIX_QUICK      /* all that it needs may be in memory */
+	RR_POSIX_QUICK      /* yes: all data that it needs may be in memory */
 };
 
-/* Two objects that an operation names, at most: where they are in its structure, and whether their order
- * matters. */
+/* Describes a kind of operation: the function that does it, and up to two objects that it names. */
 enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
 
 struct rr_posix_kind {
 	rr_posix_operation *operation;
 	enum rr_posix_quick quick;
 	enum rr_posix_order order;
-	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is none */
+	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is no object */
 };
 
 enum rr_vfs_status rr_posix_begin(
@@ -134,31 +133,33 @@ void rr_posix_attend_later(struct rr_posix *posix);
 void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
-/* Those that object->st has, and those of this moment; the third one where this process has changed the
- * object since object->st was taken. */
+/* These fill "known" with attributes: rr_posix_known() with those in object->st; rr_posix_know() with those
+ * of this moment; rr_posix_know_changed() likewise, where this process has changed the object since
+ * object->st was taken. */
 void rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know_changed(
 	const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 
-/* Both halves are those of object->st: nothing was changed. */
+/* Fills "change" for an object that was not changed: both halves are from object->st. */
 void rr_posix_unchanged(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change);
 
-/* "after" alone: that of this moment. changed: by this process, since object->st was taken. */
+/* Fills only "after", with the attributes of this moment. changed: this process has changed the object since
+ * object->st was taken. */
 void rr_posix_after(
 	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change);
 
-/*
- * These enclose the one system call that changes an object, or two (two may be NULL): no other thread of this
- * process changes them meanwhile, so that both halves of struct rr_vfs_change are there.
- */
+/* These two functions enclose the system call that changes one object, or two (two may be NULL). No other
+ * thread of this process changes the objects meanwhile, so that both halves of struct rr_vfs_change are
+ * known. */
 void rr_posix_change_begin(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
 void rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed);
 
-/* ---- set.c: sets what set asks for, in the caller's name, and says what in applied ---- */
+/* ---- set.c: sets the attributes that set asks for, with the caller's identity, and returns their bits in
+ * applied ---- */
 
 enum rr_vfs_status rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject,
 	const struct rr_vfs_set *set, uint32_t *applied);
@@ -170,33 +171,36 @@ enum rr_vfs_status rr_posix_set_times(const struct rr_object *object, const stru
 
 /* ---- work.c ---- */
 
-/* What a call names: by its handle, or by an open. To be put. */
+/* Finds the object that a call names, by its handle or by an open. rr_posix_put() gives it back. */
 enum rr_vfs_status rr_posix_find(
 	struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject);
 void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
 
-/* Whether the caller may change nothing. */
+/* Tells whether the caller may change nothing. */
 bool rr_posix_read_only(const struct rr_posix_work *work);
 
-/* The name of an entry that is to be made, changed or removed. RR_VFS_ROFS where nothing may be changed. */
+/* Copies the name of an entry that is to be made, changed or removed. RR_VFS_ROFS where nothing may be
+ * changed. */
 enum rr_vfs_status rr_posix_entry_name(
 	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
-/* A descriptor for the data of a regular file or a directory: access is O_RDONLY, O_WRONLY or O_RDWR. That of
- * the open, where there is one; else the tree's, for a caller who has the permission, and whom no open of
- * somebody else denies this. Not to be closed, and valid until the subject is put. */
+/* Returns in *fd a descriptor for the data of a regular file or a directory; access is O_RDONLY, O_WRONLY or
+ * O_RDWR. It is the descriptor of the open, where there is an open; else the tree's, for a caller who has the
+ * permission and whom no other open denies the access. The caller does not close it; it is valid until the
+ * subject is put. */
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
-/* The changes of an operation are to reach stable storage before it ends: those of the file that fd refers
- * to (or of its data alone), or all that object is and holds. File systems in memory have no stable
- * storage, and nothing is stored. rr_posix_store() leaves the server's own identity in force. */
+/* These note changes that are to reach stable storage before the operation ends: rr_posix_store_fd() those of
+ * the file that fd refers to (data: of its data alone), rr_posix_store() those of the object and all that it
+ * holds. Nothing is stored for file systems in memory, which have no stable storage. rr_posix_store() leaves
+ * the server's own identity in force. */
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 
 uint64_t rr_posix_verifier(const struct rr_posix *posix);
 
-/* Room for /proc/self/fd/N, which names an O_PATH descriptor for the calls that want a path. */
+/* The size of "/proc/self/fd/N", a path that names an O_PATH descriptor for system calls that want a path. */
 enum { RR_POSIX_PATH = 32 };
 void rr_posix_path(int fd, char path[RR_POSIX_PATH]);
 

@@ -5,15 +5,15 @@
 #include <liburing.h>
 #include <rpcrdma/error.h>
 
-/* Reads that the kernel had no memory for are handed to it again after that time. */
+/* The time after which reads that the kernel had no memory for are given to it again. */
 #define RING_AGAIN RR_MILLISECOND
 
 struct rr_ring {
 	const struct rr_env *env;
 	struct rr_loop *loop;
 	struct io_uring uring;
-	struct rr_watch watch; /* of the ring: readable while there are results */
-	struct rr_task hand;   /* hands the kernel what began in this turn */
+	struct rr_watch watch; /* of the ring's descriptor: readable while there are results */
+	struct rr_task hand;   /* gives the kernel the reads that began in this turn */
 	struct rr_timer again;
 	uint32_t under_way, most;
 };
@@ -37,6 +37,7 @@ ring_hand_again(struct rr_timer *timer)
 	ring_hand_over(rr_container(timer, struct rr_ring, again));
 }
 
+/* Takes the results of reads from the kernel, and ends these reads. */
 static void
 ring_take(struct rr_ring *ring)
 {

@@ -4,13 +4,11 @@
 
 #include "base/loop.h"
 
-/*
- * Reads that wait for a disk, by io_uring: those that begin in one turn of the loop go to the kernel by one
- * call of the system, and no thread is woken for them. All of it happens in the loop's thread.
- */
+/* A ring does reads that wait for a disk, by io_uring. Reads that begin in one turn of the loop go to the
+ * kernel by one system call, and no thread is woken for them. All functions run in the loop's thread. */
 struct rr_ring;
 
-/* A read of size octets at offset, by pread(2)'s rules. fd and data stay until done(). */
+/* A read of size octets at offset, by the rules of pread(2). fd and data must stay until done(). */
 struct rr_ring_read {
 	int fd;
 	uint32_t size;
@@ -20,15 +18,15 @@ struct rr_ring_read {
 	void (*done)(struct rr_ring_read *read);
 };
 
-/* For so many reads at a time. -RPCRDMA_ERR_NOTSUP: the kernel, or what confines this process, has no
- * io_uring. -RPCRDMA_ERR_NOMEM, -RPCRDMA_ERR_SYSTEM. */
+/* Makes a ring for "most" reads at a time. Errors: NOTSUP: the kernel has no io_uring, or does not let this
+ * process use it; NOMEM, SYSTEM. */
 int rr_ring_new(const struct rr_env *env, struct rr_loop *loop, uint32_t most, struct rr_ring **ring);
 
-/* Waits for all reads, and calls done() for them. ring may be NULL. */
+/* Waits for all reads, and calls done() for each. ring may be NULL. */
 void rr_ring_free(struct rr_ring *ring);
 
-/* The read is the ring's until done(), which does not come from here. False: as many as there may be are
- * under way. */
+/* Begins a read, which belongs to the ring until done(); done() is not called from inside this function.
+ * Returns false where as many reads as the ring can take are under way. */
 bool rr_ring_begin(struct rr_ring *ring, struct rr_ring_read *read);
 
 #endif

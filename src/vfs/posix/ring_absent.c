@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* In place of ring.c, where liburing was not there when this was compiled. */
+/* This file replaces ring.c where liburing was not found at compile time. */
 #include <rpcrdma/error.h>
 
 #include "vfs/posix/ring.h"

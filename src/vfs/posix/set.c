@@ -5,7 +5,7 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* Sets attributes, with the caller's identity. */
+/* This file sets attributes, with the caller's identity. */
 
 enum { NANOSECONDS = 1000000000, MODE_BITS = 07777 };
 
@@ -31,7 +31,7 @@ rr_posix_set_owner(const struct rr_object *object, const struct rr_vfs_set *set)
 	uid_t uid = set->mask & RR_VFS_SET_UID ? set->uid : (uid_t)-1;
 	gid_t gid = set->mask & RR_VFS_SET_GID ? set->gid : (gid_t)-1;
 
-	/* For the system, -1 says that nothing is to be changed. */
+	/* The system call takes -1 as "leave it as it is". */
 	if ((set->mask & RR_VFS_SET_UID && uid == (uid_t)-1) ||
 		(set->mask & RR_VFS_SET_GID && gid == (gid_t)-1))
 		return RR_VFS_INVAL;
@@ -45,16 +45,16 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 {
 	char path[RR_POSIX_PATH];
 
-	/* A symbolic link has no mode of its own to set; clients that send one with each new link do not
-	 * mind. */
+	/* A symbolic link has no mode of its own, and clients send one with each new link, so this is no
+	 * error. */
 	if (S_ISLNK(object->st.stx_mode))
 		return RR_VFS_OK;
 	rr_posix_path(object->fd, path);
 	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Converts a time for utimensat(2); false where the time is impossible: some nanoseconds beyond a second
- * have a meaning of their own there. */
+/* Converts a time for utimensat(2). Returns false where the time is invalid: utimensat(2) gives some values
+ * above a second's nanoseconds a meaning of their own. */
 static bool
 set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *out)
 {
@@ -99,8 +99,8 @@ set_part(struct rr_posix_work *work, struct rr_posix_subject *subject, const str
 	}
 }
 
-/* The size first, since that changes the times; the owner before the mode, since that clears the set-id bits.
- */
+/* Sets the attributes in an order: the size first, because setting it changes the times; the owner before the
+ * mode, because setting the owner clears the set-id bits. */
 enum rr_vfs_status
 rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject, const struct rr_vfs_set *set,
 	uint32_t *applied)

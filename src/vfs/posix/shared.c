@@ -43,7 +43,8 @@ shared_lock_of(const struct statx *st)
 	return (int)(hash >> 32) & (RR_POSIX_LOCKS - 1);
 }
 
-/* The lower of the two is taken first; -1: there is no second one. */
+/* Returns the numbers of the locks of the two objects, in the order in which they are taken: the lower number
+ * first. *second is -1 where there is only one lock. */
 static void
 shared_locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
 {

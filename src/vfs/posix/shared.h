@@ -11,27 +11,27 @@
 #include "vfs/posix/change.h"
 
 /*
- * What the providers of all threads of a process share: the write verifier, the
- * share reservations (open.h), the counts of changes (change.h), and locks that keep a thread from changing
- * an object while another one looks at it before and after a change of its own.
+ * The providers of all threads of a process share this: the write verifier, the share reservations (open.h),
+ * the counts of changes (change.h), and locks that keep a thread from changing an object while another one
+ * looks at it before and after a change of its own.
  *
- * An object has its lock by a hash of its device and inode number; two objects
- * may have the same one. A lock is held for one change and the two statx(2)
- * beside it, never while data or metadata is brought to stable storage.
+ * A hash of an object's device and inode number chooses its lock; two objects may have the same lock. A lock
+ * is held for one change and the two statx(2) beside it, never while data or metadata is brought to stable
+ * storage.
  */
 
 enum { RR_POSIX_LOCKS = 64 };
 
 struct rr_posix_shared {
 	const struct rr_env *env;
-	/* RFC 1813, 3.3.7: different at each start of the process; it changes where data could not be stored.
-	 */
+	/* RFC 1813, 3.3.7: the verifier differs at each start of the process, and changes where data could
+	 * not be stored. */
 	_Atomic uint64_t verifier;
 	pthread_mutex_t locks[RR_POSIX_LOCKS];
 	struct rr_changes changes;
-	pthread_mutex_t opens_lock; /* of opens: never held over a system call */
+	pthread_mutex_t opens_lock; /* protects opens; it is never held over a system call */
 	struct rr_list opens[RR_POSIX_LOCKS];
-	pthread_mutex_t leases_lock; /* of all leases, and of lists of them */
+	pthread_mutex_t leases_lock; /* protects all leases, and the lists of leases */
 	uint32_t lease_count;
 	_Atomic uint32_t open_count; /* all opens */
 	_Atomic uint32_t denying;    /* opens that deny others anything */
@@ -40,7 +40,7 @@ struct rr_posix_shared {
 /* Errors: NOMEM. */
 int rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix_shared **shared);
 
-/* No server may use it any more. shared may be NULL. */
+/* Frees shared, which no provider may use any more. shared may be NULL. */
 void rr_posix_shared_free(struct rr_posix_shared *shared);
 
 /* Locks one object, or two (the second may be NULL, and may be the first), in an order that is the same in

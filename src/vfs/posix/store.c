@@ -10,8 +10,8 @@ rr_stores_add(struct rr_stores *stores, int fd, enum rr_store_how how)
 {
 	struct rr_store *store = &stores->list[stores->count++];
 
-	/* A descriptor of its own: the tree may close its one when it is asked for another. Without one, all
-	 * is stored that there is. */
+	/* The list has a descriptor of its own, as the tree may close fd when it opens another file. Where no
+	 * descriptor can be had, all file systems are stored. */
 	store->fd = how == RR_STORE_EVERYTHING ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	store->how = store->fd < 0 ? RR_STORE_EVERYTHING : how;
 }

@@ -4,11 +4,9 @@
 
 #include <stdint.h>
 
-/*
- * The changes that have to reach stable storage before a call is answered. RFC 1813, 4.7: "any data
- * associated with the request is now on stable storage". A procedure notes it; it is done when the procedure
- * has its result, attributes included.
- */
+/* A list of changes that have to reach stable storage before a call is answered. RFC 1813, 4.7: "any data
+ * associated with the request is now on stable storage". An operation notes its changes, and they are stored
+ * when the operation has its result, attributes included. */
 
 enum rr_store_how {
 	RR_STORE_FILE,        /* fsync(2) */
@@ -19,23 +17,23 @@ enum rr_store_how {
 
 struct rr_store {
 	enum rr_store_how how;
-	int fd; /* its own */
+	int fd; /* a descriptor of its own */
 };
 
-enum { RR_STORES = 4 }; /* of one call */
+enum { RR_STORES = 4 }; /* the most that an operation notes */
 
 struct rr_stores {
 	struct rr_store list[RR_STORES];
 	uint32_t count;
 };
 
-/* Notes what is to be stored; fd stays the caller's. At most RR_STORES times. */
+/* Notes that the object of fd is to be stored; fd stays the caller's. At most RR_STORES times. */
 void rr_stores_add(struct rr_stores *stores, int fd, enum rr_store_how how);
 
-/* Stores all, in order, and forgets it: 0 or errno. */
+/* Stores everything noted, in order, and empties the list. Returns 0 or an errno. */
 int rr_stores_do(struct rr_stores *stores);
 
-/* Forgets all. */
+/* Empties the list without storing. */
 void rr_stores_drop(struct rr_stores *stores);
 
 #endif

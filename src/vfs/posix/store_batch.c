@@ -5,16 +5,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* One thing to store, and what it is. */
+/* A target is one object to store. */
 struct target {
 	const struct rr_store *store;
 	dev_t device;
 	ino_t inode;
-	struct target *same; /* which stands for this one; or NULL */
+	struct target *same; /* a later target for the same object, which is stored instead; or NULL */
 	int error;
 };
 
-/* The same object, to be stored in the same way. */
+/* Returns the target that is the same object, to be stored in the same way; or NULL. */
 static struct target *
 batch_target_find(struct target *targets, uint32_t count, const struct target *wanted)
 {
@@ -25,7 +25,7 @@ batch_target_find(struct target *targets, uint32_t count, const struct target *w
 	return NULL;
 }
 
-/* All that the batch has to store, in its order: how many. */
+/* Collects all that the jobs of the batch have to store, in order. Returns the number of targets. */
 static uint32_t
 batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_STORES])
 {
@@ -48,8 +48,8 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 	return count;
 }
 
-/* A target that is listed several times is stored once, at its last place (a renaming has its directories
- * stored in an order). Returns how many targets are left. */
+/* Marks targets that are listed again later, so that each is stored once, at its last place (a renaming has
+ * its directories stored in a certain order). Returns how many targets are left. */
 static uint32_t
 batch_unite(struct target *targets, uint32_t count)
 {
@@ -78,7 +78,7 @@ batch_target_store(const struct target *target, enum rr_store_how how)
 	return result < 0 ? errno : 0;
 }
 
-/* Each file system once, and for all that lies on it. */
+/* Stores each file system once, for all targets on it. */
 static void
 batch_store_whole(struct target *targets, uint32_t count)
 {
@@ -96,6 +96,7 @@ batch_store_whole(struct target *targets, uint32_t count)
 	}
 }
 
+/* Stores each target that is not marked as the same as a later target. */
 static void
 batch_store(struct target *targets, uint32_t count)
 {

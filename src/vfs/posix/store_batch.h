@@ -5,12 +5,12 @@
 #include "vfs/posix/store_pace.h"
 #include "vfs/posix/storer.h"
 
-/* What the storer's thread does with a batch of jobs. */
+/* The storer's thread stores a batch of jobs by this function. */
 
 enum { RR_STORE_BATCH = 128 }; /* jobs at most */
 
-/* Stores what all of them name, each file once, or their file system as a whole where that is sooner; sets
- * their errors, and forgets what was to be stored. pace learns from it. */
+/* Stores everything that the jobs have noted: each file once, or the whole file system where that is sooner.
+ * Sets the jobs' errors, and empties their lists. pace learns the times that this took. */
 void rr_store_batch(struct rr_list *jobs, struct rr_store_pace *pace, const struct rr_env *env);
 
 #endif

@@ -3,14 +3,15 @@
 
 #include "base/env.h"
 
-/* Before anything was measured: of 2000 octets each, 32 new files took 35 ms by fsync(2) and 6 ms by
- * syncfs(2) (ext4 on an idle disk). */
+/* These values hold before anything was measured: 32 new files of 2000 octets each took 35 ms by fsync(2) and
+ * 6 ms by syncfs(2) (ext4 on an idle disk). */
 #define FILE_FIRST  (RR_MILLISECOND / 2)
 #define WHOLE_FIRST (6 * RR_MILLISECOND)
 
 #define PATIENCE_MAX (5 * RR_MILLISECOND)
 
-/* The way that was not taken is tried again after it would have cost as much, so many times over. */
+/* The way of storing that is not taken is tried again after the other way has cost this many times as
+ * much. */
 enum { FORGETS = 16 };
 
 void
@@ -25,17 +26,17 @@ rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count)
 	return count > 1 && pace->file * count >= pace->whole;
 }
 
+/* Lowers the cost of the way that was not taken, in proportion to the time that the other way took. */
 static void
 pace_forget(uint64_t *cost, uint64_t took)
 {
 	*cost -= took / FORGETS < *cost ? took / FORGETS : *cost;
 }
 
-/*
- * The time that a file system takes depends on all that was changed in it, by other programs as well: the
- * next time it may be more or less. So the way that is not taken becomes cheaper in proportion to the time
- * that the other way takes, until it is tried again: trying it costs a sixteenth of all the time at most.
- */
+/* Learns from the time that storing took. The time that a file system takes depends on all changes in it,
+ * those of other programs as well, and may differ the next time. So the way that is not taken becomes cheaper
+ * in proportion to the time that the other way takes, until it is tried again: trying it costs at most a
+ * sixteenth of all the time. */
 void
 rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took)
 {
@@ -48,10 +49,8 @@ rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint
 	}
 }
 
-/*
- * Those whose jobs were stored are likely to come with the next ones, one after the other, and those whose
- * jobs came meanwhile wait already: together they are the next batch.
- */
+/* Computes how many jobs the next batch is likely to have: the callers whose jobs were stored are likely to
+ * send the next ones soon, one after the other, and the jobs that came meanwhile wait already. */
 void
 rr_store_pace_end(struct rr_store_pace *pace, uint32_t jobs, uint32_t meanwhile, uint64_t took)
 {
@@ -65,7 +64,8 @@ rr_store_pace_is_enough(const struct rr_store_pace *pace, uint32_t jobs)
 	return jobs >= pace->expected;
 }
 
-/* A job that comes too late waits for a whole batch: half of that is worth waiting for it. */
+/* A job that comes too late waits for a whole batch, so waiting up to half of a batch's time for it is worth
+ * while. */
 uint64_t
 rr_store_pace_patience(const struct rr_store_pace *pace)
 {

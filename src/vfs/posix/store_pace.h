@@ -5,10 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/*
- * How the storer's thread gathers a batch, and how it stores the batch: both follow from what the last
- * batches took. Fields are private.
- */
+/* The pace decides how the storer's thread gathers a batch, and how it stores the batch, from the times that
+ * the last batches took. The members are private. */
 struct rr_store_pace {
 	uint64_t file;     /* ns that storing one file or directory takes */
 	uint64_t whole;    /* ns that storing the whole file system takes */
@@ -18,19 +16,19 @@ struct rr_store_pace {
 
 void rr_store_pace_init(struct rr_store_pace *pace);
 
-/* Whether that many files and directories are stored sooner as a file system. */
+/* Tells whether storing the whole file system is sooner than storing count files and directories. */
 bool rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count);
 
-/* That many (at least one) files and directories, or the whole file system, were stored in took ns. */
+/* Notes that count (at least one) files and directories, or the whole file system, were stored in took ns. */
 void rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took);
 
-/* A batch ended that had so many jobs, took so many ns, and during which so many other jobs came. */
+/* Notes the end of a batch of "jobs" jobs that took "took" ns, during which "meanwhile" other jobs came. */
 void rr_store_pace_end(struct rr_store_pace *pace, uint32_t jobs, uint32_t meanwhile, uint64_t took);
 
-/* Whether a batch of so many jobs is complete. */
+/* Tells whether a batch of this number of jobs is complete. */
 bool rr_store_pace_is_enough(const struct rr_store_pace *pace, uint32_t jobs);
 
-/* The most ns that a batch that is not complete waits for further jobs. */
+/* Returns how long, in ns, a batch that is not complete waits for further jobs, at most. */
 uint64_t rr_store_pace_patience(const struct rr_store_pace *pace);
 
 #endif

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Jobs go from the loop's list to the thread's, as a batch, when the thread has
- * none; and back, all at once, when they are stored. Only the two lists in
- * between are shared. The loop owns the jobs in "arriving" and "stored", the
- * thread those of its batch.
- */
+/* Jobs move from the list "arriving" to the thread, as a batch, when the thread has no jobs; and to the list
+ * "stored", all at once, when they are stored. Only these two lists are shared. The loop owns the jobs in
+ * them, the thread the jobs of its batch. */
 #include "vfs/posix/store_batch.h"
 
 #include <errno.h>
@@ -20,16 +17,16 @@
 struct rr_storer {
 	const struct rr_env *env;
 	struct rr_loop *loop;
-	struct rr_watch watch; /* of an eventfd: something was stored */
+	struct rr_watch watch; /* of an eventfd, which is signalled when jobs were stored */
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* protects the members that follow */
 	pthread_cond_t wanted;
 	struct rr_list arriving, stored;
-	uint32_t count; /* arriving */
+	uint32_t count; /* jobs in "arriving" */
 	bool gathers;   /* the thread waits for a batch to be complete */
 	bool ends;
 	uint64_t batches;
-	struct rr_store_pace pace; /* the thread's */
+	struct rr_store_pace pace; /* used by the thread only */
 };
 
 static void
@@ -41,7 +38,7 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 		rr_list_append(to, link);
 }
 
-/* Waits for the jobs that are likely to come soon: what would be begun without them keeps them waiting. */
+/* Waits for the jobs that are likely to come soon, because jobs that miss a batch wait until it is stored. */
 static void
 storer_gather(struct rr_storer *storer)
 {
@@ -56,7 +53,7 @@ storer_gather(struct rr_storer *storer)
 	storer->gathers = false;
 }
 
-/* Takes what is to be stored next, and says how many jobs; 0: nothing will be. */
+/* Waits for jobs and takes the next batch. Returns how many jobs it has; 0: the storer ends. */
 static uint32_t
 storer_take(struct rr_storer *storer, struct rr_list *jobs)
 {
@@ -72,6 +69,7 @@ storer_take(struct rr_storer *storer, struct rr_list *jobs)
 	return count;
 }
 
+/* The main function of the thread: stores batches until the storer ends. */
 static void *
 storer_run(void *argument)
 {
@@ -90,7 +88,7 @@ storer_run(void *argument)
 		pthread_mutex_lock(&storer->lock);
 		rr_store_pace_end(&storer->pace, count, storer->count, rr_now(storer->env) - start);
 		storer_move(&jobs, &storer->stored, count);
-		/* It fails only where the loop was woken 2^64 times already. */
+		/* This write fails only where the loop was woken 2^64 times already. */
 		if (write(storer->watch.fd, &one, sizeof(one)) < 0)
 			continue;
 	}
@@ -98,7 +96,7 @@ storer_run(void *argument)
 	return NULL;
 }
 
-/* In the loop's thread: what was stored is done. */
+/* Calls done() of all jobs that are stored. It runs in the loop's thread. */
 static void
 storer_finish(struct rr_storer *storer)
 {
@@ -125,6 +123,7 @@ storer_ready(struct rr_watch *watch, unsigned events)
 		storer_finish(rr_container(watch, struct rr_storer, watch));
 }
 
+/* Begins the thread, with all signals blocked. */
 static int
 storer_start(struct rr_storer *storer)
 {

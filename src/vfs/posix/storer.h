@@ -6,15 +6,14 @@
 #include "base/loop.h"
 #include "vfs/posix/store.h"
 
-/*
- * A thread that brings to stable storage what calls have changed, for the thread of a loop, which serves
- * others meanwhile. Jobs that come while it works are one batch, stored together: a file or directory that
- * several of them changed once, or the file system as a whole where that takes less. So the more calls wait,
- * the less each costs.
- */
+/* A storer is a thread that brings to stable storage what calls have changed, for the thread of a loop, which
+ * serves other calls meanwhile. Jobs that come while the storer works are one batch, stored together: a file
+ * or directory that several jobs changed is stored once, or the whole file system is stored where that takes
+ * less time. So the more calls wait, the less each call costs. */
 struct rr_storer;
 
-/* The caller's, untouched by it from rr_storer_add() until done(), which comes from the loop. */
+/* A job of a storer. It belongs to the storer from rr_storer_add() until done(), which is called from the
+ * loop. */
 struct rr_store_job {
 	struct rr_stores stores;
 	int error; /* errno */
@@ -25,12 +24,12 @@ struct rr_store_job {
 /* Errors: NOMEM, SYSTEM. */
 int rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_storer **storer);
 
-/* Stores what is left, and calls done() for it. storer may be NULL. */
+/* Stores the jobs that are left, calls done() for each, and ends the thread. storer may be NULL. */
 void rr_storer_free(struct rr_storer *storer);
 
 void rr_storer_add(struct rr_storer *storer, struct rr_store_job *job);
 
-/* How many batches were stored so far. */
+/* Returns how many batches were stored so far. */
 uint64_t rr_storer_batches(struct rr_storer *storer);
 
 #endif

@@ -16,7 +16,8 @@
 
 enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 };
 
-/* An eighth of what the process may have: there are several trees, and the rest of the server. */
+/* Returns the default number of descriptors: an eighth of the process's limit, because there are several
+ * trees, and the rest of the server needs descriptors, too. */
 static uint32_t
 tree_default_open_max(void)
 {
@@ -27,7 +28,7 @@ tree_default_open_max(void)
 	return limit.rlim_cur / 8 > OPEN_DEFAULT_MAX ? OPEN_DEFAULT_MAX : (uint32_t)(limit.rlim_cur / 8);
 }
 
-/* "/pub/" is "/pub"; "/" stays. */
+/* Returns the length of a name without slashes at its end ("/pub/" is "/pub"; "/" stays). */
 static size_t
 tree_name_length(const char *name)
 {
@@ -82,7 +83,8 @@ tree_check_system(struct rr_text *text)
 	return 0;
 }
 
-/* Of the file system's own identity, where it has one, and the export: the same after restarts. */
+/* Returns the identity of an export's file system, which is the same after restarts: a hash of the export and
+ * the file system's own identity, or its device where it has none of its own. */
 static uint64_t
 tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 {
@@ -98,7 +100,7 @@ tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int 
 	return rr_handle_hash(&tree->core->keys, &both, sizeof(both));
 }
 
-/* File systems of this machine, as far as they are known to be. */
+/* Notes whether the file system is known to be local, and whether it lies in memory. */
 static void
 tree_root_kind(struct rr_tree_root *root, int fd)
 {
@@ -113,6 +115,7 @@ tree_root_kind(struct rr_tree_root *root, int fd)
 	root->memory = fs.f_type == TMPFS_MAGIC;
 }
 
+/* Opens the directory of an export and makes the root's node and handle. */
 static int
 open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 {
@@ -122,7 +125,8 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	struct statx st;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
 
-	/* Opened for reading to learn now whether that is permitted; kept as what needs no permission. */
+	/* The directory is opened for reading to learn now whether that is permitted; it is kept as a
+	 * descriptor that needs no permission. */
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	rr_tree_kernel_begin(root, fd);
@@ -265,7 +269,7 @@ tree_core_free(struct rr_tree *tree)
 	rr_free(env, core->exports);
 	rr_free(env, core->roots);
 	pthread_mutex_destroy(&core->lock);
-	explicit_bzero(core, sizeof(*core)); /* the keys */
+	explicit_bzero(core, sizeof(*core)); /* the core contains the keys */
 	rr_free(env, core);
 }
 

@@ -10,7 +10,7 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* True where descriptors were short, and some have been closed. */
+/* Tells whether to try again after errno: there were too few descriptors, and some have now been closed. */
 static bool
 file_try_again(struct rr_tree *tree)
 {
@@ -25,6 +25,7 @@ file_try_again(struct rr_tree *tree)
 	return false;
 }
 
+/* Opens path, which must be shorter than PATH_MAX, below directory: see rr_tree_beneath(). */
 static int
 open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags)
 {
@@ -46,7 +47,8 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 	return (int)fd;
 }
 
-/* The longest head of path that the kernel takes and that ends before a slash; 0 where there is none. */
+/* Returns the length of the longest part at the beginning of path that the kernel accepts and that ends
+ * before a slash; 0: there is no such part. */
 static size_t
 file_head_length(const char *path)
 {
@@ -93,8 +95,8 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 	bool was_locked;
 	int opened;
 
-	/* To open what is in memory for reading never waits; for writing it may, while a file system is
-	 * frozen. */
+	/* Opening a file in memory for reading never waits; opening it for writing may wait while a file
+	 * system is frozen. */
 	if (flags != O_RDONLY && !rr_tree_may_open(tree))
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -117,7 +119,7 @@ file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 	return error;
 }
 
-/* Whether a file system other than that of the root, which may hang, may be asked: 0 or an errno. */
+/* Returns whether a file system other than that of the root, which may hang, may be used: 0 or an errno. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -132,8 +134,8 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* A local file system asks no other machine. Of a file system that is mounted below it, first only what
- * the kernel has in memory is used. */
+/* Asks for attributes. A local file system asks no other machine; of another file system, mounted below it,
+ * only attributes that the kernel has in memory are used at first. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Handles of the kernel, open_by_handle_at(2): where the process may use them and the file system has them,
- * an object is found by its handle without a search, and what is gone is known to be gone.
+ * This file uses kernel handles, open_by_handle_at(2). Where the process may use them and the file system has
+ * them, an object is found by its kernel handle without a search, and it is known when an object is gone.
  *
- * Such a handle says nothing of where an object is. So it is not what is worked with: its path, as far as the
- * kernel knows it, is walked from the export's root like any other, and must lead to the same object.
+ * A kernel handle says nothing of the place of its object. So the object is not used as it was opened: its
+ * path, as far as the kernel knows the path, is walked from the export's root like any other, and must lead
+ * to the same object.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* A handle as the kernel has it, with room for its octets. */
+/* A kernel handle, with room for its octets. */
 union kernel_handle {
 	struct file_handle handle;
 	uint8_t octets[sizeof(struct file_handle) + RR_HANDLE_KERNEL];
@@ -66,7 +67,7 @@ rr_tree_kernel_begin(struct rr_tree_root *root, int fd)
 	root->mount_fd = -1;
 }
 
-/* The path that the kernel knows for fd; false where it is too long. */
+/* Writes the path that the kernel knows for fd. Returns false where the path is too long. */
 static bool
 kernel_path(int fd, char path[PATH_MAX])
 {
@@ -81,7 +82,7 @@ kernel_path(int fd, char path[PATH_MAX])
 	return true;
 }
 
-/* The part of the path below that of the root; false where it is not below. */
+/* Writes the part of fd's path below the root's path. Returns false where fd's path is not below it. */
 static bool
 kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 {
@@ -97,6 +98,7 @@ kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 	return true;
 }
 
+/* Does the work of rr_tree_kernel_find(), without the lock. */
 static int
 kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
 	char below[PATH_MAX])

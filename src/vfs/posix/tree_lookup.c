@@ -7,8 +7,8 @@
 #include "base/checked.h"
 #include "vfs/posix/tree_private.h"
 
-/* Opens name in directory with the identity that is in force: that checks the permission to search directory.
- */
+/* Opens name in directory with the identity that is in force, which checks the permission to search the
+ * directory. */
 static enum rr_vfs_status
 open_in(struct rr_tree *tree, const struct rr_object *directory, const char *name, int *fd, struct statx *st)
 {
@@ -22,13 +22,14 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	return rr_vfs_errno(error);
 }
 
+/* Finds the directory above node. */
 static enum rr_vfs_status
 lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	struct rr_object self;
 	enum rr_vfs_status status;
 
-	/* Where the directory is now, not where it was once seen. */
+	/* The directory may have been moved, so its place is verified anew. */
 	node->verified = 0;
 	status = rr_tree_reach(tree, node, &self);
 	if (status != RR_VFS_OK)
@@ -38,7 +39,7 @@ lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 	return status;
 }
 
-/* RFC 1813, 3.2: "the server should be able to handle such a filename correctly": "." and "..". */
+/* Finds "." or "..". RFC 1813, 3.2: "the server should be able to handle such a filename correctly". */
 static enum rr_vfs_status
 lookup_dots(
 	struct rr_tree *tree, const struct rr_object *directory, const char *name, struct rr_object *object)
@@ -151,7 +152,7 @@ rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struc
 {
 	struct rr_node *node = moved->node, *parent = directory->node;
 
-	if (node && node == replaced->node) /* two names of one file: nothing was renamed */
+	if (node && node == replaced->node) /* both are names of one file, so nothing was renamed */
 		return;
 	rr_tree_removed(tree, replaced, directory, name);
 	if (!node)

@@ -70,6 +70,7 @@ rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const
 	return NULL;
 }
 
+/* Takes node out of its place, so that it has no name and no parent. */
 static void
 node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 {
@@ -96,7 +97,7 @@ node_free(struct rr_nodes *nodes, struct rr_node *node)
 	rr_free(nodes->env, node);
 }
 
-/* Children leave before their parents do: a parent becomes idle with its last child. */
+/* Frees all nodes. Children are freed before their parents, as a parent becomes idle with its last child. */
 void
 rr_nodes_free(struct rr_nodes *nodes)
 {
@@ -108,7 +109,7 @@ rr_nodes_free(struct rr_nodes *nodes)
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
-/* The name of a node, and those of the directories above, are not lost with the node. */
+/* Keeps the name of a node that is to be freed, and the names of the directories above it, in nodes->seen. */
 static void
 nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 {
@@ -118,6 +119,7 @@ nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 		rr_seen_note(nodes->seen, rr_seen_key(&node->id), rr_seen_key(&node->parent->id), node->name);
 }
 
+/* Frees idle nodes that are not held, the least recently used first, until there is room for one more. */
 static void
 node_make_room(struct rr_nodes *nodes)
 {
@@ -181,7 +183,8 @@ rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *par
 	if (there)
 		rr_nodes_unplace(nodes, there);
 	node_take_out(nodes, node);
-	/* Directories that others moved into each other: what was known of the upper one is outdated. */
+	/* Other programs have moved these directories into each other, so the known place of the upper
+	 * directory is outdated. */
 	if (node->children > 0 && node_is_above(node, parent))
 		rr_nodes_unplace(nodes, parent);
 	if (node == parent)
@@ -236,7 +239,8 @@ rr_retired_close(struct rr_retired *taken)
 		close(taken->fds[--taken->count]);
 }
 
-/* Where the one who closes those of other file systems hangs, so many more stay open. */
+/* Puts a descriptor into the list of those to be closed. A full list of a local file system closes it here. A
+ * full list of another file system, whose thread for closing may hang, leaves it open. */
 static void
 nodes_retire(struct rr_nodes *nodes, const struct rr_node *node, int fd)
 {
@@ -267,13 +271,14 @@ rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 		rr_list_append(&nodes->open, &node->open);
 }
 
-/* The last chance to see that the object has no name any more: without a descriptor, that takes a search. */
+/* Notes whether the object has no name any more. Without the descriptor, which is about to be closed, that
+ * would take a search. */
 static void
 nodes_note_gone(struct rr_node *node)
 {
 	struct statx st;
 
-	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC; /* nobody is asked who might hang */
+	int flags = AT_EMPTY_PATH | AT_STATX_DONT_SYNC; /* no file system is asked that might hang */
 
 	if (node->path_fd >= 0 && statx(node->path_fd, "", flags, STATX_NLINK, &st) == 0 && st.stx_nlink == 0)
 		node->gone = true;
@@ -327,12 +332,12 @@ rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct 
 
 	for (; top->parent; top = top->parent)
 		depth++;
-	/* Where the top is not known, the depth is that of the time when the handle was made. The root's
-	 * handle says depth 0. */
+	/* Where the path of the top is not known, its depth is that in its handle, from the time when the
+	 * handle was made. The root's handle says depth 0. */
 	if (!rr_handle_decode(
 		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
 		*place = (struct rr_handle_place){ 0 };
-	place->kernel.length = 0; /* it is that of the top */
+	place->kernel.length = 0; /* it belongs to the top */
 	depth += place->depth;
 	place->depth = (uint8_t)rr_min(depth, RR_HANDLE_DEPTH_MAX);
 	for (; node->parent; node = node->parent)

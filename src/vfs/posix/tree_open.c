@@ -7,7 +7,7 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* With the identity that is in force, as if by open(2): 0 or errno. */
+/* Tells whether the identity in force has the permission mode on fd, as open(2) checks it: 0 or errno. */
 static int
 open_access_of(int fd, int mode)
 {
@@ -22,7 +22,8 @@ open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 	return object->st.stx_uid == uid;
 }
 
-/* Whether the caller may have what is open already, or what the server itself can open: 0 or errno. */
+/* Tells whether the caller may have this access, by a descriptor that is open already or that the server
+ * opens: 0 or errno. */
 static int
 open_check_caller(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -42,8 +43,8 @@ open_check_caller(const struct rr_tree *tree, const struct rr_object *object, in
 	return error;
 }
 
-/* The owner's way to a file that its mode closes even to the server, where that is an ordinary user. Where
- * the system has no other way, the mode is opened for the moment of open(2). */
+/* Opens a file for its owner, which is the server's own user, although the file's mode forbids that. Where
+ * the system has no other way, the mode allows it for the moment of open(2). */
 static int
 open_own(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -69,7 +70,7 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* With the server's identity, for a caller that may: -1 with errno. */
+/* Opens a file with the server's identity, for a caller that may have the access: -1 with errno. */
 static int
 open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -97,8 +98,8 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* A file that is written is often read as well, also by other callers: if possible, one descriptor serves
- * both. */
+/* Opens the data of a file. A file that is written is often read as well, also by other callers, so one
+ * descriptor serves both where possible. */
 static int
 open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *readable)
 {
@@ -117,7 +118,7 @@ open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *read
 	return open_for_caller(tree, object, access);
 }
 
-/* A descriptor that is open already, for this access; or -1. */
+/* Returns a descriptor of the node that is open already for this access, or -1. */
 static int
 open_cached(const struct rr_node *node, int access)
 {
@@ -128,7 +129,7 @@ open_cached(const struct rr_node *node, int access)
 	return access == O_RDWR ? both : node->data_fd[RR_NODE_WRITE];
 }
 
-/* Whether the access makes sense at all. */
+/* Checks whether the access makes sense for the type of the object, and whether the tree may be written. */
 static enum rr_vfs_status
 open_sense(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -155,7 +156,8 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Another thread may have opened the same meanwhile: then there is one too many. */
+/* Keeps fd in the node and returns it. Where another thread has opened the object for this access meanwhile,
+ * fd is closed and that thread's descriptor is returned. */
 static int
 open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
 {

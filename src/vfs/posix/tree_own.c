@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How an ordinary user opens a file of its own whose mode forbids that, without touching the mode: in a user
- * namespace of its own, in which the user has the capability to override modes of what belongs to it.
+ * This file opens a file that belongs to the server's own user, an ordinary user, although the file's mode
+ * forbids that, without changing the mode. It opens the file in a user namespace of its own, in which the
+ * user has the capability to override the modes of its own files.
  *
- * That takes a process of one's own for a moment. It shares memory and descriptors with this one, which
- * stands still until it is gone: what it opens is this process's.
+ * That takes another process for a moment. It shares memory and descriptors with this process, which stands
+ * still until the other has ended: the descriptor that it opens belongs to this process.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,11 +20,12 @@
 enum { STACK_SIZE = 65536 };
 
 struct own {
-	char link[32], uids[32], gids[32]; /* what is opened; what the maps of the namespace are */
+	char link[32], uids[32], gids[32]; /* the path that is opened; the maps of the namespace */
 	int flags;
 	int fd, error;
 };
 
+/* Writes text into the file path. Returns whether that succeeded. */
 static bool
 own_put(const char *path, const char *text)
 {
@@ -35,6 +37,7 @@ own_put(const char *path, const char *text)
 	return done;
 }
 
+/* The main function of the other process: sets up the namespace, opens the file, and ends. */
 static int
 own_open(void *argument)
 {

@@ -31,14 +31,16 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 		rr_nodes_set_fd(nodes, node, &node->path_fd, fd);
 	if (!node)
 		return NULL;
-	/* Without memory for its name the object serves this call; the next one has to search for it. */
+	/* Without memory for its name, the node serves this call, and the next call has to search for the
+	 * object. */
 	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
 	node->gone = false;
 	rr_search_note(tree, parent->root, id.inode);
 	return node;
 }
 
-/* A file system that is mounted below an export is known by its device number, as in handles. */
+/* Returns the identity of a file system, for clients. A file system that is mounted below an export has its
+ * device number in it, as handles have. */
 static uint64_t
 resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -66,7 +68,7 @@ rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *s
 	};
 }
 
-/* Opens what node's path leads to. ENOENT: the path is not known, or leads to another object. */
+/* Opens the object at node's path. ENOENT: the path is not known, or leads to another object. */
 static int
 open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
 {
@@ -102,6 +104,7 @@ resolve_leads_elsewhere(int error)
 	       error == ENAMETOOLONG;
 }
 
+/* Opens the object at node's path, and keeps the descriptor in the node. Returns 0 or an errno. */
 static int
 resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -117,8 +120,8 @@ resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st
 	return 0;
 }
 
-/* Walks path from the root, and learns the nodes on it. The last one, which is held then; NULL: not there any
- * more. */
+/* Walks path from the root, and learns the nodes on the way. Returns the last node, which is then held, or
+ * NULL where the path leads to no object any more. */
 static struct rr_node *
 resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {
@@ -156,6 +159,8 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	return end == node;
 }
 
+/* Finds the place of an object whose path is not known: by the kernel's handle, then by a search. Returns 0
+ * or an errno. */
 static int
 resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -172,7 +177,7 @@ resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
 	if (error == 0)
 		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
-	/* Moved out of the export, or not met since the system was started, by any path. */
+	/* The object was moved out of the export, or the kernel knows no path of it. */
 	if (error == ENOENT)
 		error = rr_tree_search(tree, node, &place, st);
 	if (error == ESTALE)
@@ -180,7 +185,7 @@ resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return error;
 }
 
-/* Of a held node. */
+/* Finds the object of a held node by the node's path, or anew where the path does not lead to it. */
 static enum rr_vfs_status
 resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -197,7 +202,7 @@ resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *ob
 	return RR_VFS_OK;
 }
 
-/* An object that is open, and was seen in its place just now, needs one system call. */
+/* Tells whether the object is open and its place was verified just now. That costs one system call. */
 static bool
 resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -274,7 +279,7 @@ resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obje
 	struct rr_handle_id id;
 	struct rr_node *node;
 
-	/* RFC 1813, 2.6: "RR_VFS_BAD_HANDLE Illegal NFS file handle. The file handle failed internal
+	/* RFC 1813, 2.6: "NFS3ERR_BADHANDLE Illegal NFS file handle. The file handle failed internal
 	 * consistency checks." */
 	if (!rr_handle_decode(&tree->core->keys, handle, &id, &place))
 		return RR_VFS_BAD_HANDLE;
@@ -287,8 +292,8 @@ resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obje
 		node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!node)
 		return RR_VFS_BUSY;
-	/* Before a restart the object may have had another path: what a client holds is its handle from now
-	 * on. */
+	/* The object may have had another path before a restart. The node keeps the handle that the client
+	 * has. */
 	if (node->handle.length == 0) {
 		node->handle.length = handle.length;
 		memcpy(node->handle.data, handle.data, handle.length);

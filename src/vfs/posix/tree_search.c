@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* When to search, and what is known without it. tree_walk.c does the searching. */
+/* This file decides when to search, and what is known without a search. tree_walk.c does the searching. */
 #include "vfs/posix/tree_search.h"
 
 #include <errno.h>
@@ -44,6 +44,7 @@ search_memory(const struct rr_tree *tree, const struct rr_tree_root *root)
 	return &tree->core->search.memories[root - tree->core->roots];
 }
 
+/* Returns the two bits of the Bloom filter that stand for an inode number. */
 static void
 search_bits(uint64_t inode, uint32_t bits[2])
 {
@@ -68,7 +69,8 @@ rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t i
 		seen[bits[i] / 64] |= UINT64_C(1) << bits[i] % 64;
 }
 
-/* True where a recent vain walk did not meet the object, either, and it is not younger than that. */
+/* Tells whether a recent vain walk did not see the object either, and the object was not made after that walk
+ * began. */
 static bool
 search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
 {
@@ -82,6 +84,7 @@ search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const
 	return !(memory->seen[bits[0] / 64] >> bits[0] % 64 & memory->seen[bits[1] / 64] >> bits[1] % 64 & 1);
 }
 
+/* Returns the entry that this object has among those searched for in vain, and the object's hash. */
 static struct rr_search_vain *
 search_vain(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
 {
@@ -98,7 +101,7 @@ search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 	return vain->hash == hash && rr_now(tree->env) < vain->until;
 }
 
-/* The time for which the outcome of the search is believed. */
+/* Returns the time until which the outcome of the search is believed. */
 static uint64_t
 search_believed(const struct rr_tree *tree)
 {
@@ -107,6 +110,7 @@ search_believed(const struct rr_tree *tree)
 	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
 }
 
+/* Remembers that the search found nothing. */
 static void
 search_remember_vain(struct rr_tree *tree)
 {
@@ -127,6 +131,7 @@ search_remember_vain(struct rr_tree *tree)
 	memory->birth = search->began;
 }
 
+/* Goes on with a walk through the whole export. */
 static void
 search_everywhere(struct rr_tree *tree)
 {
@@ -142,7 +147,7 @@ search_everywhere(struct rr_tree *tree)
 	rr_tree_walk_begin(tree);
 }
 
-/* The walk has come to its end: either the search has, too, or it goes on everywhere. */
+/* Ends a walk: either the search ends, too, or it goes on everywhere. */
 static void
 search_walked(struct rr_tree *tree)
 {
@@ -158,7 +163,7 @@ search_walked(struct rr_tree *tree)
 	rr_tree_walk_end(tree);
 }
 
-/* One slice; up to the moment when the object is found, where a call waits for that. */
+/* Does one slice of the search. It ends early where a call waits and the object was found (called). */
 static void
 search_run(struct rr_tree *tree, uint64_t time, bool called)
 {
@@ -216,10 +221,8 @@ search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_h
 	rr_tree_walk_begin(tree);
 }
 
-/*
- * Where the object was seen: 0. ENOENT: it is not known, or not there any more. ESTALE: another object has
- * its inode number, so that it is gone from this file system.
- */
+/* Finds the object at the place where it was seen: 0. ENOENT: no place is known, or the object is not there
+ * any more. ESTALE: another object has its inode number, so the object is gone from this file system. */
 static int
 search_seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {

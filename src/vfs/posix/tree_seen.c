@@ -5,6 +5,7 @@
 
 enum { BUCKETS = 1 << 16 };
 
+/* A sighting is the place in which an object was seen. */
 struct sighting {
 	struct rr_map_link link; /* by the object's key */
 	struct rr_list age;
@@ -90,7 +91,8 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 	seen->octets += size;
 }
 
-/* Octets of the path with its final zero; 0: not known, or deeper than a handle can say. */
+/* Returns the octets of the path with its final zero; 0: the path is not known, or deeper than a handle can
+ * say. */
 static size_t
 seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {

@@ -7,13 +7,13 @@
 #include "vfs/posix/handle.h"
 
 /*
- * Where objects were seen, beside those that have a node: each entry of every directory that a search read,
- * and what nodes knew when they had to go. A handle that is not known is looked for here first, so that a
- * client that comes back with a thousand handles of one directory has it read once.
+ * This remembers where objects were seen, besides those that have a node: each entry of every directory that
+ * a search read, and the places of nodes that were freed. A handle that is not known is looked for here
+ * first, so that a client that comes back with a thousand handles of one directory has it read once.
  *
- * An object is known by export, device and inode number, and so is its directory: nothing points to anything,
- * and the oldest go when there are too many octets. All of it may be outdated: who follows a path looks what
- * it led to.
+ * An object is known by export, device and inode number, and so is its directory; no entry points to another,
+ * and the oldest entries are dropped when there are too many octets. An entry may be outdated: code that
+ * follows a path checks the object at its end.
  */
 struct rr_seen {
 	const struct rr_env *env;
@@ -28,12 +28,15 @@ enum { RR_SEEN_OCTETS = 16 << 20 };
 int rr_seen_init(struct rr_seen *seen, const struct rr_env *env);
 void rr_seen_free(struct rr_seen *seen);
 
+/* Returns the key of an object: a hash of its export, device and inode number. */
 uint64_t rr_seen_key(const struct rr_handle_id *id);
 
-/* The object of key has this name in the directory of parent. Does nothing where there is no memory. */
+/* Notes that the object of key has this name in the directory of parent. Does nothing where there is no
+ * memory. */
 void rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name);
 
-/* The path of the object below that of root, to be freed with rr_free(); NULL: not known. */
+/* Returns the path of the object below the object of root, which rr_free() frees. NULL: not known, or no
+ * memory. */
 char *rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* The lock of what trees know together: whose turn it is. */
+/* This file handles the lock of the core that several trees share. */
 
 void
 rr_tree_enter(struct rr_tree *tree)

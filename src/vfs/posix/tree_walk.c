@@ -17,12 +17,12 @@ struct below {
 };
 
 struct frame {
-	struct rr_list link;  /* in the search's frames, the innermost first */
-	struct rr_list below; /* struct below */
+	struct rr_list link;  /* in rr_search.frames, the innermost first */
+	struct rr_list below; /* list of struct below */
 	struct rr_handle_id id;
 	uint64_t key; /* rr_seen_key() */
 	uint32_t depth;
-	char name[]; /* in the directory above */
+	char name[]; /* its name in the directory above */
 };
 
 static struct frame *
@@ -49,7 +49,7 @@ walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 	rr_free(tree->env, frame);
 }
 
-/* The directory that is open from now on; -1: there is none. */
+/* Makes fd the open directory, and closes the one before; -1: no directory is open. */
 static void
 walk_set_fd(struct rr_search *search, int fd)
 {
@@ -58,6 +58,7 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
+/* Enters a directory: makes its frame and keeps fd, which is closed where there is no memory. */
 static bool
 walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
@@ -127,7 +128,7 @@ rr_tree_walk_end(struct rr_tree *tree)
 	tree->core->search.root = NULL;
 }
 
-/* Whether the object may be below this entry. */
+/* Tells whether the object may be below this entry. */
 static bool
 walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
 {
@@ -139,14 +140,15 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 		return false;
 	if (!search->hinted)
 		return true;
-	/* The last component itself is opened only where it may be a mounted file system's root: the
-	 * directory then has the inode number of what is below the mount. */
+	/* The last component of the hints is opened only where it may be the root of a mounted file system:
+	 * the entry then has the inode number of the directory below the mount. */
 	if (depth + (search->id.device == 0) >= hints->depth && hints->depth < RR_HANDLE_DEPTH_MAX)
 		return false;
 	hash = rr_handle_hash(&tree->core->keys, entry->d_name, strlen(entry->d_name));
 	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
 }
 
+/* Notes that a directory is to be read later. */
 static void
 walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -165,6 +167,7 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 	search->pending += sizeof(*below) + length;
 }
 
+/* Tells whether the entry is the object that is searched for. */
 static bool
 walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
 {
@@ -188,6 +191,7 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	return wanted;
 }
 
+/* Notes an entry as seen, and looks whether it is the object or leads to it. */
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {
@@ -226,7 +230,8 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	}
 }
 
-/* A directory that cannot be opened is passed over: what is below it cannot be reached, either. */
+/* Enters a directory. A directory that cannot be opened is passed over, as the objects below it cannot be
+ * reached, either. */
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -245,7 +250,8 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 		search->complete = false;
 }
 
-/* Opens the directory of frame by its path from the root; false where that leads to another one by now. */
+/* Opens the directory of frame by its path from the root. Returns false where the path leads to another
+ * directory by now. */
 static bool
 walk_reopen(struct rr_tree *tree, const struct frame *frame)
 {
@@ -261,7 +267,8 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
 	return fd >= 0 && rr_handle_same(&id, &frame->id);
 }
 
-/* Up to the directory above; where that has been moved meanwhile, to the next one that is where it was. */
+/* Goes up to the directory above; where that has been moved meanwhile, to the next directory above it that is
+ * still in its place. */
 static void
 walk_leave(struct rr_tree *tree, struct frame *frame)
 {

@@ -5,20 +5,20 @@
 #include <stdbool.h>
 
 /*
- * The walk of a search (vfs/posix/tree_search.h) through directories, one step at a
- * time. A frame stands for each directory from the export's root down to the
- * one that is open; it holds the names of those in it that are still to be read.
+ * The walk of a search (vfs/posix/tree_search.h) through directories, one step at a time. A frame stands for
+ * each directory from the export's root down to the one that is open; the frame holds the names of the
+ * directories in it that are still to be read.
  */
 struct rr_tree;
 
-/* From the root, along the hints or everywhere. */
+/* Begins a walk from the root, along the hints or everywhere. */
 void rr_tree_walk_begin(struct rr_tree *tree);
 
-/* Reads some entries, or goes to another directory. False: the walk is at its end, or the object was found
- * and its directory read. */
+/* Does a step: reads some entries, or goes to another directory. Returns false where the walk is at its end,
+ * or the object was found and its directory read. */
 bool rr_tree_walk_step(struct rr_tree *tree);
 
-/* There is no search any more. */
+/* Ends the search. */
 void rr_tree_walk_end(struct rr_tree *tree);
 
 #endif

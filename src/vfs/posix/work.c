@@ -6,7 +6,7 @@
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
 
-/* The steps that many operations take. */
+/* This file has the steps that many operations take. */
 
 static enum rr_vfs_status
 work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
@@ -88,8 +88,8 @@ rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, in
 		rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
-/* An object that cannot be opened (a symbolic link, a device, a directory that may not be read) is stored
- * by storing its whole file system. */
+/* Notes that the object is to be stored. An object that cannot be opened (a symbolic link, a device, a
+ * directory that may not be read) is stored with its whole file system. */
 void
 rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 {
@@ -99,7 +99,7 @@ rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 	if (object->memory)
 		return;
 	rr_tree_as_self(work->tree);
-	/* Nobody closes these descriptors before they have been copied. */
+	/* While the tree is entered, no other thread closes the descriptors, which rr_stores_add() copies. */
 	rr_tree_enter(work->tree);
 	if (!object->node)
 		rr_stores_add(&work->stores, object->fd, RR_STORE_FILE);
