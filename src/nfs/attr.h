@@ -4,14 +4,15 @@
 
 #include "nfs/proc.h"
 
-/* Attributes of what is exported as those of replies, and the other way round. */
+/* These functions translate attributes between struct rr_vfs_attributes and its kin and the types of NFS
+ * version 3. */
 
 void rr_nfs_fattr(const struct rr_vfs_attributes *given, fattr3 *attributes);
 void rr_nfs_post_op(const struct rr_vfs_known *known, post_op_attr *attributes);
 void rr_nfs_wcc(const struct rr_vfs_change *change, wcc_data *wcc);
 nfstime3 rr_nfs_time(struct rr_vfs_time time);
 
-/* What a call asks to be set. */
+/* Translates the attributes that a call asks to set. */
 void rr_nfs_set(const sattr3 *attributes, struct rr_vfs_set *set);
 
 #endif

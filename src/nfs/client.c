@@ -6,10 +6,8 @@
 
 #include "ulb/reply.h"
 
-/*
- * The client as a whole: it owns its rr_client, and all that one call that is
- * waited for needs. Pieces of file data (client_io.c) are their callers'.
- */
+/* This file has the client as a whole: it owns its rr_client, and the memory for the call that is being
+ * waited for. Pieces of file data (client_io.c) belong to their callers. */
 
 int
 rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
@@ -68,7 +66,7 @@ rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_ca
 
 /* ---- NFS procedures ---- */
 
-/* A call that waits for a busy server. */
+/* The pause after which a call to a busy server is repeated. */
 struct pause {
 	struct rr_nfs_retry retry;
 	bool over;
@@ -80,7 +78,7 @@ client_pause_over(struct rr_timer *timer)
 	rr_container(timer, struct pause, retry.later)->over = true;
 }
 
-/* Makes the call: its status, or negative. */
+/* Makes the call. Returns its status, or a negative error. */
 static int
 client_try(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {
@@ -129,7 +127,7 @@ rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *resu
 	return rr_nfs_call_with(nfs, &call);
 }
 
-/* ---- What it is ---- */
+/* ---- Properties ---- */
 
 const char *
 rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs)

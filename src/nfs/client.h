@@ -12,33 +12,29 @@
 #include "ulb/nfs3.h"
 
 /*
- * An NFS client: one export of one server, by version 3 (RFC 1813), or the root of one by versions 4.1
- * and 4.2.
+ * This is an NFS client of one export of one server, by version 3 (RFC 1813), or of the root of a server by
+ * versions 4.1 and 4.2.
  *
- * Two kinds of functions. Those that move file data are asynchronous: many
- * are outstanding at a time, and the caller runs the engine's loop. All others
- * wait for their answer, running the loop meanwhile.
+ * There are two kinds of functions. Those that move file data are asynchronous: many are under way at a time,
+ * and the caller runs the engine's loop. All others wait for their answer, running the loop meanwhile.
  *
- * Results: 0; a negative enum rpcrdma_error where no answer came or it was no
- * good; or, positive, the nfsstat3 that the server answered. In both latter
- * cases rpcrdma_nfs_error() tells what it means, for people.
+ * Results: 0; a negative enum rpcrdma_error where no valid answer came; or, positive, the nfsstat3 that the
+ * server answered. After a failure rpcrdma_nfs_error() returns a text for people.
  *
- * A call that is not idempotent may have been executed by a server that was
- * then restarted, so that the answer was lost and the same call, sent again,
- * finds its own work done. Where the connection was made again during a call,
- * such an outcome counts as success: NFS3ERR_EXIST of mkdir, symlink, link and
- * create, if what exists is of the right kind; NFS3ERR_NOENT of remove, rmdir,
- * and of rename if the new name exists.
+ * A call that is not idempotent may have been executed by a server that was then restarted, so that the
+ * answer was lost and the same call, sent again, finds its own work done. Where the connection was made again
+ * during a call, such an outcome counts as success: NFS3ERR_EXIST of mkdir, symlink, link and create, if what
+ * exists is of the right kind; NFS3ERR_NOENT of remove, rmdir, and of rename if the new name exists.
  */
 struct rr_nfs_config {
-	struct rr_client_config rpc; /* address: of the NFS service */
+	struct rr_client_config rpc; /* with the address of the NFS service */
 	const char *server;          /* the server's name, for messages */
-	const char *path;            /* an export, or something in one: begins with '/' */
-	uint16_t mount_port;         /* where MOUNT is served over TCP; 0: see rr_nfs_open() */
+	const char *path;            /* an export, or an object in one: begins with '/' */
+	uint16_t mount_port;         /* the port of MOUNT over TCP; 0: see rr_nfs_open() */
 	uint16_t rpcbind;            /* the port of rpcbind; 0: 111 */
 	enum rr_nfs_version version;
-	uint64_t timeout; /* ns to wait for a first sign of life of an RPC server; 0: for ever */
-	bool (*interrupted)(void *ctx); /* NULL, or asked while waiting: true ends what is waited for */
+	uint64_t timeout; /* ns to wait for the first answer of an RPC server; 0: without limit */
+	bool (*interrupted)(void *ctx); /* NULL, or asked while a function waits: true ends the wait */
 	void *interrupted_ctx;
 };
 
@@ -49,7 +45,7 @@ struct rr_nfs_object {
 };
 
 enum {
-	RR_NFS_NAME = 255,  /* octets of a file name that this side takes */
+	RR_NFS_NAME = 255,  /* most octets of a file name that this client accepts */
 	RR_NFS_PATH = 4096, /* octets of a path or of a symbolic link's target, with the closing zero */
 	RR_NFS_LINKS = 40,  /* symbolic links followed in one path */
 };
@@ -57,13 +53,13 @@ enum {
 /*
  * Connects, finds the export that path is in, and mounts it.
  *
- * Without a version in config, the highest that the server speaks is spoken, but version 3 where the tree of
- * version 4 has nothing of the first name in the path, and version 3 an export of its own.
+ * Without a version in config, the client uses the highest version that the server has; but version 3 where
+ * the tree of version 4 has no object of the first name in the path, and version 3 has an export of it.
  *
- * Over version 3, MOUNT is asked for path, then for what is above it, up to "/", until the server accepts:
- * that is the root. It is asked on the connection itself; where the server does not offer MOUNT there (Linux
- * over RDMA and TCP), over TCP at mount_port, or, if that is 0, at the port that the server's rpcbind
- * names.
+ * Over version 3, MOUNT is asked for path, then for the directories above it, up to "/", until the server
+ * accepts one: that is the root. MOUNT is asked on the connection itself; where the server does not offer
+ * MOUNT there (Linux over RDMA and TCP), over TCP at mount_port, or, if that is 0, at the port that the
+ * server's rpcbind names.
  *
  * Errors (text says more): ADDRESS, REFUSED, UNREACHABLE, TIMEDOUT, REJECTED, PEER, PROG_UNAVAIL (no NFS
  * there), CANCELLED, NOMEM; positive: the server exports nothing there.
@@ -71,47 +67,46 @@ enum {
 int rr_nfs_open(struct rpcrdma_engine *engine, const struct rr_nfs_config *config, struct rpcrdma_nfs **nfs,
 	struct rr_text *text);
 
-/* Opens an export by a URL that was taken apart; path is that of the URL, or one above it. */
+/* Opens an export by a parsed URL; path is the path of the URL, or one above it. */
 int rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config,
 	const struct rr_url *url, const char *path, struct rpcrdma_nfs **nfs, struct rr_text *text);
 
-/* True where version 4.2 is spoken, whose procedures (nfs/v4/newer.h) are there then. */
+/* Tells whether the client uses version 4.2, whose procedures (nfs/v4/newer.h) can be called then. */
 bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 
-/* The connection, for counters and what was negotiated. */
+/* Returns the RPC client, for its counters and what was negotiated. */
 struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
-/* What was mounted, and the rest of config.path below it ("" where there is none). */
+/* These return the path that was mounted, the rest of config.path below it ("" where nothing is left), and
+ * the handle of the mounted root. */
 const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);
 const char *rr_nfs_rest(const struct rpcrdma_nfs *nfs);
 const struct rpcrdma_nfs_handle *rr_nfs_root(const struct rpcrdma_nfs *nfs);
 
-/* The most that one READ and one WRITE may have (FSINFO's rtmax and wtmax, within RR_NFS_IO_MAX), and a file.
- */
+/* These return the most octets of a READ and of a WRITE (FSINFO's rtmax and wtmax, within RR_NFS_IO_MAX), and
+ * of a file. */
 uint32_t rr_nfs_read_max(const struct rpcrdma_nfs *nfs);
 uint32_t rr_nfs_write_max(const struct rpcrdma_nfs *nfs);
 uint64_t rr_nfs_file_max(const struct rpcrdma_nfs *nfs);
 
-/*
- * While clean is true, interruption is not looked at, and every call ends after at most five seconds: for
- * removing what should not stay behind. NFS3ERR_JUKEBOX is waited out for as long: a server whose connection
- * was lost during such a call may answer so when the call is repeated.
- */
+/* Switches cleaning on or off. While it is on, interruption is ignored, and every call ends after at most
+ * five seconds: for removing files that should not stay behind. A call that the server answers with
+ * NFS3ERR_JUKEBOX is repeated for as long, because a server whose connection was lost during such a call may
+ * answer so when the call is repeated. */
 void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 
 /* ---- Names (client_path.c) ---- */
 
-/* One name in a directory; a symbolic link is not followed. The attributes are asked for where LOOKUP had
- * none. */
+/* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR
+ * where LOOKUP gave no attributes. */
 int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rr_nfs_object *object);
 
-/*
- * A path of many names, from the root of what is mounted. Symbolic links on the way are followed on this
- * side, the last one only if follow is set. ".." is left to the server. A relative target is read from the
- * link's directory. An absolute target names a path of the server: where it leads into what is mounted (it
- * begins with rr_nfs_export()), it is followed from the root; else the walk fails with NOTSUP.
- */
+/* Looks up a path of many names, from the root of the mounted export. Symbolic links on the way are followed
+ * by this client, a link at the end only if follow is set. ".." is resolved by the server. A relative target
+ * is resolved from the link's directory. An absolute target names a path of the server: where it leads into
+ * the mounted export (it begins with rr_nfs_export()), it is followed from the root; else the walk fails with
+ * NOTSUP. */
 int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
 
 /* ---- One procedure each (client_ops.c) ---- */
@@ -120,14 +115,15 @@ int rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 int rr_nfs_setattr(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes);
 
-/* access: ACCESS3_READ, ...; granted: those of them that the server allows. */
+/* access: ACCESS3_READ, ...; granted: those of these rights that the server allows. */
 int rr_nfs_access(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted);
 
-/* target: RR_NFS_PATH octets, closed by a zero. A target with a zero in it, or too long a one: PEER. */
+/* Reads the target of a symbolic link. target: RR_NFS_PATH octets; the text ends with a zero. PEER: the
+ * target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
 
-/* A new regular file, GUARDED (it must not exist yet), or UNCHECKED. */
+/* Makes a new regular file, GUARDED (it must not exist yet) or UNCHECKED. */
 int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object);
 int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
@@ -142,62 +138,64 @@ int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from
 	const struct rpcrdma_nfs_handle *to, const char *to_name);
 int rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status);
 
-/* Everything of the file; verifier is to be compared with those of the WRITEs (RFC 1813, 3.3.21). */
+/* Stores all written data of the file; verifier is to be compared with those of the WRITEs (RFC 1813,
+ * 3.3.21). */
 int rr_nfs_commit(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE]);
 
 /* ---- Directories (client_dir.c) ---- */
 
 struct rr_nfs_entry {
-	const char *name; /* no '/' in it, and neither "." nor ".."; at most RR_NFS_NAME octets */
+	const char *name; /* without '/', neither "." nor ".."; at most RR_NFS_NAME octets */
 	uint64_t fileid;
-	const struct rr_nfs_object *object; /* NULL where the server did not say */
+	const struct rr_nfs_object *object; /* NULL where the server gave no handle or no attributes */
 };
 
-/* The most that a directory may have: one that never ends must not be read for ever. */
+/* The most entries of a directory, so that a directory without an end is not read for ever. */
 enum { RR_NFS_ENTRIES = 10000000 };
 
-/* Calls each(ctx, entry) for all entries; what that returns other than 0 ends it and is returned. each may
- * call other functions of this client. READDIRPLUS, or READDIR where the server has no such thing. */
+/* Calls each(ctx, entry) for all entries of a directory; a result other than 0 ends the listing and is
+ * returned. each may call other functions of this client. Entries are read by READDIRPLUS, or by READDIR
+ * where the server does not have the former. */
 int rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx);
 
-/* A call that a busy server wants to have again later: the client's own. */
+/* The state of a call that a busy server wants to be sent again later. It is used by the client only. */
 struct rr_nfs_retry {
 	struct rr_timer later;
-	uint64_t until; /* from then on, NFS3ERR_JUKEBOX is a status as any other */
+	uint64_t until; /* from then on, NFS3ERR_JUKEBOX is treated as any other status */
 };
 
 /* ---- File data (client_io.c) ---- */
 
-/*
- * One piece of file data on its way. The caller owns it, and data, until done() or until rr_nfs_io_cancel()
- * returns. A piece may be larger than one READ or WRITE: then several follow each other. So do they where the
- * server takes or gives less than it was asked for.
- */
+/* A piece of file data that is being read or written. The caller owns it, and data, until done() or until
+ * rr_nfs_io_cancel() returns. A piece may be larger than one READ or WRITE: then several of these follow each
+ * other; and so where the server returns or accepts fewer octets than the call had. */
 struct rr_nfs_io {
 	/* Set by the caller. */
 	const struct rpcrdma_nfs_handle *file;
-	void *data; /* only read from by rr_nfs_write() */
+	void *data; /* rr_nfs_write() does not change it */
 	uint64_t offset;
 	uint32_t length;
-	stable_how stable; /* WRITE */
-	bool once; /* READ: of a file that nothing else is read from; version 4 closes it by the same call */
-	void (*done)(struct rr_nfs_io *io, int error); /* from the loop: 0, negative, or positive as above */
+	stable_how stable; /* of WRITE */
+	bool once; /* of READ: the file is read only once, so version 4 opens, reads and closes it by one call
+		    */
+	void (*done)(struct rr_nfs_io *io,
+		int error); /* called from the loop: 0, negative, or positive as above */
 	void *ctx;
 
 	/* Set before done(0). */
-	uint32_t moved;                       /* READ: less than length only at the end of the file */
-	bool eof;                             /* READ: nothing is behind this piece */
-	stable_how committed;                 /* WRITE: the least of what the server did */
-	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* WRITE: of the last one */
-	bool verifier_changed;                /* WRITE: they were not all the same */
+	uint32_t moved;                       /* of READ: less than length only at the end of the file */
+	bool eof;                             /* of READ: the file ends behind this piece */
+	stable_how committed;                 /* of WRITE: the least that the server did */
+	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* of WRITE: of the last WRITE */
+	bool verifier_changed;                /* of WRITE: the WRITEs had different verifiers */
 
-	/* The client's. */
+	/* The members below belong to the client. */
 	struct rpcrdma_nfs *nfs;
 	struct rr_call call;
 	struct rr_nfs_retry retry;
-	uint32_t answers; /* READs or WRITEs that this piece took so far */
+	uint32_t answers; /* READs or WRITEs that were answered so far */
 	union {
 		READ3args read;
 		WRITE3args write;
@@ -208,30 +206,29 @@ struct rr_nfs_io {
 	} result;
 };
 
-/* Data is placed in io->data: by the server's RDMA Writes, or by a copy where it came inline. */
+/* These start a read or a write. Data of a read is placed in io->data: by the server's RDMA Writes, or by a
+ * copy where it came inline. */
 void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 
-/* Ends it without done(). No effect on one that is not under way (or zeroed). */
+/* Ends a piece without done(). No effect on a piece that is not under way (or zeroed). */
 void rr_nfs_io_cancel(struct rr_nfs_io *io);
 
 /* ---- Names of many files at a time (client_async.c) ---- */
 
-/*
- * One procedure under way. The caller owns it, and what its arguments point to, until done() or until
- * rr_nfs_op_cancel() returns. It is made once: neither NFS3ERR_JUKEBOX nor an answer that was lost with a
- * connection is dealt with.
- */
+/* A procedure under way. The caller owns it, and the memory that its arguments point to, until done() or
+ * until rr_nfs_op_cancel() returns. The call is made once: it is not repeated after NFS3ERR_JUKEBOX, nor is
+ * an answer that was lost with a connection made up for. */
 struct rr_nfs_op {
 	/* Set by the caller. */
-	void (*done)(struct rr_nfs_op *op, int error); /* from the loop: 0, negative, or an nfsstat3 */
+	void (*done)(struct rr_nfs_op *op, int error); /* called from the loop: 0, negative, or an nfsstat3 */
 	void *ctx;
 
 	/* Set before done(). */
-	struct rr_nfs_object object; /* LOOKUP and CREATE, where error is 0 */
-	bool again;                  /* the connection was made again: it may have been executed twice */
+	struct rr_nfs_object object; /* of LOOKUP and CREATE, where error is 0 */
+	bool again; /* the connection was made again: the call may have been executed twice */
 
-	/* The client's. */
+	/* The members below belong to the client. */
 	struct rpcrdma_nfs *nfs;
 	struct rr_call call;
 	uint32_t reconnects;
@@ -260,42 +257,46 @@ struct rr_nfs_op {
 
 void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
-/* A new regular file, GUARDED. */
+/* Makes a new regular file, GUARDED. */
 void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const sattr3 *attributes);
 void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes);
-/* A new regular file with all of its data, made under a temporary name of the directory and renamed, by one
- * call: where rr_nfs_can_put() is true. The data stays the caller's until done(). */
+/* A new regular file with all of its data, which is made under a temporary name in the directory and then
+ * renamed, by one call. That is possible where rr_nfs_can_put() is true. The data stays the caller's until
+ * done(). */
 struct rr_nfs_put {
 	const struct rpcrdma_nfs_handle *directory;
 	const char *temporary, *name;
 	sattr3 attributes;
 	const void *data;
 	uint32_t length;
-	bool *made; /* set to true where the server refuses something, and the temporary name is there */
+	bool *made; /* set to true where the server refused a step after it made the file: the temporary name
+		       then exists */
 };
 bool rr_nfs_can_put(const struct rpcrdma_nfs *nfs);
 void rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put);
-/* In one directory. */
+/* Renames a file within one directory. */
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);
 
-/* Over version 4.2 alone: the next data, or the next hole (result.seek.found; NFS3ERR_NXIO: there is no
- * data); and the beginning of a file, copied by the server into another file of it, and stored. handles:
- * until done(). */
+/* These need version 4.2. rr_nfs_op_seek() finds the next data, or the next hole (result.seek.found;
+ * NFS3ERR_NXIO: there is no data). rr_nfs_op_copy() lets the server copy the beginning of a file into another
+ * of its files, and store it. The handles must stay until done(). */
 void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
 	uint64_t offset, bool data);
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length);
-/* Whether there are extended attributes: result.xattr.length is 0 where there are not. */
+/* Finds out whether a file has extended attributes: result.xattr.length is 0 where it has no extended
+ * attribute. */
 void rr_nfs_op_list_xattrs(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file);
 
-/* Ends it without done(). No effect on one that is not under way (or zeroed). */
+/* Ends a procedure without done(). No effect on a procedure that is not under way (or zeroed). */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);
 
-/* Ends what is waited for in the loop of the caller, too: true once interrupted. */
+/* Tells whether the user has interrupted the client: a caller that turns the loop itself ends its wait
+ * then. */
 bool rr_nfs_interrupted(const struct rpcrdma_nfs *nfs);
 
 #endif

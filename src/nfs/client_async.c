@@ -3,8 +3,9 @@
 
 #include <string.h>
 
-/* Procedures on names, many under way at a time, for who has many files. */
+/* This file has procedures on names, many under way at a time, for programs that handle many files. */
 
+/* Ends a procedure and calls done(). */
 static void
 async_finish(struct rr_nfs_op *op, int error)
 {
@@ -15,7 +16,7 @@ async_finish(struct rr_nfs_op *op, int error)
 	op->done(op, error);
 }
 
-/* What the server said of the object, where it said all of it. */
+/* Takes the handle and the attributes of the object. Returns false where the server did not send both. */
 static bool
 async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
 {
@@ -25,6 +26,7 @@ async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attr
 	return true;
 }
 
+/* Takes the result of a call that was answered. Returns 0 or the error that the procedure ends with. */
 static int
 async_result(struct rr_nfs_op *op)
 {

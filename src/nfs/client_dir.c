@@ -4,29 +4,29 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Reading directories. A reading owns its memory, so that what is done with each entry may call the client
- * again. */
+/* This file reads directories. A reading owns its memory, so that the function that gets the entries may call
+ * the client again. */
 
 enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
 
+/* The state of a listing. */
 struct reading {
 	struct rpcrdma_nfs *nfs;
 	const struct rpcrdma_nfs_handle *directory;
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
 	void *ctx;
 	uint64_t cookie;
-	uint64_t entries, remarked; /* how many there were; and the cookie of one of them, kept for a while */
+	uint64_t entries,
+		remarked; /* the number of entries so far; and the cookie of one of them, kept for a while */
 	uint8_t verifier[NFS3_COOKIEVERFSIZE];
 	bool eof;
 	uint8_t *keep, *arena;
 	uint32_t keep_size;
 };
 
-/*
- * RFC 1813, 3.3.16: a cookie is where the next READDIR goes on, so one that comes a second time leads through
- * the same entries for ever. The cookie of an entry is kept until twice as many came: a circle of any length
- * comes by it.
- */
+/* Checks the cookie of an entry. RFC 1813, 3.3.16: a cookie is the place where the next READDIR goes on, so a
+ * cookie that comes a second time leads through the same entries for ever. A cookie is kept until twice as
+ * many entries have come, so that a circle of any length is detected. */
 static int
 dir_note_cookie(struct reading *reading, uint64_t cookie)
 {
@@ -44,10 +44,8 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
 	return 0;
 }
 
-/*
- * One entry is handed on. A name is one that may be given to the local file system as it is: with a '/' or a
- * zero in it, it could lead anywhere.
- */
+/* Passes one entry on. The name must be one that may be given to the local file system as it is: with a '/'
+ * or a zero in it, it could lead anywhere. */
 static int
 dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	const struct rr_nfs_object *object)
@@ -86,7 +84,7 @@ dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
 }
 
-/* A server that gives neither an entry nor the end would be asked for ever. */
+/* Checks that a reply had an entry or was the last one: any other server would be asked for ever. */
 static int
 dir_check_progress(struct reading *reading, bool any)
 {

@@ -6,10 +6,9 @@
 #include "base/checked.h"
 #include "ulb/reply.h"
 
-/*
- * Pieces of file data, many under way at a time. Each is one call at a time, until all of it was moved. The
- * memory is the caller's: the piece with its call, and the data, which the call's sink points into.
- */
+/* This file reads and writes pieces of file data, many at a time. For each piece, one call is under way at a
+ * time, until all of the piece was moved. The memory is the caller's: the piece with its call, and the data,
+ * which the call's sink points into. */
 
 static void io_send_read(struct rr_nfs_io *io);
 static void io_send_write(struct rr_nfs_io *io);
@@ -34,7 +33,7 @@ io_broken(struct rr_nfs_io *io, const char *what)
 		io_is_read(io) ? "READ" : "WRITE", what);
 }
 
-/* ---- What both have in common ---- */
+/* ---- READ and WRITE ---- */
 
 static void
 io_again(struct rr_timer *timer)
@@ -44,7 +43,8 @@ io_again(struct rr_timer *timer)
 	io_is_read(io) ? io_send_read(io) : io_send_write(io);
 }
 
-/* True where the call failed, and the piece with it, or where it is to be made again later. */
+/* Handles the end of a call. Returns true where the call failed, and ended the piece, or where the call is
+ * repeated later. */
 static bool
 io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 {
@@ -59,7 +59,8 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 		return false;
 	if (rr_nfs_retry_later(nfs, &io->retry, status))
 		return true;
-	/* A status that version 3 has not. */
+	/* The status is not one of version 3, so it may come from opening the file: the data is read by READ
+	 * instead. */
 	if (io->call.proc == RR_V4_READ_ONCE && status > NFS3ERR_JUKEBOX) {
 		io->once = false;
 		io_send_read(io);
@@ -102,12 +103,11 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
 	io->nfs = NULL;
 }
 
-/*
- * The least that a server must move: octets of an answer, but for the first so many of a piece. One that
- * gives an octet at a time would keep its client for ever.
- */
+/* The least octets that an answer must move on average, after the first ANSWERS_FREE answers of a piece. A
+ * server that returns an octet at a time would keep its client busy for ever. */
 enum { LEAST = 512, ANSWERS_FREE = 64 };
 
+/* Checks that the server moves enough octets with each answer. */
 static int
 io_check_progress(struct rr_nfs_io *io)
 {
@@ -132,7 +132,7 @@ io_send_read(struct rr_nfs_io *io)
 	rr_nfs_send(io->nfs, &io->call);
 }
 
-/* Takes what the server gave. */
+/* Takes the data that the server returned. */
 static int
 io_take_read(struct rr_nfs_io *io)
 {
@@ -160,8 +160,8 @@ io_read_done(struct rr_call *call, int error)
 	if (io_ended(io, error, io->result.read.status))
 		return;
 	error = io_take_read(io);
-	/* RFC 1813, section 3.3.6: a server may return fewer octets than requested; not being at the end, it
-	 * has more. */
+	/* RFC 1813, section 3.3.6: a server may return fewer octets than requested. As this is not the end of
+	 * the file, the rest is read by another call. */
 	if (error || io->eof || io->moved == io->length)
 		io_finish(io, error);
 	else
@@ -193,7 +193,7 @@ io_send_write(struct rr_nfs_io *io)
 	rr_nfs_send(io->nfs, &io->call);
 }
 
-/* Notes what the server took. */
+/* Notes how much data the server accepted, and how stable that is. */
 static int
 io_take_write(struct rr_nfs_io *io)
 {
@@ -201,8 +201,8 @@ io_take_write(struct rr_nfs_io *io)
 
 	if (ok->count == 0 || ok->count > io->args.write.count)
 		return io_broken(io, "count is 0, or more than was sent");
-	/* RFC 1813, section 3.3.7: "the server ... can return a higher level of stability", never a lower
-	 * one. */
+	/* RFC 1813, section 3.3.7: "the server ... can return a higher level of stability". A lower level is
+	 * an error. */
 	if (ok->committed < io->stable)
 		return io_broken(io, "the data is less stable than was asked for");
 	if (io->moved == 0 || ok->committed < io->committed)

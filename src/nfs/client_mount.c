@@ -8,9 +8,10 @@
 #include "nfs/lookup.h"
 #include "ulb/mount3.h"
 
-/* Finding the export that a path is in: MOUNT version 3 (RFC 1813, section 5), and rpcbind for its port. */
+/* This file finds the export that a path is in: by MOUNT version 3 (RFC 1813, section 5), and by rpcbind for
+ * its port. */
 
-/* What the schema does not bound: the flavors of MNT, and the list of EXPORT. */
+/* The most octets of results that the schema does not bound: the flavors of MNT, and the list of EXPORT. */
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
 
 static struct rr_call
@@ -29,9 +30,9 @@ mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, ui
 	};
 }
 
-/* ---- Where MOUNT is ---- */
+/* ---- The connection to MOUNT ---- */
 
-/* A client over TCP at another port of the server. */
+/* Makes a client over TCP to another port of the server. */
 static int
 mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 {
@@ -44,6 +45,7 @@ mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **c
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);
 }
 
+/* Asks rpcbind for the port of MOUNT. */
 static int
 mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 {
@@ -69,8 +71,10 @@ mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 		why.text);
 }
 
-/* ---- What it answers ---- */
+/* ---- The answers of MOUNT ---- */
 
+/* Takes the root's handle from the answer of MNT, where this client has a flavor of authentication that the
+ * export accepts. */
 static int
 mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
@@ -108,7 +112,7 @@ rr_nfs_cut(char *path)
 	return true;
 }
 
-/* Lists what the server exports into text; says nothing where it will not tell. */
+/* Lists the server's exports in text, for a message; text is empty where the server does not list them. */
 static void
 list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
 {
@@ -130,7 +134,7 @@ list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text,
 			(int)node->ex_dir.length, (const char *)node->ex_dir.data);
 }
 
-/* MOUNT's statuses have the numbers of NFS's. */
+/* Reports why the mount was refused. MOUNT's statuses have the numbers of NFS's. */
 static int
 mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
 {
@@ -145,10 +149,8 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 		nfs, (int)status, "%.60s has no export of the path %.60s%s", nfs->server, nfs->path, list);
 }
 
-/*
- * MNT of the path, then of what is above it. Of the refusals, the one that says most is reported: that of
- * permission, else the first.
- */
+/* Asks MOUNT for the path, then for the directories above it. Of several refusals the most useful is
+ * reported: a missing permission, else the first refusal. */
 static int
 mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 {

@@ -7,13 +7,13 @@
 #include "nfs/nfs_private.h"
 #include "ulb/nfs42.h"
 
-/* The way to a mounted export: connect, greet, mount, ask for the limits. */
+/* This file opens an export: it connects, checks that the server answers, mounts, and asks for the limits. */
 
 #define TICK (250 * RR_MILLISECOND)
 
 struct deadline {
 	struct rpcrdma_nfs *nfs;
-	uint64_t at; /* 0: none */
+	uint64_t at; /* 0: no deadline */
 };
 
 static bool
@@ -25,8 +25,8 @@ open_is_late(void *ctx)
 	       rr_nfs_interrupted(deadline->nfs);
 }
 
-/* Waits for the connection and for an answer to NULL: an RPC server that serves this version of NFS is there.
- */
+/* Waits for the connection and for an answer to NULL, which shows that an RPC server serves this version of
+ * NFS there. */
 static int
 open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 {
@@ -48,7 +48,7 @@ open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 	return error;
 }
 
-/* FSINFO: how much a READ, a WRITE, a READDIR and a file may have, on the file system of an object. */
+/* Asks by FSINFO for the limits of a READ, a WRITE, a READDIR and a file, on the file system of an object. */
 static int
 open_ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 {
@@ -95,7 +95,7 @@ open_v3(struct rpcrdma_nfs *nfs)
 
 /* ---- Version 4 ---- */
 
-/* A session, within the time that a server has to answer. */
+/* Opens a session, within the time that the server has to answer. */
 static int
 open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
@@ -116,7 +116,7 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
 }
 
-/* RFC 8881, 7.3: all exports of a server are in one tree; its root is what is mounted. */
+/* Sets the root of the server as what is mounted. RFC 8881, 7.3: all exports of a server are in one tree. */
 static int
 mount_root(struct rpcrdma_nfs *nfs)
 {
@@ -131,9 +131,9 @@ mount_root(struct rpcrdma_nfs *nfs)
 }
 
 /*
- * RFC 8881, 5.4: attributes such as maxfilesize are those of a file system, and the root of a server is often
- * on one of its own, where no file can be. So the limits are those of the object at the path, or of the
- * closest directory above it that exists. missing: the root has no object of the path's first name.
+ * Asks for the limits at the path, or at the closest directory above it that exists. RFC 8881, 5.4:
+ * attributes such as maxfilesize belong to a file system, and the root of a server is often a file system of
+ * its own, which can hold no file. missing: the root has no object of the path's first name.
  */
 static int
 open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
@@ -172,11 +172,10 @@ open_leave_v4(struct rpcrdma_nfs *nfs)
 	nfs->v4 = NULL;
 }
 
-/*
- * The tree of version 4 need not begin where MOUNT's names do: the Linux server has the directory of an
- * export with fsid=0 for its root (exports(5)). So a path whose first name version 4 does not have is mounted
- * with version 3; where version 3 exports "/" only, or fails as well, the client stays with version 4.
- */
+/* Chooses the version for a path whose first name version 4 does not have. The tree of version 4 need not
+ * begin where MOUNT's names do: the Linux server uses the directory of an export with fsid=0 as its root
+ * (exports(5)). So the path is mounted with version 3; where version 3 only exports "/", or fails as well,
+ * the client stays with version 4. */
 static int
 open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
@@ -190,6 +189,7 @@ open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return open_v4(nfs, minor, &missing);
 }
 
+/* Opens the export with the highest version that the server has. */
 static int
 open_highest(struct rpcrdma_nfs *nfs)
 {

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
-/* One procedure each, waited for. client.h says what becomes of answers that were lost with a connection. */
+/* This file has functions that each make one call and wait for it. client.h describes how they handle answers
+ * that were lost with a connection. */
 
-/* A call under way may have been executed twice if the connection was made again meanwhile. */
+/* The beginning of a call. The call may have been executed twice if the connection was made again since. */
 struct attempt {
 	struct rpcrdma_nfs *nfs;
 	uint32_t reconnects;
@@ -29,7 +30,7 @@ ops_where(const struct rpcrdma_nfs_handle *directory, const char *name)
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
-/* What CREATE and MKDIR answered, or LOOKUP where they left it open. */
+/* Takes the result of CREATE or MKDIR, or asks by LOOKUP where the server did not send all of it. */
 static int
 ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)
@@ -42,7 +43,8 @@ ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, co
 	return 0;
 }
 
-/* The server says that name exists; it may be this client's own doing. Returns 0 where it is. */
+/* Handles the error that name exists already, which this client's own call may have caused. Returns 0 where
+ * the name is an object of the wanted type after a repeated call, else error. */
 static int
 ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)
@@ -95,8 +97,8 @@ rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle
 {
 	READLINK3args args = { .symlink = rr_nfs_fh(handle) };
 	READLINK3res result;
-	/* The target is small, and Linux's servers mistake a Write chunk for it: it may come in a Reply
-	 * chunk. */
+	/* The target is small, and Linux's servers use a Write chunk for it wrongly, so it may come in a
+	 * Reply chunk. */
 	struct rr_call call = {
 		.proc = NFSPROC3_READLINK,
 		.args = &args,

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* From names to objects. */
+/* This file looks up names and paths. */
 
 int
 rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
@@ -24,10 +24,9 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return 0;
 }
 
-/* The state of a walk: the path still to go, in path[0], built in turns in the two buffers. at_root: here is
- * the root, which is taken for a directory, and its attributes were not asked for. by_name: one name at a
- * time.
- */
+/* The state of a walk. rest is the path that is left, which lies in path[turn] after a symbolic link.
+ * at_root: here is the root, which is taken for a directory, and its attributes were not fetched. by_name:
+ * names are looked up one at a time. */
 struct walk {
 	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object here;
@@ -37,7 +36,7 @@ struct walk {
 	const char *rest;
 };
 
-/* Takes the next name off the rest; false at its end. */
+/* Takes the next name off the rest; the name is empty at the end of the path. */
 static int
 path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 {
@@ -54,7 +53,7 @@ path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 	return 0;
 }
 
-/* The part of an absolute target that is inside what is mounted, or NULL. */
+/* Returns the part of an absolute target that is inside the mounted export, or NULL. */
 static const char *
 path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 {
@@ -82,8 +81,8 @@ path_go_on(struct walk *walk, const struct rr_nfs_object *next)
 	walk->at_root = false;
 }
 
-/* Puts the target of the link in front of the rest. walk->here stays the link's directory, unless it is
- * absolute. */
+/* Puts the target of the link in front of the rest. walk->here stays the link's directory, unless the target
+ * is absolute. */
 static int
 path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 {
@@ -116,7 +115,8 @@ path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 	return 0;
 }
 
-/* POSIX: above the root there is the root. RFC 8881, 18.14.3, has NFS4ERR_NOENT there. */
+/* Tells whether name leads to the directory itself. POSIX: ".." of the root is the root, but RFC 8881,
+ * 18.14.3, has NFS4ERR_NOENT there. */
 static bool
 path_stays(const struct walk *walk, const char *name)
 {
@@ -127,7 +127,7 @@ path_stays(const struct walk *walk, const char *name)
 		       memcmp(here->data, root->data, root->length) == 0);
 }
 
-/* One name further. last: nothing comes behind it. */
+/* Goes one name further. last: no other name follows. */
 static int
 path_step(struct walk *walk, const char *name, bool follow)
 {
@@ -142,7 +142,7 @@ path_step(struct walk *walk, const char *name, bool follow)
 	error = rr_nfs_lookup(walk->nfs, &walk->here.handle, name, &next);
 	if (error)
 		return error;
-	/* "link/" means what the link leads to, as POSIX has it. */
+	/* "link/" means the object that the link leads to, as POSIX says. */
 	if (next.attributes.type == NF3LNK && (!last || follow || walk->rest[0] == '/'))
 		return path_follow_link(walk, &next);
 	path_go_on(walk, &next);
@@ -151,8 +151,8 @@ path_step(struct walk *walk, const char *name, bool follow)
 
 /* ---- Many names at a time, with version 4 ---- */
 
-/* As many of the next names as one call takes, up to one that the server is not to be asked for. Returns what
- * follows them. */
+/* Gathers as many of the next names as one call takes, up to a name that this client resolves itself. Returns
+ * the rest of the path behind them. */
 static const char *
 path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 {
@@ -170,12 +170,10 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 	return rest;
 }
 
-/*
- * RFC 8881, 2.3: "multi-component look up requests can be constructed by combining multiple LOOKUP
- * operations." A server follows no symbolic link among them, and does not say which name it refused: after
- * anything but success, and where the last name is that of a link, the walk goes on name by name from where
- * it was.
- */
+/* Looks up many names by one call. RFC 8881, 2.3: "multi-component look up requests can be constructed by
+ * combining multiple LOOKUP operations." A server follows no symbolic link among the names, and does not say
+ * which name it refused: where the call fails, and where the last name is that of a link, the walk goes on
+ * name by name from where it was. */
 static int
 path_leap(struct walk *walk)
 {

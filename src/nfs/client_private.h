@@ -6,9 +6,9 @@
 #include "nfs/v4/newer.h"
 #include "nfs/v4/v4.h"
 
-/* What the files of the NFS client share. */
+/* The files of the NFS client share these declarations. */
 
-/* How long a call may take while rr_nfs_cleaning() is on. */
+/* The time that a call may take while rr_nfs_cleaning() is on. */
 #define RR_NFS_CLEANING_TIME (5 * RR_SECOND)
 
 enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
@@ -17,84 +17,82 @@ struct rpcrdma_nfs {
 	struct rpcrdma_engine *engine;
 	const struct rr_env *env;
 	struct rpcrdma_client *client;
-	struct rr_v4 *v4;            /* a session of version 4; NULL: version 3 is spoken */
+	struct rr_v4 *v4;            /* a session of version 4; NULL: version 3 is used */
 	struct rr_nfs_config config; /* its strings are server and path below */
 	char server[256], path[RR_NFS_PATH];
 	char export[RR_NFS_PATH];
 	struct rpcrdma_nfs_handle root;
 	uint32_t read_max, write_max, readdir_max;
 	uint64_t file_max;
-	uint64_t entries_max; /* of a directory */
+	uint64_t entries_max; /* most entries of a directory */
 	bool no_readdirplus;
 	bool cleaning;
-	struct rr_list pending;   /* struct rr_nfs_pending, under way */
-	struct rr_cache pendings; /* their memory */
-	struct rr_timer tick;     /* a signal may come between the question and the wait: look again soon */
+	struct rr_list pending;   /* of struct rr_nfs_pending: operations under way */
+	struct rr_cache pendings; /* the memory of pending operations */
+	struct rr_timer tick;     /* wakes the loop regularly, as a signal may come between the check for
+				     interruption and the wait */
 	struct rr_text text;
-	/* Of the one call that is waited for. Its result lives until the next one. */
+	/* The memory of the call that is being waited for. Its result is valid until the next call. */
 	uint8_t keep[RR_NFS_KEEP];
 	uint8_t arena[RR_NFS_ARENA] __attribute__((aligned(16)));
 };
 
-/* Sets the error text; returns error. */
+/* Sets the client's error text. Returns error. */
 int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* ---- client_send.c: calls of the NFS procedures, by whichever version is spoken ---- */
+/* ---- client_send.c: calls of the NFS procedures, by the version that the client uses ---- */
 
-/* Starts a call of NFS_V3_program; done() always follows, from the loop. */
+/* Starts a call of NFS_V3_program; done() is always called, from the loop. */
 void rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* Ends it without done(). */
+/* Ends a call without done(). */
 void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* Why the last call failed. */
+/* Returns the reason why the last call failed. */
 const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
 
-/* The octets of a procedure's results that the schema does not bound. */
+/* Returns the most octets of a procedure's results that the schema does not bound. */
 uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 
-/* Changes where a call that was sent before it changed may have been executed twice. */
+/* Returns a count. Where it changes while a call is under way, the call may have been executed twice. */
 uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
 
-/* Turns the loop until over is true. Fails, with the error text of nfs, where the loop fails or the caller is
- * interrupted before. */
+/* Turns the loop until *over is true. Fails, with the error text of nfs set, where the loop fails or the
+ * caller is interrupted before. */
 int rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over);
 
-/* Starts call, and turns the loop until it is done. Where it fails, the error text of nfs is set. */
+/* Starts the call, and turns the loop until it is done. Where it fails, the error text of nfs is set. */
 int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* ---- client_retry.c: a busy server is asked again ---- */
+/* ---- client_retry.c: repeats calls to a busy server ---- */
 
-/* Begins the time for which a call is made again: as long as a lost connection would be waited for. again()
- * makes the call again. */
+/* Begins the time for which a call is repeated: as long as the client waits for a lost connection. again()
+ * repeats the call. */
 void rr_nfs_retry_init(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, void (*again)(struct rr_timer *later));
 
-/* True where the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a pause. */
+/* Returns true where the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a
+ * pause. */
 bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfsstat3 status);
 
-/* Ends a pause without again(). False: there was no pause. */
+/* Ends a pause without again(). Returns false where there was no pause. */
 bool rr_nfs_retry_cancel(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry);
 
-/*
- * Makes call, which is prepared but for its waiting, on client and waits for it. The error text is set where
- * it fails.
- */
+/* Makes the call, which is prepared except for its waiting, on client and waits for it. Where it fails, the
+ * error text is set. */
 int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_call *call);
 
-/*
- * Calls an NFS procedure and waits. result begins with its nfsstat3, as all results but that of NULL do; it
- * refers to nfs->keep and nfs->arena. NFS3ERR_JUKEBOX is waited out for as long as a lost connection would
- * be.
- */
+/* Calls an NFS procedure and waits. result begins with its nfsstat3, as all results except that of NULL do,
+ * and points into nfs->keep and nfs->arena. The call is repeated after NFS3ERR_JUKEBOX for as long as the
+ * client waits for a lost connection. */
 int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result);
 
-/* The same for a call whose memory is the caller's: proc, args, result, keep, arena and
- * sinks are set; reply_max to the octets of marked results for which there is no sink. */
+/* Does the same for a call whose memory is the caller's: proc, args, result, keep, arena and sinks are set;
+ * reply_max is set to the octets of marked results for which there is no sink. */
 int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* A server's file handle as a value; false where there is none. */
+/* Copies a server's file handle. Returns false where the handle is empty or too long. */
 bool rr_nfs_handle_set(struct rpcrdma_nfs_handle *handle, struct rpcrdma_bytes data);
 
 static inline nfs_fh3
@@ -103,14 +101,14 @@ rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 	return (nfs_fh3){ .data = { handle->data, handle->length } };
 }
 
-/* Text as the schema's strings. */
+/* Returns text in the form of the schema's strings. */
 struct rpcrdma_bytes rr_nfs_string(const char *text);
 
-/* client_mount.c: cuts the last name off path: "/a/b/" to "/a", "/a" to "/". False where it is "/" already.
- */
+/* client_mount.c: cuts the last name off path: "/a/b/" becomes "/a", and "/a" becomes "/". Returns false
+ * where path is "/" already. */
 bool rr_nfs_cut(char *path);
 
-/* Sets export and root, from config.path. */
+/* Sets export and root, from config.path, by MOUNT. */
 int rr_nfs_mount(struct rpcrdma_nfs *nfs);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A busy server (NFS3ERR_JUKEBOX; NFS4ERR_DELAY has the same number) is asked again after a pause. */
+/* This file repeats a call to a busy server (NFS3ERR_JUKEBOX; NFS4ERR_DELAY has the same number) after a
+ * pause. */
 #include "nfs/client_private.h"
 
 #define RETRY_PAUSE (200 * RR_MILLISECOND)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls of the NFS procedures: as version 3 has them, or through a session of version 4. */
+/* This file makes calls of the NFS procedures: as version 3 defines them, or through a session of
+ * version 4. */
 #include "nfs/client_private.h"
 #include "ulb/reply.h"
 
@@ -39,10 +40,8 @@ rr_nfs_why(const struct rpcrdma_nfs *nfs)
 	return nfs->v4 ? rr_v4_error(nfs->v4) : rr_client_error(nfs->client);
 }
 
-/*
- * RFC 8881, 2.10.6.1: with a session, a call that is sent again on another connection is executed once. Where
- * the session was lost, the call is made again in another one.
- */
+/* RFC 8881, 2.10.6.1: in a session, a call that is sent again on another connection is executed once. Where
+ * the session was lost, the call is made again in another session. */
 uint32_t
 rr_nfs_repeats(const struct rpcrdma_nfs *nfs)
 {

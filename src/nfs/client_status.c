@@ -2,7 +2,7 @@
 #include "nfs/client.h"
 #include "ulb/nfs42.h"
 
-/* RFC 1813, section 2.6, and RFC 8881, section 15.1, for people. */
+/* This file has texts for the statuses of RFC 1813, section 2.6, and RFC 8881, section 15.1. */
 
 static const struct {
 	int status;

@@ -2,7 +2,7 @@
 #ifndef RR_NFS_LIMITS_H
 #define RR_NFS_LIMITS_H
 
-/* Octets of one READ or WRITE at most, of this server and of this client. */
+/* The most octets of one READ or WRITE, of this server and of this client. */
 enum { RR_NFS_IO_MAX = 1 << 20 };
 
 #endif

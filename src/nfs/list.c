@@ -44,7 +44,7 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	listing->readdir.limit = listing->room;
 	if (cookie != 0 && memcmp(verifier, zero, sizeof(zero)) != 0)
 		return RR_VFS_BAD_COOKIE;
-	/* Where even that does not fit, no entry is taken: see rr_nfs_list_status(). */
+	/* Where even the result without entries does not fit, no entry is taken: see rr_nfs_list_status(). */
 	if (!rr_nfs_list_take(&listing->room, RR_NFS_LIST_SIZE))
 		listing->room = 0;
 	return vfs->ops->readdir(vfs, &listing->readdir);

@@ -5,31 +5,31 @@
 #include "nfs/attr.h"
 
 /*
- * Reading a directory in pieces, for READDIR and READDIRPLUS. Cookies last as long as the directory, so that
- * the cookie verifier is always zero (RFC 1813, 3.3.16: "Servers in which directory cookies are always valid
- * are free to use zero as the verifier always").
+ * These functions read a directory in pieces, for READDIR and READDIRPLUS. Cookies are valid as long as the
+ * directory exists, so the cookie verifier is always zero (RFC 1813, 3.3.16: "Servers in which directory
+ * cookies are always valid are free to use zero as the verifier always").
  */
 
-/* Octets of XDR (RFC 1813, 3.3.16): a result besides its entries, with attributes, and an entry besides its
- * name. */
+/* Sizes in octets of XDR (RFC 1813, 3.3.16): of attributes; of a result without its entries, with attributes;
+ * of an entry without its name. */
 enum {
 	RR_NFS_FATTR_SIZE = 84,
 	RR_NFS_LIST_SIZE = 4 + RR_NFS_FATTR_SIZE + NFS3_COOKIEVERFSIZE + 4 + 4,
 	RR_NFS_ENTRY_SIZE = 4 + 8 + 4 + 8
 };
 
-/* Lists a directory from cookie on, at most max octets of XDR, into the listing of work; what takes entries
- * is set. */
+/* Lists a directory from cookie on, at most max octets of XDR, into the listing of work, whose take() is
+ * set. */
 enum rr_vfs_status rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie,
 	const cookieverf3 verifier, uint32_t max);
 
-/* How it went. */
+/* Returns the status of a reply to READDIR or READDIRPLUS. */
 nfsstat3 rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status status);
 
-/* A name in the request's memory; false where that is used up. */
+/* Copies a name into the request's memory. Returns false where that is used up. */
 bool rr_nfs_list_name(struct rpcrdma_request *request, struct rpcrdma_bytes given, filename3 *name);
 
-/* Takes size octets from what is left; false where they are not. */
+/* Takes size octets from *left. Returns false where fewer are left. */
 bool rr_nfs_list_take(uint32_t *left, uint64_t size);
 
 #endif

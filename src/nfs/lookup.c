@@ -11,7 +11,7 @@
 #include "ulb/portmap2.h"
 #include "ulb/rpcb4.h"
 
-/* The list of entries: what is taken of it, and of memory for it. A machine has some dozens of entries, of
+/* Sizes of the list of entries in a reply, and of memory for it. A machine has some dozens of entries, of
  * about 60 octets. */
 enum { LOOKUP_REPLY_MAX = 64 << 10, LOOKUP_KEEP = LOOKUP_REPLY_MAX + 1024, LOOKUP_ARENA = 128 << 10 };
 
@@ -38,7 +38,8 @@ lookup_netid(const struct rr_lookup *lookup)
 
 /* ---- Entries ---- */
 
-/* Takes the decimal octet at the end of text, and the dot in front of it. */
+/* Takes the decimal octet at the end of text, and the dot in front of it. Returns false where there is no
+ * such octet. */
 static bool
 lookup_octet(struct rpcrdma_bytes *text, uint32_t *octet)
 {
@@ -58,9 +59,9 @@ lookup_octet(struct rpcrdma_bytes *text, uint32_t *octet)
 	return false;
 }
 
-/* RFC 5665, 5.2.3.3: a universal address is "h1.h2.h3.h4.p1.p2", and 5.2.3.4: of IPv6,
- * "x1:x2:x3:x4:x5:x6:x7:x8.p1.p2". The host is that which was asked, whatever the address says of it. 0: this
- * is no such address. */
+/* Returns the port of a universal address: RFC 5665, 5.2.3.3: "h1.h2.h3.h4.p1.p2", and for IPv6 5.2.3.4:
+ * "x1:x2:x3:x4:x5:x6:x7:x8.p1.p2". The host in the address is ignored, as it is the host that was asked. 0:
+ * this is no such address. */
 static uint16_t
 lookup_address_port(struct rpcrdma_bytes address)
 {
@@ -70,6 +71,7 @@ lookup_address_port(struct rpcrdma_bytes address)
 									     : 0;
 }
 
+/* Tells whether an entry is that of the program, in one of the versions, over the transport. */
 static bool
 lookup_fits(const struct rr_lookup *lookup, const rpcb *entry)
 {
@@ -80,7 +82,7 @@ lookup_fits(const struct rr_lookup *lookup, const rpcb *entry)
 	       memcmp(entry->r_netid.data, netid, strlen(netid)) == 0;
 }
 
-/* 0: there is no entry. */
+/* Returns the port of the highest version among the entries. 0: there is no entry. */
 static uint16_t
 lookup_choose(const struct rr_lookup *lookup, const struct rp__list *entries)
 {
@@ -126,8 +128,8 @@ lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint1
 	return error;
 }
 
-/* RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not been
- * registered." */
+/* Asks the port mapper for the port, from the highest version down. RFC 1833, section 3: "PMAPPROC_GETPORT:
+ * ... A port value of zeros indicates the program has not been registered." */
 static int
 lookup_get_port(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {

@@ -7,11 +7,11 @@
 #include <sys/socket.h>
 
 /*
- * The port of a program, from the rpcbind of its host. The list of all entries is asked for (RPCBPROC_DUMP),
- * as RFC 1833, section 2.2.1 says of RPCBPROC_GETADDR that 'the "r_netid" is inferred from the network
- * identifier of the transport on which the request came in': a call over TCP does not find what is registered
- * for RDMA. A host that has the port mapper alone (version 2) is asked by PMAPPROC_GETPORT, which knows TCP
- * over IPv4.
+ * A lookup finds the port of a program, by the rpcbind of its host. It asks for the list of all entries
+ * (RPCBPROC_DUMP), because RFC 1833, section 2.2.1 says of RPCBPROC_GETADDR that 'the "r_netid" is inferred
+ * from the network identifier of the transport on which the request came in': a call over TCP does not find a
+ * program that is registered for RDMA. A host that only has the port mapper (version 2) is asked by
+ * PMAPPROC_GETPORT, which knows TCP over IPv4.
  */
 
 struct rpcrdma_engine;
@@ -20,25 +20,28 @@ struct rr_url;
 
 struct rr_lookup {
 	struct rpcrdma_engine *engine;
-	struct sockaddr_storage address; /* of the host; its port does not matter */
-	uint16_t rpcbind;                /* the port of rpcbind; 0: its own, 111 */
-	uint32_t prog, low, high;        /* the program, and which versions of it; the highest is preferred */
-	bool rdma;                       /* the program is looked for under RDMA, and not under TCP */
-	uint64_t timeout;                /* ns; 0: no limit */
-	bool (*interrupted)(void *ctx);  /* NULL, or asked while the answer is waited for: true ends that */
+	struct sockaddr_storage address; /* of the host; its port is not used */
+	uint16_t rpcbind;                /* the port of rpcbind; 0: the usual one, 111 */
+	uint32_t prog, low,
+		high; /* the program, and its lowest and highest version; the highest found is preferred */
+	bool rdma;    /* the program is looked for under RDMA instead of TCP */
+	uint64_t timeout; /* ns; 0: no limit */
+	bool (*interrupted)(
+		void *ctx); /* NULL, or asked while the lookup waits for an answer: true ends the wait */
 	void *ctx;
 };
 
-/* The name of the transport to rpcbind: RFC 5665, section 5.1. */
+/* Returns the name that rpcbind has for a transport: RFC 5665, section 5.1. */
 const char *rr_lookup_netid(bool rdma, int family);
 
-/* Turns the engine's loop until the answer is there. Errors, with their text: PROG_UNAVAIL (rpcbind does not
- * know the program for this transport), CANCELLED, and those of a call, where rpcbind cannot be asked. */
+/* Finds the port. Turns the engine's loop until the answer is there. Errors, with their text: PROG_UNAVAIL
+ * (rpcbind does not know the program for this transport), CANCELLED, and those of a call, where rpcbind
+ * cannot be asked. */
 int rr_lookup_port(const struct rr_lookup *lookup, uint16_t *port, struct rr_text *why);
 
 /* Sets the port of lookup->address to that of NFS, in the version and over the transport of a URL that asks
- * for rpcbind; other URLs leave it as it is. engine, address, timeout, interrupted and ctx are the caller's.
- * Errors: as above, but REFUSED where there is no entry. */
+ * for rpcbind; for any other URL nothing changes. The caller has set engine, address, timeout, interrupted
+ * and ctx. Errors: as above, but REFUSED where there is no entry. */
 int rr_lookup_nfs(struct rr_lookup *lookup, const struct rr_url *url, struct rr_text *why);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Those statuses that both protocols have are numbered alike. */
+/* Translates a status. Statuses that both protocols have are numbered alike. */
 static mountstat3
 mount_status(nfsstat3 status)
 {
@@ -20,7 +20,7 @@ mount_status(nfsstat3 status)
 	}
 }
 
-/* Those that the rule of the caller allows, the strongest first. */
+/* Lists the flavors that the caller's rule allows, the strongest first. Returns false without memory. */
 static bool
 mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
 {
@@ -57,8 +57,8 @@ mount_step(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &walk->lookup);
 }
 
-/* The export that the path lies in, and the caller's identity there. A caller that may not use all exports
- * does not learn which names there are besides. */
+/* Finds the export that the path lies in, and the caller's identity there. A caller that may not use all
+ * exports does not learn which other names exist. */
 static enum rr_vfs_status
 mount_export(struct rr_nfs_work *work, uint32_t *number)
 {
@@ -75,14 +75,14 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	if (!rule)
 		return RR_VFS_ACCESS;
 	walk->flavors = rule->right.flavors;
-	/* The flavor of MNT itself is not restricted: its result says which ones are. */
+	/* MNT may be called with any flavor: its result lists the flavors that the export accepts. */
 	rr_gate_identify(caller.sys, &rule->right, &work->identity);
 	return RR_VFS_OK;
 }
 
-/* The root of an export is for all whom its rules let in. A directory below it is looked up as its caller
- * would do it by LOOKUP: one that the caller may not reach is not given to it, and whether it exists is not
- * said. */
+/* Begins MNT. The root of an export is given to all callers that its rules let in. A directory below it is
+ * looked up with the caller's identity, as by LOOKUP: a caller that may not reach it gets no handle, and does
+ * not learn whether it exists. */
 static enum rr_vfs_status
 mount_begin(struct rr_nfs_work *work)
 {
@@ -131,7 +131,8 @@ mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_mnt = { mount_begin, mount_end, sizeof(struct rr_nfs_walk) };
 
-/* The client of the rule that counts; no group stands for everybody. False: no memory. */
+/* Lists the client of the rule as the export's group; an empty list stands for all clients. Returns false
+ * without memory. */
 static bool
 mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
 {
@@ -140,7 +141,7 @@ mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, 
 
 	if (rule->kind == RR_RULE_ALL)
 		return true;
-	/* The rules may be others when the reply is sent. */
+	/* The text is copied, as the rules may have changed when the reply is sent. */
 	node = rr_nfs_alloc(request, sizeof(*node));
 	client = rr_nfs_alloc(request, strlen(rule->client) + 1);
 	if (!node || !client)
@@ -151,7 +152,7 @@ mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, 
 	return true;
 }
 
-/* The exports that the caller may use, each with the rule that lets it in. */
+/* Lists the exports that the caller may use, each with the rule that lets the caller in. */
 enum rpcrdma_handled
 rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -178,7 +179,7 @@ rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, voi
 	return RPCRDMA_HANDLED;
 }
 
-/* One entry of the list; NULL: no memory. */
+/* Makes an entry of the list of mounts. NULL: no memory. */
 static struct mountbody *
 mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
 {
@@ -193,8 +194,8 @@ mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
 	return node;
 }
 
-/* RFC 1813, 5.2.2: "returns the list of remotely mounted file systems". As many as there is memory for in one
- * request. */
+/* Lists mounts, as many as there is memory for in one request. RFC 1813, 5.2.2: "returns the list of remotely
+ * mounted file systems". */
 enum rpcrdma_handled
 rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

@@ -6,14 +6,14 @@
 #include "ulb/mount3.h"
 
 /*
- * The MOUNT protocol: RFC 1813, appendix I. The list of mounts (mounts.h) only informs: nothing depends on
- * it.
+ * The MOUNT protocol: RFC 1813, appendix I. The list of mounts (mounts.h) is for information only.
  */
 
-/* Lists the mounts: to a caller that may use all exports those of everybody, to others their own. */
+/* Lists mounts: to a caller that may use all exports the mounts of all clients, to any other caller its
+ * own. */
 rpcrdma_handler rr_proc_dump;
 
-/* UMNT, and UMNTALL, which has no arguments. */
+/* Handles UMNT, and UMNTALL, which has no arguments. */
 rpcrdma_handler rr_proc_umnt;
 
 /* Lists the exports. */

@@ -9,8 +9,8 @@
 
 struct rr_mounts {
 	const struct rr_env *env;
-	pthread_mutex_t lock; /* of what is below; MNT, UMNT and DUMP are rare */
-	uint64_t count;       /* of MNT */
+	pthread_mutex_t lock; /* protects the members below; MNT, UMNT and DUMP are rare */
+	uint64_t count;       /* of MNTs */
 	struct rr_mounts_entry entries[RR_MOUNTS_MAX];
 };
 
@@ -46,7 +46,7 @@ mounts_host(const struct rr_source *source, char host[RR_MOUNTS_HOST])
 		inet_ntop(AF_INET6, &address, host, RR_MOUNTS_HOST);
 }
 
-/* What the list has of a mount. */
+/* Makes the entry of a mount. */
 static struct rr_mounts_entry
 mounts_entry(const struct rr_source *source, struct rpcrdma_bytes path)
 {

@@ -7,33 +7,33 @@
 #include "base/address.h"
 #include "base/env.h"
 
-/*
- * Which clients mounted which directories, for MOUNTPROC3_DUMP: one list for all threads. The list only
- * informs: a client that goes away without UMNT stays in it until others need its place.
- */
+/* This is the list of which clients mounted which directories, for MOUNTPROC3_DUMP: one list for all threads.
+ * It is for information only: a client that goes away without UMNT stays in the list until its entry is
+ * needed for another. */
 
 enum { RR_MOUNTS_MAX = 256, RR_MOUNTS_PATH = 256, RR_MOUNTS_HOST = 48 };
 
 struct rr_mounts;
 
-/* One mount, as DUMP has it. */
+/* A mount, as DUMP returns it. */
 struct rr_mounts_entry {
 	char host[RR_MOUNTS_HOST]; /* a numeric address; empty: the entry is free */
-	char path[RR_MOUNTS_PATH]; /* cut where it is longer */
-	uint64_t number;           /* of the MNT, counted */
+	char path[RR_MOUNTS_PATH]; /* shortened where it is longer */
+	uint64_t number;           /* counts the MNTs; 0: the entry is free */
 };
 
 int rr_mounts_new(const struct rr_env *env, struct rr_mounts **mounts);
 void rr_mounts_free(struct rr_mounts *mounts);
 
-/* After MNT succeeded. The oldest entry goes where there is no free one. */
+/* Adds a mount, after MNT succeeded. Where no entry is free, the oldest is replaced. */
 void rr_mounts_add(struct rr_mounts *mounts, const struct rr_source *source, struct rpcrdma_bytes path);
 
-/* After UMNT, or UMNTALL: path NULL. */
+/* Removes a mount after UMNT, or with path NULL all mounts of the client after UMNTALL. */
 void rr_mounts_remove(
 	struct rr_mounts *mounts, const struct rr_source *source, const struct rpcrdma_bytes *path);
 
-/* Copies entry i, below RR_MOUNTS_MAX. False: it is free, or not of only; NULL: of everybody. */
+/* Copies entry i, which is below RR_MOUNTS_MAX. Returns false where the entry is free, or is that of another
+ * client than "only" (NULL: any client). */
 bool rr_mounts_get(
 	struct rr_mounts *mounts, uint32_t i, const struct rr_source *only, struct rr_mounts_entry *entry);
 

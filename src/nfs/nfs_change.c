@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions that change attributes and make objects. */
+/* This file has the public functions that change attributes and make objects. */
 #include <string.h>
 
 #include "base/config.h"
@@ -13,7 +13,7 @@ change_time(struct rpcrdma_nfs_time time)
 	return (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
 }
 
-/* theirs may be NULL: nothing but mode then. Errors: INVAL, NOTSUP. */
+/* Translates the caller's changes. theirs may be NULL: only mode is set then. Errors: INVAL, NOTSUP. */
 static int
 change_take(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, sattr3 *attributes, uint32_t mode)
@@ -76,6 +76,7 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 /* ---- Making ---- */
 
+/* Takes the new object from the reply, or asks by LOOKUP where the server did not send all of it. */
 static int
 change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
 {
@@ -111,7 +112,8 @@ change_take_directory(struct rr_nfs_pending *pending)
 	return change_take_made(pending, &made->obj, &made->obj_attributes);
 }
 
-/* The name exists: it may be the work of the call itself, which was sent twice. */
+/* Handles the status that the name exists: the call, which was sent twice, may itself have made the object.
+ * LOOKUP finds out whether the name is an object of the right type. */
 static int
 change_made_before(struct rr_nfs_pending *pending, int status)
 {
@@ -125,7 +127,7 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	return PENDING_GOES_ON;
 }
 
-/* A new operation that makes an object of that name. */
+/* Makes a new operation that makes an object of that name. */
 static int
 change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then,
@@ -174,7 +176,7 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
 }
 
-/* Copies the target. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
+/* Copies the target of a symbolic link. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */
 static int
 change_target(struct rr_nfs_pending *pending, const char *target)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions that version 4.2 alone has: holes, and copies within a server. */
+/* This file has public functions that only version 4.2 has: holes, and copies within a server. */
 #include <string.h>
 
 #include "base/address.h"
@@ -7,7 +7,7 @@
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 
-/* Of one COPY, which a server may execute as a whole before it answers. */
+/* The most octets of one COPY, which a server may execute as a whole before it answers. */
 #define COPY_PIECE (UINT64_C(64) << 20)
 
 int
@@ -66,7 +66,7 @@ copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool 
 	return 0;
 }
 
-/* The next COPY of the range. */
+/* Sends the next COPY of the range. */
 static void
 copy_send(struct rr_nfs_pending *pending)
 {
@@ -82,10 +82,11 @@ copy_send(struct rr_nfs_pending *pending)
 	rr_nfs_pending_call(pending, RR_V4_COPY);
 }
 
-/* The least that a server must copy by each COPY but the last: one that copies an octet at a time would keep
- * its client for ever. */
+/* The least octets that a server must copy by each COPY except the last: a server that copies an octet at a
+ * time would keep its client busy for ever. */
 enum { COPY_LEAST = 512 };
 
+/* Takes the result of a COPY, and sends the next one where some of the range is left. */
 static int
 copy_take_copy(struct rr_nfs_pending *pending)
 {
@@ -179,11 +180,9 @@ copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 	       memcmp(here, there, sizeof(here)) == 0 && rr_address_port(x) == rr_address_port(y);
 }
 
-/*
- * RFC 8881, 2.10.5.1: "the client does not have to trust the servers' claims". A server that claims to be
- * another one could have a file of that one copied whose handle it knows. So both clients must be connected
- * to one address, too.
- */
+/* Tells whether both clients use one server. RFC 8881, 2.10.5.1: "the client does not have to trust the
+ * servers' claims". A server that claims to be another server could make that server copy a file whose handle
+ * it knows. So both clients must be connected to the same address, too. */
 bool
 rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions on file data. */
+/* This file has the public functions on file data. */
 #include <string.h>
 
 #include "nfs/nfs_private.h"

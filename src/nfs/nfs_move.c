@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions that remove, move and add names. */
+/* This file has the public functions that remove, move and add names. */
 #include <string.h>
 
 #include "nfs/nfs_private.h"
@@ -11,7 +11,8 @@ move_gone_before(struct rr_nfs_pending *pending, int status)
 	return status == NFS3ERR_NOENT ? 0 : status;
 }
 
-/* The old name is gone: if the new one is there, that is the work of the call itself. */
+/* Handles the status that the old name does not exist: the call, which was sent twice, may itself have
+ * renamed it. LOOKUP of the new name finds that out. */
 static int
 move_renamed_before(struct rr_nfs_pending *pending, int status)
 {
@@ -69,7 +70,8 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
 }
 
-/* The name exists: it may be the work of the call itself, if it is one of the same file. */
+/* Takes the result of the LOOKUP after LINK found the name to exist: where the name is that of the same file,
+ * the call itself, which was sent twice, has made it. */
 static int
 move_take_linked(struct rr_nfs_pending *pending)
 {

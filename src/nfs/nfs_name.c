@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions on names that change nothing. */
+/* This file has the public functions on names that change nothing. */
 #include <string.h>
 
 #include "base/config.h"
@@ -7,12 +7,12 @@
 
 /* ---- Objects ---- */
 
-/* Gives the object whose handle is in pending->handles[0]. */
+/* Passes the object, whose handle is in pending->handles[0], to the caller. */
 static int
 name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
 {
 	if (pending->type && attributes->type != pending->type)
-		return NFS3ERR_EXIST; /* another kind of object has the name */
+		return NFS3ERR_EXIST; /* an object of another type has the name */
 	if (!pending->object || rr_nfs_object_give(pending->object, &pending->handles[0], attributes))
 		return 0;
 	return rr_nfs_fail(pending->nfs, -RPCRDMA_ERR_INVAL, "the object's size is less than it ever was");

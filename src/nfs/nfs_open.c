@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The public NFS client from a URL to a mounted export, and what people ask it. */
+/* This file opens the public NFS client by a URL, and has the functions that return its properties. */
 #include <string.h>
 
 #include "base/address.h"
@@ -13,7 +13,8 @@
 
 enum { OPEN_ADDRESSES = 8 };
 
-/* The user and groups that calls are made for: config, else the URL, else this process. */
+/* Returns in *cred the user and groups that calls are made for: those of config, else of the URL, else of
+ * this process. */
 static int
 open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url, char *machine,
 	struct rr_auth_sys *cred, struct rr_text *text)
@@ -31,7 +32,7 @@ open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *ur
 	return 0;
 }
 
-/* Opens at one address of the host, which gets its port from rpcbind where the URL says so. */
+/* Opens the export at one address of the host. rpcbind gives the port where the URL says so. */
 static int
 open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)
@@ -47,7 +48,8 @@ open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_c
 	return error ? error : rr_nfs_open(engine, config, nfs, text);
 }
 
-/* The first address that answers. Of several addresses, rpcbind may know one family alone. */
+/* Opens the export at the first address that answers. Of several addresses, rpcbind may only know those of
+ * one family. */
 static int
 open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)

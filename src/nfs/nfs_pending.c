@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the public functions have in common: one operation from its start to done(), waited for or not. */
+/* This file has the common part of the public functions: an operation from its start to done(), with or
+ * without waiting for it. */
 #include <string.h>
 
 #include "base/config.h"
@@ -130,7 +131,8 @@ rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error)
 	then.done(then.ctx, error);
 }
 
-/* The status of a call that the server refused, or what came of asking it again. */
+/* Handles a status other than NFS3_OK. Returns the error that the operation ends with, or PENDING_GOES_ON
+ * where another call was or will be made. */
 static int
 pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 {

@@ -7,28 +7,29 @@
 #include "nfs/client_private.h"
 
 /*
- * The public functions on names and file data (<rpcrdma/nfs.h>) share one structure for what is under way.
+ * The public functions on names and file data (<rpcrdma/nfs.h>) share one structure for an operation under
+ * way.
  *
- * Who owns what: a pending operation is the library's. It lies in memory of nfs->pendings and is in the list
- * nfs->pending from its start to its end, when it leaves both before done() is called. rpcrdma_nfs_close()
- * cancels those that are left.
+ * A pending operation belongs to the library. It lies in memory of nfs->pendings and is in the list
+ * nfs->pending from its start to its end; it is freed before done() is called. rpcrdma_nfs_close() cancels
+ * the operations that are left.
  */
 struct rr_nfs_pending {
 	struct rr_list link;
 	struct rpcrdma_nfs *nfs;
 	struct rpcrdma_nfs_then then; /* done is NULL where rr_nfs_pending_wait() waits */
-	bool over;                    /* what it waits for has come: error */
+	bool over;                    /* the operation has ended with error */
 	int error;
-	/* Takes the result of a call that succeeded: 0 or the error that the operation ends with. Or starts
-	 * another call by rr_nfs_pending_call(), and returns PENDING_GOES_ON. */
+	/* Takes the result of a call that succeeded, and returns 0 or the error that the operation ends with;
+	 * or starts another call by rr_nfs_pending_call(), and returns PENDING_GOES_ON. */
 	int (*take)(struct rr_nfs_pending *pending);
-	/* Looks at a status that the server answered to a call that may have been executed twice: as take().
-	 * NULL: the status is the result. */
+	/* Looks at a status that the server answered to a call that may have been executed twice. Returns as
+	 * take() does. NULL: the status is the result. */
 	int (*repeated)(struct rr_nfs_pending *pending, int status);
-	int status; /* the status that repeated() looks into: the result, unless it was the call's own doing
-		     */
+	int status; /* the status that repeated() looks into. It is the operation's result, unless it turns
+		       out that the call itself caused it. */
 
-	struct rpcrdma_nfs_object *object; /* where results go */
+	struct rpcrdma_nfs_object *object; /* the caller's memory for results, as all up to length */
 	char *target;
 	size_t target_size;
 	uint8_t *verifier;
@@ -39,10 +40,10 @@ struct rr_nfs_pending {
 	uint32_t *length;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
-	ftype3 type; /* the object must be of this type; 0: of any */
+	ftype3 type; /* the type that the object must have; 0: any type */
 
-	struct rr_nfs_io data; /* a read or a write */
-	struct rr_call call;   /* everything else */
+	struct rr_nfs_io data; /* of a read or a write */
+	struct rr_call call;   /* of every other operation */
 	struct rr_nfs_retry retry;
 	uint32_t reconnects;
 	union {
@@ -91,50 +92,52 @@ enum { PENDING_GOES_ON = INT32_MAX };
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
-/* A new operation; then as the caller of the public function gave it. Errors, with a text: INVAL, NOMEM. */
+/* Makes a new operation; then is that of the public function. Errors, with a text: INVAL, NOMEM. */
 int rr_nfs_pending_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* The same for an operation on an object, whose handle becomes handles[0]. Also INVAL, where nfs or handle is
- * NULL. */
+/* Makes a new operation on an object, whose handle becomes handles[0]. Errors: also INVAL, where nfs or
+ * handle is NULL. */
 int rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* rr_nfs_pending_new() for an operation that version 4.2 alone has. Errors besides: NOTSUP. */
+/* Makes a new operation that only version 4.2 has. Errors besides those of rr_nfs_pending_new(): NOTSUP. */
 int rr_nfs_newer_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* The operation cannot be started. Returns error. */
+/* Frees an operation that cannot be started. Returns error. */
 int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
 
-/* Sends, or sends again, the procedure with pending->args. */
+/* Sends, or sends again, the procedure proc with pending->args. */
 void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
 
-/* The operation is done: calls done(). */
+/* Ends the operation and calls done(), or lets rr_nfs_pending_wait() return. */
 void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
 
-/* The operation was started: returns 0, or waits for it where then is NULL. */
+/* Ends the public function that started the operation: returns 0, or where then is NULL, waits for the
+ * operation and returns its result. */
 int rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then);
 
-/* rr_nfs_pending_call(), and then rr_nfs_pending_wait(). */
+/* Calls rr_nfs_pending_call(), and then rr_nfs_pending_wait(). */
 int rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const struct rpcrdma_nfs_then *then);
 
-/* Copies a name to pending->names[number]. INVAL, or NFS3ERR_NAMETOOLONG, with a text. */
+/* Copies a name to pending->names[number]. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */
 int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name);
 
-/* Fills in object, of the caller's size, from what the server said. False: it is too small. */
+/* Fills in object, which has the size that the caller gave, from the server's handle and attributes. Returns
+ * false where it is too small. */
 bool rr_nfs_object_give(
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes);
 
 /* Starts LOOKUP of pending->names[number] in pending->handles[number]. */
 void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
 
-/* nfs_change.c: a new operation on a name in a directory: handles[0] and names[0]. Errors: INVAL, NOMEM,
- * NFS3ERR_NAMETOOLONG. */
+/* nfs_change.c: makes a new operation on a name in a directory, with handles[0] and names[0]. Errors: INVAL,
+ * NOMEM, NFS3ERR_NAMETOOLONG. */
 int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
 
-/* pending->names[number] in pending->handles[number]. */
+/* Returns pending->names[number] in pending->handles[number], as the schema has it. */
 diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
 
 #endif

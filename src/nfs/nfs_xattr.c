@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Public functions on extended attributes, which version 4.2 alone has. */
+/* This file has the public functions on extended attributes, which only version 4.2 has. */
 #include <string.h>
 
 #include "nfs/nfs_private.h"
@@ -84,7 +84,8 @@ rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handl
 	return rr_nfs_pending_wait(pending, then);
 }
 
-/* The names that fit in value, and then more of them: LIMIT where they do not fit. */
+/* Takes names that were listed into value, and asks for more. The operation ends with LIMIT where they do not
+ * fit. */
 static int
 xattr_take_names(struct rr_nfs_pending *pending)
 {

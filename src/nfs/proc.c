@@ -29,7 +29,8 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 	return true;
 }
 
-/* Nobody waits for the answer: what is under way goes on to its end, and keeps the request's memory. */
+/* Notes that nobody waits for the answer any more. An operation that is under way goes on to its end, and
+ * keeps the request's memory. */
 static void
 proc_lost(void *above, struct rpcrdma_request *request)
 {
@@ -53,7 +54,7 @@ proc_begin(struct rr_nfs_work *work)
 	return status == RR_VFS_PENDING ? RPCRDMA_HANDLE_KEPT : work->procedure->end(work, status);
 }
 
-/* Of a request that is kept: it waits for memory, goes on, or is answered. */
+/* Continues a request that is kept: it stays kept, waits for memory, or is answered. */
 static void
 proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 {

@@ -5,35 +5,33 @@
 #include "base/pool.h"
 #include "nfs/server.h"
 
-/*
- * What the procedures share. Each is an operation of what is exported (vfs/vfs.h): it is begun with the
- * arguments of the call, and ends, at once or in a later turn, with the call's result. What an operation
- * needs lies in the memory of its request.
- */
+/* The procedures of the server share this. Each is an operation of a provider (vfs/vfs.h): it is begun with
+ * the arguments of the call, and ends, at once or in a later turn, with the call's result. The memory that an
+ * operation needs is that of its request. */
 
 struct rr_nfs_server {
 	const struct rr_env *env;
 	struct rr_pool *pool;
 	struct rr_vfs *vfs;
-	struct rr_gate *gate;     /* to vfs */
+	struct rr_gate *gate;     /* to the exports of vfs */
 	struct rr_mounts *mounts; /* NULL: no list is kept */
 };
 
-/* A listing for READDIR or READDIRPLUS; list.h. */
+/* A listing for READDIR or READDIRPLUS: see list.h. */
 struct rr_nfs_listing {
 	struct rr_vfs_readdir readdir;
 	uint32_t room;         /* octets of the result that are left */
-	uint32_t names;        /* and of names and cookies, for READDIRPLUS */
-	entry3 *first, **next; /* the entries, and where the next one goes */
+	uint32_t names;        /* octets of names and cookies that are left, for READDIRPLUS */
+	entry3 *first, **next; /* the entries, and the place of the next entry */
 	entryplus3 *first_plus, **next_plus;
 };
 
-/* A path of a mount request that is looked up, one component after the other. */
+/* The path of a mount request, which is looked up one component after the other. */
 struct rr_nfs_walk {
 	struct rr_vfs_lookup lookup;
 	struct rr_vfs_handle at;
 	struct rpcrdma_bytes rest;
-	uint8_t flavors; /* RR_RIGHT_*: those that the caller may use there */
+	uint8_t flavors; /* RR_RIGHT_*: those that the caller may use in the export */
 };
 
 /* A call at work. */
@@ -44,9 +42,9 @@ struct rr_nfs_work {
 	const void *args;
 	void *result;
 	struct rr_pool_waiter waiter; /* for memory */
-	bool lost;                    /* nobody waits for the answer any more */
+	bool lost;                    /* the client does not wait for the answer any more */
 	struct rr_vfs_identity identity;
-	union { /* zeroed, as much of it as the procedure says */
+	union { /* zeroed, as far as the procedure's size says */
 		struct rr_vfs_call call;
 		struct rr_vfs_getattr getattr;
 		struct rr_vfs_setattr setattr;
@@ -68,14 +66,16 @@ struct rr_nfs_work {
 };
 
 struct rr_nfs_procedure {
-	/* Begins the operation, with the arguments in work->args: what it returns, or a status instead. */
+	/* Begins the operation with the arguments in work->args. Returns the provider's status, or a status
+	 * of its own. */
 	enum rr_vfs_status (*begin)(struct rr_nfs_work *work);
-	/* Completes the result, which is zeroed, when the operation has ended. RPCRDMA_HANDLE_KEPT: another
-	 * one is under way. RPCRDMA_HANDLE_LATER: there was no memory, and it is to be begun again. */
+	/* Completes the result, which is zeroed, when the operation has ended. RPCRDMA_HANDLE_KEPT: it began
+	 * another operation. RPCRDMA_HANDLE_LATER: there was no memory, and the procedure is to be begun
+	 * again. */
 	enum rpcrdma_handled (*end)(struct rr_nfs_work *work, enum rr_vfs_status status);
-	size_t size; /* of the member of op that it uses */
-	/* It changes something, and is to be done once: a client that lost its connection comes again for the
-	 * answer. */
+	size_t size; /* of the member of op that the procedure uses */
+	/* The procedure changes something and must be done once: it goes on when its client has lost the
+	 * connection, as the client comes again for the answer. */
 	bool once;
 };
 
@@ -85,45 +85,47 @@ extern const struct rr_nfs_procedure rr_proc_getattr, rr_proc_setattr, rr_proc_l
 	rr_proc_readdirplus, rr_proc_fsstat, rr_proc_fsinfo, rr_proc_pathconf, rr_proc_commit;
 extern const struct rr_nfs_procedure rr_proc_mnt;
 
-/* Octets of the status behind the header of a reply. */
+/* Octets of the status, which follows the header of a reply. */
 enum { RR_NFS_STATUS_SIZE = 4 };
 
-/* Zeroed memory that lives until the reply was sent; NULL where the request's arena is used up. */
+/* Returns zeroed memory that is valid until the reply was sent, or NULL where the request's arena is
+ * used up. */
 void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
-/* The caller of a request, for the gate. */
+/* Returns the caller of a request, for the gate. */
 struct rr_gate_caller rr_nfs_caller(const struct rpcrdma_request *request);
 
-/* The handles of a call; NULL: there is no such handle. */
+/* The handles of a call; NULL: the call has no such handle. */
 struct rr_nfs_handles {
 	const nfs_fh3 *first, *second;
 };
 
-/* Begins a procedure where the gate lets the caller in by all handles of the call; a call without one asks
- * the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and nothing about the object. */
+/* Begins a procedure where the gate lets the caller in by all handles of the call. A call without a handle
+ * asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no attributes of the object. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
-/* Memory for a call at work, which has not begun; NULL: there is no more memory for this request. */
+/* Makes memory for a call at work, which has not begun. NULL: the request has no more memory. */
 struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result);
 
-/* Called by the operation's end, in a later turn. */
+/* Ends an operation, in a later turn than that in which it began. */
 void rr_nfs_done(struct rr_vfs_call *call);
 
-/* A handle in the request's memory; false where that is used up. */
+/* Copies a handle into the request's memory. Returns false where that is used up. */
 bool rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_fh3 *handle);
 
-/* An object of an operation, by the handle that the call has. */
+/* Returns an object of an operation, by the handle that the call has. */
 static inline struct rr_vfs_object
 rr_nfs_object(nfs_fh3 handle)
 {
 	return (struct rr_vfs_object){ .handle = handle.data };
 }
 
-/* The status of an operation as that of a reply. */
+/* Translates the status of an operation into that of a reply. */
 nfsstat3 rr_nfs_status(enum rr_vfs_status status);
 
-/* The same, where the name of an entry may have been "." or "..", which get what dot and dotdot say. */
+/* Translates likewise, where the name of an entry may have been "." or "..": for these, dot and dotdot are
+ * the results. */
 nfsstat3 rr_nfs_entry_status(enum rr_vfs_status status, filename3 name, nfsstat3 dot, nfsstat3 dotdot);
 
 #endif

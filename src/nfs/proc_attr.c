@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* GETATTR, SETATTR, ACCESS: RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4. */
+/* This file has GETATTR, SETATTR and ACCESS: RFC 1813, sections 3.3.1, 3.3.2 and 3.3.4. */
 
 static enum rr_vfs_status
 proc_getattr_begin(struct rr_nfs_work *work)

@@ -2,7 +2,7 @@
 #include "nfs/attr.h"
 #include "nfs/limits.h"
 
-/* FSSTAT, FSINFO, PATHCONF: RFC 1813, sections 3.3.18 to 3.3.20. */
+/* This file has FSSTAT, FSINFO and PATHCONF: RFC 1813, sections 3.3.18 to 3.3.20. */
 
 enum { DIRECTORY_PREFERRED = 65536, BLOCK = 4096 };
 

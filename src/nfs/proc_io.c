@@ -6,14 +6,14 @@
 #include "nfs/limits.h"
 
 /*
- * READ, WRITE, COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
+ * This file has READ, WRITE and COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
  *
- * The data of a READ lies in a buffer of the pool, which belongs to the
- * request from then on and goes back when the reply was sent. The data of a
- * WRITE stays where the transport put it.
+ * The data of a READ lies in a buffer of the pool, which belongs to the request and goes back to the pool
+ * when the reply was sent. The data of a WRITE stays where the transport put it.
  */
 
-/* Octets of data that the reply can convey; where no chunk waits for them, inside the stream. */
+/* Returns how many octets of data the reply can carry: in a chunk, or where the client gave no chunk for
+ * them, inside the stream. */
 static uint32_t
 proc_read_room(const struct rpcrdma_request *request)
 {
@@ -24,13 +24,12 @@ proc_read_room(const struct rpcrdma_request *request)
 	return request->stream_room > beside ? request->stream_room - beside : 0;
 }
 
-/*
- * RFC 1813, 3.3.6: "it is possible for the server to return fewer than count bytes of data." Where memory is
- * short, a client that holds none gets so many octets at once, and need not wait for those that hold the
- * rest.
- */
+/* The octets that a READ gets at once where memory is short, if its client holds no memory, so that the
+ * client need not wait for the clients that hold the rest. RFC 1813, 3.3.6: "it is possible for the server to
+ * return fewer than count bytes of data." */
 enum { READ_SHORT = 64 << 10 };
 
+/* Gets memory for the data of a READ from the pool. */
 static void *
 proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -51,7 +50,7 @@ proc_read_begin(struct rr_nfs_work *work)
 	struct rr_vfs *vfs = work->server->vfs;
 	uint32_t room = proc_read_room(work->request);
 
-	/* A client that leaves no room would ask for ever. */
+	/* A client that leaves no room would repeat the call for ever. */
 	if (args->count > 0 && room == 0)
 		return RR_VFS_FAULT;
 	read->object = rr_nfs_object(args->file);
@@ -62,7 +61,8 @@ proc_read_begin(struct rr_nfs_work *work)
 	return vfs->ops->read(vfs, read);
 }
 
-/* RFC 1813, 3.3.6: "The correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
+/* Translates the status of READ, WRITE and COMMIT. RFC 1813, 3.3.6, on a file that is no regular file: "The
+ * correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
 static nfsstat3
 proc_data_status(enum rr_vfs_status status)
 {
@@ -91,7 +91,7 @@ proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_read = { proc_read_begin, proc_read_end, sizeof(struct rr_vfs_read) };
 
-/* Of any other, the reply says only what the file is like. */
+/* Tells whether the arguments agree. Where they do not, the reply has only the attributes of the file. */
 static bool
 proc_write_makes_sense(const WRITE3args *args)
 {

@@ -3,8 +3,10 @@
 
 #include "nfs/attr.h"
 
-/* CREATE, MKDIR, SYMLINK, MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. All make a new entry of a directory. */
+/* This file has CREATE, MKDIR, SYMLINK and MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. Each makes a new entry
+ * of a directory. */
 
+/* Begins the operation create of the provider. */
 static enum rr_vfs_status
 make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const sattr3 *attributes)
 {
@@ -19,14 +21,15 @@ make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type t
 	return vfs->ops->create(vfs, create);
 }
 
-/* RFC 1813, 3.3.9, for "." and "..": "In this case, the server should return NFS3ERR_EXIST." */
+/* Translates the status of a procedure that makes an entry. RFC 1813, 3.3.9, for "." and "..": "In this case,
+ * the server should return NFS3ERR_EXIST." */
 static nfsstat3
 make_status(enum rr_vfs_status status, const diropargs3 *where)
 {
 	return rr_nfs_entry_status(status, where->name, NFS3ERR_EXIST, NFS3ERR_EXIST);
 }
 
-/* The results of all four. */
+/* The results that all four procedures have. */
 struct made {
 	post_op_fh3 obj;
 	post_op_attr obj_attributes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* LOOKUP and READLINK: RFC 1813, sections 3.3.3 and 3.3.5. */
+/* This file has LOOKUP and READLINK: RFC 1813, sections 3.3.3 and 3.3.5. */
 
 static enum rr_vfs_status
 proc_lookup_begin(struct rr_nfs_work *work)
@@ -51,7 +51,8 @@ proc_readlink_begin(struct rr_nfs_work *work)
 	return readlink->target ? vfs->ops->readlink(vfs, readlink) : RR_VFS_FAULT;
 }
 
-/* RFC 1813, 3.3.5: "should return the error, NFS3ERR_INVAL, if the object is not of type, NF3LNK" */
+/* Completes the result of READLINK. RFC 1813, 3.3.5: "should return the error, NFS3ERR_INVAL, if the object
+ * is not of type, NF3LNK" */
 static enum rpcrdma_handled
 proc_readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

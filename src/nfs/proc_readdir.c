@@ -2,8 +2,9 @@
 #include "base/checked.h"
 #include "nfs/list.h"
 
-/* READDIR: RFC 1813, section 3.3.16. */
+/* This file has READDIR: RFC 1813, section 3.3.16. */
 
+/* Adds an entry to the result. Returns false where the result or the request's memory has no room. */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *given)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. */
+/* This file has REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. */
 
 static enum rr_vfs_status
 remove_begin_what(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_remove_what what)

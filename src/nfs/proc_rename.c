@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* RENAME and LINK: RFC 1813, sections 3.3.14 and 3.3.15. Both stay inside one export. */
+/* This file has RENAME and LINK: RFC 1813, sections 3.3.14 and 3.3.15. Both stay inside one export. */
 
 static enum rr_vfs_status
 rename_begin(struct rr_nfs_work *work)
@@ -17,11 +17,10 @@ rename_begin(struct rr_nfs_work *work)
 	return vfs->ops->rename(vfs, rename);
 }
 
-/*
- * RFC 1813, 3.3.14: "If they are not compatible or if the target is a directory but not empty, the server
- * should return the error, NFS3ERR_EXIST." Of a directory that is not empty, NFS3ERR_NOTEMPTY says more: it
- * is among the errors of RENAME, and programs know ENOTEMPTY from their local file systems.
- */
+/* Completes the result of RENAME. RFC 1813, 3.3.14: "If they are not compatible or if the target is a
+ * directory but not empty, the server should return the error, NFS3ERR_EXIST." For a directory that is not
+ * empty, NFS3ERR_NOTEMPTY says more: it is among the errors of RENAME, and programs know ENOTEMPTY from their
+ * local file systems. */
 static enum rpcrdma_handled
 rename_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/proc.h"
 
-/* A status of storage that no operation of version 3 ends with becomes NFS3ERR_SERVERFAULT. */
+/* The status of version 3 for each status of a provider. NFS3ERR_SERVERFAULT stands for those that no
+ * operation of version 3 ends with. */
 static const nfsstat3 statuses[RR_VFS_FAULT + 1] = {
 	[RR_VFS_OK] = NFS3_OK,
 	[RR_VFS_PENDING] = NFS3ERR_SERVERFAULT,
@@ -29,7 +30,7 @@ static const nfsstat3 statuses[RR_VFS_FAULT + 1] = {
 	[RR_VFS_ROFS] = NFS3ERR_ROFS,
 	[RR_VFS_MLINK] = NFS3ERR_MLINK,
 	[RR_VFS_NOTEMPTY] = NFS3ERR_NOTEMPTY,
-	/* A program that runs is not written, a directory that is mounted on is not removed. */
+	/* A running program cannot be written, and a directory that is mounted on cannot be removed. */
 	[RR_VFS_TEXT_BUSY] = NFS3ERR_ACCES,
 	[RR_VFS_STALE] = NFS3ERR_STALE,
 	/* RFC 1813, 2.6: "NFS3ERR_BADHANDLE Illegal NFS file handle. The file handle failed internal

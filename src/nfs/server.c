@@ -5,7 +5,7 @@
 
 #include "nfs/mount.h"
 
-/* The services and the way to their procedures. */
+/* This file has the services, and calls their procedures. */
 
 static const struct rr_nfs_procedure *const nfs_procedures[] = {
 	[NFSPROC3_GETATTR] = &rr_proc_getattr,
@@ -31,7 +31,7 @@ static const struct rr_nfs_procedure *const nfs_procedures[] = {
 	[NFSPROC3_COMMIT] = &rr_proc_commit,
 };
 
-/* RFC 1813, 3.3.0: "It is important that this procedure do no work at all" */
+/* Handles NULL. RFC 1813, 3.3.0: "It is important that this procedure do no work at all" */
 static enum rpcrdma_handled
 server_do_nothing(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -39,7 +39,7 @@ server_do_nothing(void *ctx, struct rpcrdma_request *request, const void *args, 
 	return RPCRDMA_HANDLED;
 }
 
-/* The arguments of all procedures but NULL begin with a handle. */
+/* The arguments of all procedures except NULL begin with a handle. */
 #define SERVER_FIRST(args, handle) _Static_assert(offsetof(args, handle) == 0, "the handle comes first")
 SERVER_FIRST(GETATTR3args, object);
 SERVER_FIRST(SETATTR3args, object);
@@ -63,7 +63,7 @@ SERVER_FIRST(FSINFO3args, fsroot);
 SERVER_FIRST(PATHCONF3args, object);
 SERVER_FIRST(COMMIT3args, file);
 
-/* Two procedures have another handle. */
+/* Returns the second handle of RENAME and LINK; NULL for other procedures. */
 static const nfs_fh3 *
 server_second(uint32_t proc, const void *args)
 {
@@ -113,8 +113,8 @@ static rpcrdma_handler *const nfs_handlers[] = {
 	server_nfs,
 };
 
-/* RFC 8267, 5.1: MOUNT goes over TCP with many clients: "a Legacy NFS server MUST provide support for these
- * protocols via TCP." This is a service like NFS, on every transport. */
+/* RFC 8267, 5.1: Many clients use MOUNT over TCP: "a Legacy NFS server MUST provide support for these
+ * protocols via TCP." Here MOUNT is a service like NFS, on every transport. */
 static rpcrdma_handler *const mount_handlers[] = {
 	[MOUNTPROC3_NULL] = server_do_nothing,
 	[MOUNTPROC3_MNT] = server_mnt,
@@ -124,7 +124,8 @@ static rpcrdma_handler *const mount_handlers[] = {
 	[MOUNTPROC3_EXPORT] = rr_proc_export,
 };
 
-/* The second time, these fail because the first succeeded, or undo what others did in between. */
+/* Procedures that must be executed once. Executed a second time, they would fail because the first time
+ * succeeded, or undo changes that others made in between. */
 static const bool nfs_once[] = {
 	[NFSPROC3_SETATTR] = true,
 	[NFSPROC3_CREATE] = true,

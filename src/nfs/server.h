@@ -7,24 +7,22 @@
 #include "ulb/nfs3.h"
 #include "vfs/gate.h"
 
-/*
- * NFS version 3 (RFC 1813) and MOUNT version 3, as services for an RPC server,
- * of what a provider exports.
- */
+/* This is a server of NFS version 3 (RFC 1813) and MOUNT version 3, as services for an RPC server. It serves
+ * the exports of a provider. */
 
 struct rr_nfs_server;
 
 enum { RR_NFS_SERVICES = 2 };
 
-/* gate: to what is exported. pool: for the data of READs. Both are there as long as the server is. Errors:
- * NOMEM. */
+/* Makes a server. gate: to the exports. pool: for the data of READs. Both must exist as long as the server.
+ * Errors: NOMEM. */
 int rr_nfs_server_new(
 	const struct rr_env *env, struct rr_pool *pool, struct rr_gate *gate, struct rr_nfs_server **server);
 
-/* Has the server keep the list of mounts that DUMP tells, which is there as long as the server is. */
+/* Lets the server keep the list of mounts that DUMP returns. mounts must exist as long as the server. */
 void rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *mounts);
 
-/* No call may be at work: see struct rr_vfs_counters. server may be NULL. */
+/* Frees the server. No call may be at work: see struct rr_vfs_counters. server may be NULL. */
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);

@@ -18,7 +18,7 @@ rr_url_is(const char *text)
 	return strncasecmp(text, scheme, sizeof(scheme) - 1) == 0;
 }
 
-/* ---- Pieces ---- */
+/* ---- Parts of a URL ---- */
 
 static int
 url_hex_value(char digit)
@@ -32,7 +32,8 @@ url_hex_value(char digit)
 	return -1;
 }
 
-/* RFC 3986, section 2.1: "%41". Returns false where it is no such thing, or stands for a zero octet. */
+/* Decodes an octet such as "%41" (RFC 3986, section 2.1). Returns false where text is not such an octet, or
+ * stands for a zero octet. */
 static bool
 url_decode_octet(const char *text, char *octet)
 {
@@ -44,7 +45,7 @@ url_decode_octet(const char *text, char *octet)
 	return true;
 }
 
-/* Decodes length octets of text to out. */
+/* Decodes length octets of text into out, which has size octets. what names the part, for the error text. */
 static int
 url_decode(const char *text, size_t length, char *out, size_t size, const char *what, struct rr_text *error)
 {
@@ -70,7 +71,7 @@ url_decode(const char *text, size_t length, char *out, size_t size, const char *
 	return 0;
 }
 
-/* A decimal number from least to max, all of it. */
+/* Parses a decimal number from least to max, which must be all of the text. */
 static bool
 url_number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
 {
@@ -212,7 +213,7 @@ url_parse_port_option(const char *value, size_t length, struct rr_url *url, stru
 	return 0;
 }
 
-/* "rpcbind" alone has no value: NULL. */
+/* Takes "rpcbind". value is NULL where the option has no value. */
 static int
 url_parse_rpcbind(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -237,7 +238,7 @@ url_parse_gid(const char *value, size_t length, struct rr_url *url, struct rr_te
 static const struct {
 	const char *name;
 	int (*parse)(const char *value, size_t length, struct rr_url *url, struct rr_text *error);
-	bool alone; /* it may stand without a value */
+	bool alone; /* the option may stand without a value */
 } options[] = {
 	{ "version", url_parse_version, false },
 	{ "transport", url_parse_transport, false },
@@ -285,7 +286,7 @@ url_parse_query(const char *text, struct rr_url *url, struct rr_text *error)
 	return 0;
 }
 
-/* ---- The whole ---- */
+/* ---- The whole URL ---- */
 
 int
 rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)

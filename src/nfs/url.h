@@ -10,10 +10,10 @@
 #include "nfs/version.h"
 
 /*
- * nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a name, an IPv4 address,
- * or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3, 4.1, 4.2), transport
- * (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid. "rpcbind" alone, or with the port of
- * rpcbind, says that the port of NFS is to be looked up (nfs/lookup.h).
+ * The URL of an export is nfs://HOST[:PORT]/PATH[?OPTION=VALUE[&...]], after RFC 2224 and RFC 3986: HOST is a
+ * name, an IPv4 address, or an IPv6 address in brackets; "%41" stands for one octet. Options: version (3,
+ * 4.1, 4.2), transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind, uid, gid. "rpcbind" alone, or
+ * with the port of rpcbind, says that the port of NFS is to be looked up (nfs/lookup.h).
  */
 
 enum { RR_URL_RDMA_PORT = 20049, RR_URL_TCP_PORT = 2049, RR_URL_HOST = 256, RR_URL_PATH = 4096 };
@@ -22,26 +22,26 @@ struct rr_text;
 
 struct rr_url {
 	char host[RR_URL_HOST]; /* without brackets */
-	uint16_t port;          /* the transport's own where the URL has none; 0: rpcbind knows it */
+	uint16_t port; /* the transport's usual port where the URL has no port; 0: rpcbind is asked */
 	char path[RR_URL_PATH]; /* begins with '/' */
 	enum rr_nfs_version version;
 	enum rr_transport transport;
-	bool has_transport, has_port; /* the URL said so */
-	uint16_t mount_port;          /* 0: to be found out */
-	uint16_t rpcbind;             /* where rpcbind is asked for the port of NFS; 0: it is not asked */
+	bool has_transport, has_port; /* the URL has a transport, a port */
+	uint16_t mount_port;          /* 0: the client finds it out */
+	uint16_t rpcbind; /* the port of rpcbind, which is asked for the port of NFS; 0: it is not asked */
 	bool has_uid, has_gid;
 	uint32_t uid, gid;
 };
 
-/* True if text begins with "nfs:": then it is meant as a URL, and not as a local path, even if the rest is
+/* Tells whether text begins with "nfs:". It is then meant as a URL, not as a local path, even if the rest is
  * wrong. */
 bool rr_url_is(const char *text);
 
-/* Takes a URL apart. Errors: -RPCRDMA_ERR_INVAL, and -RPCRDMA_ERR_NOTSUP for a version of NFS that is not
+/* Parses a URL. Errors: -RPCRDMA_ERR_INVAL, and -RPCRDMA_ERR_NOTSUP for a version of NFS that is not
  * supported; the text in error says which part is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 
-/* Makes a URL that names no transport one for TCP, with the port of NFS over TCP where it names no port. */
+/* Changes a URL that names no transport to TCP, with the port of NFS over TCP where it names no port. */
 void rr_url_prefer_tcp(struct rr_url *url);
 
 #endif

@@ -2,9 +2,9 @@
 #ifndef RR_NFS_VERSION_H
 #define RR_NFS_VERSION_H
 
-/* Which version of NFS a client is to speak. */
+/* The version of NFS that a client is to use. */
 enum rr_nfs_version {
-	RR_NFS_VERSION_ANY, /* the highest that the server speaks */
+	RR_NFS_VERSION_ANY, /* the highest that the server has */
 	RR_NFS_VERSION_3,
 	RR_NFS_VERSION_41,
 	RR_NFS_VERSION_42

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes of version 4 (RFC 8881, section 5) as those of version 3, and the other way round. */
+/* This file translates attributes of version 4 (RFC 8881, section 5) into those of version 3, and back. */
 #include <stdio.h>
 #include <string.h>
 
@@ -27,7 +27,7 @@ MASK(limits, BIT(FATTR4_LEASE_TIME) | BIT(FATTR4_MAXFILESIZE) | BIT(FATTR4_MAXRE
 MASK(space, BIT(FATTR4_FILES_AVAIL) | BIT(FATTR4_FILES_FREE) | BIT(FATTR4_FILES_TOTAL),
 	BIT(FATTR4_SPACE_AVAIL) | BIT(FATTR4_SPACE_FREE) | BIT(FATTR4_SPACE_TOTAL))
 
-/* ---- What a server says ---- */
+/* ---- Attributes from a server ---- */
 
 typedef void attr_get(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken);
 
@@ -55,8 +55,8 @@ GET(files_total, u64, files_total)
 GET(files_free, u64, files_free)
 GET(files_avail, u64, files_avail)
 
-/* The numbers of the types are those of version 3; attribute directories and named attributes are not asked
- * for. */
+/* Gets the type. The numbers of the types are those of version 3; types that version 3 does not have are not
+ * expected. */
 static void
 attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
@@ -68,7 +68,7 @@ attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 	taken->attributes.type = (ftype3)type;
 }
 
-/* Version 3 has 64 bits for a file system. */
+/* Gets the file system. Version 4 has 128 bits for its identity, version 3 has 64. */
 static void
 attr_get_fsid(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
@@ -83,10 +83,8 @@ attr_get_handle(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *take
 	taken->handle = rpcrdma_get_bytes(reader, NFS4_FHSIZE);
 }
 
-/*
- * RFC 8881, 5.9: a number as digits, without an '@', is a user or a group by its number. A name is that of a
- * user of some domain: this client has no table of them.
- */
+/* Gets a user or group. RFC 8881, 5.9: digits without an '@' are its number. Any other text is a name in a
+ * domain, and becomes NOBODY, because this client has no table of names. */
 static uint32_t
 attr_get_number(struct rpcrdma_xdr_reader *reader)
 {
@@ -125,7 +123,7 @@ attr_get_device(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *take
 	taken->attributes.rdev.specdata2 = rpcrdma_get_u32(reader);
 }
 
-/* Times before 1970 and after 2106 become the nearest that version 3 can say. */
+/* Gets a time. Times before 1970 and after 2106 become the nearest that version 3 can express. */
 static nfstime3
 attr_get_time(struct rpcrdma_xdr_reader *reader)
 {
@@ -187,8 +185,8 @@ rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number)
 	return (have[number / 32] & BIT(number)) != 0;
 }
 
-/* RFC 8881, 18.7.3: "The server MUST return a value for each attribute that the client requests if the
- * attribute is supported": nothing else than what was asked for. */
+/* Tells whether all given attributes were asked for. RFC 8881, 18.7.3: "The server MUST return a value for
+ * each attribute that the client requests if the attribute is supported". */
 static bool
 attr_was_asked(const bitmap4 *given, const bitmap4 *asked)
 {
@@ -218,13 +216,14 @@ rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attribut
 	return rpcrdma_xdr_done(&reader);
 }
 
-/* ---- What is to be set ---- */
+/* ---- Attributes to be set ---- */
 
 struct attr_writer {
 	uint32_t *words;
 	struct rpcrdma_xdr_writer values;
 };
 
+/* Notes that the attribute of this number follows, and returns the writer for its value. */
 static struct rpcrdma_xdr_writer *
 attr_add(struct attr_writer *writer, uint32_t number)
 {
@@ -264,7 +263,7 @@ rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t va
 
 	memset(words, 0, RR_V4_WORDS * sizeof(*words));
 	rpcrdma_xdr_writer_init(&writer.values, values, RR_V4_VALUES, NULL, 0);
-	/* In the order of their numbers. */
+	/* The values must be in the order of the attributes' numbers. */
 	if (attributes->size.set_it)
 		rpcrdma_put_u64(attr_add(&writer, FATTR4_SIZE), attributes->size.u.size);
 	if (attributes->mode.set_it)

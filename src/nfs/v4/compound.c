@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One COMPOUND: its operations, and whether a reply is one to it. */
+/* This file makes one COMPOUND from its operations, and checks whether a reply fits the COMPOUND. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
 
-/* Octets of the results besides those of the operations: status, length of the tag, count. */
+/* Octets of the results besides those of the operations (status, length of the tag, count); and octets of
+ * each result (number, status). */
 enum { COMPOUND_HEADER = 12, RESULT_HEADER = 8 };
 
 nfs_argop4 *
@@ -27,11 +28,9 @@ rr_v4_putfh(struct rr_v4_slot *slot, struct rpcrdma_bytes handle)
 		rr_v4_op(slot, OP_PUTFH, 0)->u.opputfh.object = handle;
 }
 
-/*
- * Octets of an answer to GETATTR: bitmap, length, at most 16 attributes of at most 16 octets, and two names.
- * RFC 8881 has no limit for names of users; a user and a domain of 255 octets together are taken for the
- * most, so that the answer to a LOOKUP needs no Reply chunk.
- */
+/* The octets of an answer to GETATTR: bitmap, length, at most 16 attributes of at most 16 octets, and two
+ * names. RFC 8881 has no limit for names of users; this assumes at most 255 octets for a user with its
+ * domain, so that the answer to a LOOKUP needs no Reply chunk. */
 enum { ATTRIBUTES_MAX = 4 + 12 + 4 + 16 * 16 + 2 * (4 + 256) };
 
 void
@@ -40,6 +39,7 @@ rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked)
 	rr_v4_op(slot, OP_GETATTR, ATTRIBUTES_MAX)->u.opgetattr.attr_request = *asked;
 }
 
+/* Appends SEQUENCE, with the slot's next sequence ID. */
 static void
 compound_sequence(struct rr_v4_slot *slot)
 {
@@ -134,8 +134,8 @@ rr_v4_reply_is_sound(const struct rr_v4_slot *slot)
 	 * resultdata array." */
 	if (count == 0)
 		return true;
-	/* The results are those of the operations up to the first that failed, whose status is that of the
-	 * whole. */
+	/* The results are those of the operations up to the first that failed, and its status is that of the
+	 * COMPOUND. */
 	for (uint32_t i = 0; i < count; i++) {
 		nfsstat4 status = compound_status(&result->resarray.values[i]);
 
@@ -166,7 +166,7 @@ rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes)
 	const struct rr_call *outer = slot->outer;
 	uint8_t *at;
 
-	/* Without such memory, results are valid until done() returns. */
+	/* Without memory from the caller, results are valid until done() returns. */
 	if (!outer->keep || bytes->length == 0)
 		return 0;
 	if (bytes->length > outer->keep_size - slot->kept)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls go from a queue into slots of the session, and come out of them with the server's answer. */
+/* This file moves calls from the queue into slots of the session, and ends them with the server's answer. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
@@ -31,8 +31,7 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
-/* The status of a call that the server refused becomes that of version 3's result: the numbers are the same.
- */
+/* The numbers of the statuses are the same in both versions. */
 void
 rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 {
@@ -40,7 +39,8 @@ rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
-/* done() may start further calls, and may end the client: then v4 is gone. */
+/* Ends the caller's call in the slot. done() may start further calls, and may free v4, which is not used any
+ * more then. */
 static void
 dispatch_finish(struct rr_v4_slot *slot, int error)
 {
@@ -61,7 +61,7 @@ dispatch_finish(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
-/* error: negative, or a status. */
+/* Ends the work in the slot. error: negative, or a status. */
 static void
 dispatch_end(struct rr_v4_slot *slot, int error)
 {
@@ -92,7 +92,7 @@ dispatch_succeed(struct rr_v4_slot *slot)
 		dispatch_end(slot, error);
 }
 
-/* The call is made again: in another session, or with another open. */
+/* Makes the call again: in another session, or with another open. */
 static void
 dispatch_again(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -139,7 +139,8 @@ dispatch_open_is_lost(nfsstat4 status)
 	}
 }
 
-/* Of many calls that find the session lost, the first is enough. */
+/* Passes an event to the session where it is ready. Of many calls that find the session lost, the first
+ * brings the event. */
 static void
 dispatch_session_event(struct rr_v4 *v4, enum rr_v4_event event)
 {
@@ -147,11 +148,10 @@ dispatch_session_event(struct rr_v4 *v4, enum rr_v4_event event)
 		rr_v4_event(v4, event);
 }
 
-/*
- * RFC 8881, 2.10.6.2: "A retry might be sent while the original request is still in progress on the replier.
- * The replier SHOULD deal with the issue by returning NFS4ERR_DELAY as the reply to SEQUENCE". The call is
- * sent with the same sequence ID until its answer comes, as it would be executed twice otherwise.
- */
+/* Sends the call in the slot again after a pause. RFC 8881, 2.10.6.2: "A retry might be sent while the
+ * original request is still in progress on the replier. The replier SHOULD deal with the issue by returning
+ * NFS4ERR_DELAY as the reply to SEQUENCE". The call is sent with the same sequence ID until its answer comes,
+ * as it would be executed twice otherwise. */
 void
 rr_v4_slot_later(struct rr_timer *timer)
 {
@@ -163,7 +163,9 @@ rr_v4_slot_later(struct rr_timer *timer)
 		dispatch_again(slot, NFS4ERR_DELAY);
 }
 
-/* "but implementations MAY return NFS4ERR_MISORDERED": for a while, that is taken to be of a retry, too. */
+/* Tells whether the answer of a call that SEQUENCE refused may still come, so that the call is to be repeated
+ * in its slot. RFC 8881, 2.10.6.2: "but implementations MAY return NFS4ERR_MISORDERED": so for a while that
+ * status is treated as one of a retry, too. */
 static bool
 dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -174,8 +176,8 @@ dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 	return status == NFS4ERR_DELAY && rr_loop_now(slot->v4->loop) < slot->until;
 }
 
-/* SEQUENCE itself failed. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the state of the slot
- * (sequence ID, cached reply) MUST NOT change". */
+/* Handles an error of SEQUENCE itself. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the state of
+ * the slot (sequence ID, cached reply) MUST NOT change". */
 static void
 dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -196,6 +198,7 @@ dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 	dispatch_again(slot, status);
 }
 
+/* Takes from the result of SEQUENCE what it says of the session. */
 static void
 dispatch_note(struct rr_v4_slot *slot)
 {
@@ -206,9 +209,9 @@ dispatch_note(struct rr_v4_slot *slot)
 		return;
 	v4->fruitless = 0;
 	v4->renewed = rr_loop_now(v4->loop);
-	/* 18.46.3: "the highest slot ID the server would prefer the client use" */
+	/* RFC 8881, 18.46.3: "the highest slot ID the server would prefer the client use" */
 	v4->highest = ok->sr_target_highest_slotid < v4->slots ? ok->sr_target_highest_slotid : v4->slots - 1;
-	/* 18.46.3: "the server has ... restarted": an answer with it is one of a session that was kept. */
+	/* RFC 8881, 18.46.3: "the server has ... restarted", but it has kept the session. */
 	if (ok->sr_status_flags & SEQ4_STATUS_RESTART_RECLAIM_NEEDED)
 		dispatch_session_event(v4, RR_V4_STALE);
 }
@@ -247,7 +250,8 @@ dispatch_done(struct rr_call *call, int error)
 		dispatch_again(slot, status);
 		return;
 	}
-	/* 2.10.6.1.3: the call was executed, and its reply was not kept: nothing such changes anything. */
+	/* RFC 8881, 2.10.6.1.3: the call was executed, and its reply was not kept. The server keeps the
+	 * replies of calls that change something, so this call can be repeated. */
 	if (status == NFS4ERR_RETRY_UNCACHED_REP)
 		dispatch_again(slot, status);
 	else
@@ -256,7 +260,7 @@ dispatch_done(struct rr_call *call, int error)
 
 /* ---- The queue ---- */
 
-/* False where nothing more can be sent now. */
+/* Moves a call into the slot. Returns false where no more calls can be sent now. */
 static bool
 dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 {
@@ -284,7 +288,7 @@ rr_v4_pump(struct rr_v4 *v4)
 	}
 	if (v4->state == RR_V4_READY && rr_list_empty(&v4->queue))
 		rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, 0);
-	/* Calls were given up in all slots: another session has slots again. */
+	/* Calls were given up in all slots. Another session has usable slots again. */
 	if (v4->state == RR_V4_READY && (rr_v4_slots_of(v4) & ~v4->doubt) == 0)
 		rr_v4_event(v4, RR_V4_LOST);
 }

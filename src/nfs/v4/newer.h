@@ -5,16 +5,16 @@
 #include "ulb/nfs3.h"
 
 /*
- * Procedures of rr_v4_call() that version 3 has not: a walk along many names, and operations of version 4.2
- * (RFC 7862, RFC 8276). Their numbers follow those of version 3, and their arguments and results have the
- * same shape: the file that has to be open is the first of the arguments, the status is the first of the
- * results.
+ * These are procedures of rr_v4_call() that version 3 does not have: a walk along many names, and operations
+ * of version 4.2 (RFC 7862, RFC 8276). Their numbers follow those of version 3, and their arguments and
+ * results have the same shape: the arguments begin with the file that has to be open, and the results begin
+ * with the status.
  */
 enum rr_v4_newer {
 	RR_V4_WALK = NFSPROC3_COMMIT + 1,
-	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it: nothing else is read from it */
-	RR_V4_PUT,       /* a whole file, where rr_v4_can_put() */
-	RR_V4_SEEK,      /* from here on, of version 4.2 alone */
+	RR_V4_READ_ONCE, /* READ of a file that is opened and closed for it, as the file is read only once */
+	RR_V4_PUT,       /* makes a whole file, where rr_v4_can_put() is true */
+	RR_V4_SEEK,      /* from here on, only in version 4.2 */
 	RR_V4_COPY,
 	RR_V4_CLONE,
 	RR_V4_GETXATTR,
@@ -25,8 +25,9 @@ enum rr_v4_newer {
 };
 
 /*
- * Many LOOKUPs in one COMPOUND; the results are those of LOOKUP for the last name, a LOOKUP3res. Each name
- * but the last must be that of a directory: a symbolic link among them is NFS4ERR_SYMLINK or NFS3ERR_NOTDIR.
+ * RR_V4_WALK does many LOOKUPs in one COMPOUND; its results are those of LOOKUP for the last name, a
+ * LOOKUP3res. Each name except the last must be that of a directory: a symbolic link among them is
+ * NFS4ERR_SYMLINK or NFS3ERR_NOTDIR.
  */
 enum { RR_V4_NAMES = 8 };
 
@@ -36,57 +37,56 @@ struct rr_v4_walk_args {
 	struct rpcrdma_bytes names[RR_V4_NAMES];
 };
 
-/*
- * A new file, which is made under a temporary name, written to stable storage, and renamed once all of that
- * was done.
- */
+/* A new file of RR_V4_PUT: it is made under a temporary name, written to stable storage, and renamed when all
+ * of that was done. */
 struct rr_v4_put_args {
 	nfs_fh3 directory;
 	struct rpcrdma_bytes temporary, name;
-	sattr3 attributes; /* with those that writing changes */
+	sattr3 attributes; /* including those that writing changes */
 	struct rpcrdma_bytes data;
-	bool *made; /* set to true where a call that was refused has made the temporary name */
+	bool *made; /* set to true where a call failed after it made the temporary name */
 };
 
 struct rr_v4_seek_args {
 	nfs_fh3 file;
 	uint64_t offset;
-	bool data; /* the next data is looked for, else the next hole */
+	bool data; /* true: look for the next data; false: for the next hole */
 };
 
 struct rr_v4_seek_result {
-	nfsstat3 status; /* NFS3ERR_NXIO: there is no such thing at or behind offset */
+	nfsstat3 status; /* NFS3ERR_NXIO: there is no data at or behind offset */
 	uint64_t found;
 };
 
-/* COPY, and CLONE, where length may be 0: up to the end of the source. */
+/* Arguments of COPY, and of CLONE, where length may be 0: up to the end of the source. */
 struct rr_v4_copy_args {
 	nfs_fh3 to, from;
 	uint64_t to_offset, from_offset, length;
-	bool commit; /* the data is to be on stable storage before the answer; CLONE always does that */
+	bool commit; /* the data must be on stable storage before the answer; CLONE always does that */
 };
 
 struct rr_v4_copy_result {
 	nfsstat3 status;
-	uint64_t count; /* octets; COPY may copy less than it was asked for */
+	uint64_t count; /* octets copied; COPY may copy fewer than it was asked for */
 	stable_how committed;
 	uint8_t verifier[NFS3_WRITEVERFSIZE];
 };
 
-/* GETXATTR, SETXATTR, REMOVEXATTR and LISTXATTRS, whose names go to value, each closed by a zero. */
+/* Arguments of GETXATTR, SETXATTR, REMOVEXATTR, and of LISTXATTRS, which puts names into value, each followed
+ * by a zero. */
 struct rr_v4_xattr_args {
 	nfs_fh3 file;
 	struct rpcrdma_bytes name;
-	void *value;     /* SETXATTR only reads it */
+	void *value;     /* SETXATTR does not change it */
 	uint32_t size;   /* octets at value */
-	uint64_t cookie; /* LISTXATTRS: 0 at first */
+	uint64_t cookie; /* of LISTXATTRS: 0 at first */
 };
 
 struct rr_v4_xattr_result {
 	nfsstat3 status;
-	uint32_t length; /* octets that went to value */
+	uint32_t length; /* octets that were put into value */
 	uint64_t cookie;
-	bool eof; /* of the list */
+	bool eof; /* the list ends here */
 };
 
 #endif

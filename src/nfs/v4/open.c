@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The table of files that are open at the server. The caller names files by handles, and opens nothing: a
- * file is opened when something is first read from it or written to it, and closed when it was not used for a
- * while.
- */
+/* This file has the table of files that are open at the server. The caller names files by handles and opens
+ * no file: a file is opened when it is first read or written, and closed when it was not used for a while. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
@@ -32,7 +29,7 @@ rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 	return NULL;
 }
 
-/* The last used one is the first of the list. */
+/* Notes that the open was used: it becomes the first of the list. */
 static void
 open_use(struct rr_v4 *v4, struct rr_v4_open *open)
 {
@@ -71,7 +68,7 @@ rr_v4_open_take(struct rr_v4 *v4, struct rr_v4_open *open, const OPEN4resok *ans
 	const open_delegation4 *delegation = &answered->delegation;
 
 	open->state = RR_V4_OPEN_READY;
-	/* RFC 8881, 9.7: opens of one owner and one file add up. */
+	/* RFC 8881, 9.7: opens by one owner of one file add up. */
 	open->access |= access;
 	open->stateid = answered->stateid;
 	if (delegation->delegation_type == OPEN_DELEGATE_READ)
@@ -132,8 +129,8 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 	return NULL;
 }
 
-/* The server forgot everything: what was open is to be reclaimed, what was being opened is to be opened
- * again. */
+/* Handles a restart of the server, which has forgotten all opens: files that were open are to be reclaimed,
+ * and files that were being opened are to be opened again. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {
@@ -148,7 +145,7 @@ rr_v4_opens_reclaim(struct rr_v4 *v4)
 	}
 }
 
-/* The server revoked what was open, or says that it knows nothing of it. */
+/* Handles that the server revoked the open, or does not know it. */
 void
 rr_v4_open_lose(struct rr_v4_open *open)
 {
@@ -158,7 +155,7 @@ rr_v4_open_lose(struct rr_v4_open *open)
 	open->has_delegation = false;
 }
 
-/* Nobody is denied anything, and no delegation is wanted: there is no backchannel to recall it by. */
+/* The OPEN denies no access, and asks for no delegation, because there is no backchannel to recall it by. */
 void
 rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The procedures of version 3 by their numbers, and behind them those of newer.h. */
+/* This file lists the procedures of version 3 by their numbers, followed by those of newer.h. */
 #include "nfs/v4/private.h"
 
 const struct rr_v4_work *const rr_v4_procedures[] = {

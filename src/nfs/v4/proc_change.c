@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Procedures that remove, rename and link names. */
+/* This file has procedures that remove, rename and link names. */
 #include "nfs/v4/private.h"
 
 /* ---- REMOVE and RMDIR ---- */
 
 /*
- * RFC 8881, 18.25.4: "NFSv4.1 REMOVE can be used to delete any directory entry independent of its file type",
- * where version 3 has a procedure for directories and another for the rest: "the implementor can produce a
- * COMPOUND call that includes a LOOKUP/VERIFY sequence of operations to verify the file type before a REMOVE
- * operation".
+ * Builds REMOVE or RMDIR. RFC 8881, 18.25.4: "NFSv4.1 REMOVE can be used to delete any directory entry
+ * independent of its file type", where version 3 has one procedure for directories and another for other
+ * objects: "the implementor can produce a COMPOUND call that includes a LOOKUP/VERIFY sequence of operations
+ * to verify the file type before a REMOVE operation".
  */
 static void
 proc_remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 compare)

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READ, WRITE and COMMIT. The data is placed: RFC 8267, 6.1, "The opaque data field in the WRITE4args
- * structure",
- * "... in the READ4resok structure". */
+/* This file has READ, WRITE and COMMIT. RFC 8267, 6.1, says that the data may be placed by RDMA: "The opaque
+ * data field in the WRITE4args structure", "... in the READ4resok structure". */
 #include <string.h>
 
 #include "nfs/v4/private.h"
 
-/* RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
+/* Returns the stateid of the file's open. RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
 static stateid4
 data_stateid(const struct rr_v4_slot *slot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READDIR and READDIRPLUS. */
+/* This file has READDIR and READDIRPLUS. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
@@ -11,7 +11,8 @@ struct dir_args {
 	uint32_t dircount, maxcount;
 };
 
-/* The entries are decoded into the caller's memory for lists, behind which those of version 3 follow. */
+/* Builds a READDIR. The entries are decoded into the caller's memory for lists (outer->arena), and those of
+ * version 3 are made behind them. */
 static void
 dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *attributes)
 {
@@ -28,6 +29,7 @@ dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *a
 	slot->call.often_large = true;
 }
 
+/* Returns zeroed memory from the caller's memory for lists, or NULL. */
 static void *
 dir_alloc(struct rr_v4_slot *slot, size_t size)
 {
@@ -70,7 +72,7 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 	entry->cookie = from->cookie;
 	entry->name = from->name;
 	entry->fileid = taken.attributes.fileid ? taken.attributes.fileid : taken.mounted_on;
-	/* Where the server cannot say the attributes of an entry, LOOKUP finds out why. */
+	/* Where the server cannot send the attributes of an entry, LOOKUP finds out why. */
 	entry->name_attributes.attributes_follow = rr_v4_attr_in(taken.have, FATTR4_TYPE);
 	entry->name_attributes.u.attributes = taken.attributes;
 	entry->name_handle.handle_follows = taken.handle.length > 0;

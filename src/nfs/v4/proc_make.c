@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Procedures that make objects and set attributes. */
+/* This file has procedures that make objects and set attributes. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
 
 /* ---- SETATTR ---- */
 
-/* RFC 8881, 18.30.3: the stateid matters where the size is set; the anonymous one is as good as an open, as
- * this client denies nobody anything. */
+/* Builds SETATTR. RFC 8881, 18.30.3: the stateid matters where the size is set. The anonymous stateid serves
+ * as well as an open, because this client denies others no access. */
 static void
 proc_setattr_build(struct rr_v4_slot *slot)
 {
@@ -43,7 +43,8 @@ proc_create_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-/* The file is open now: what is written into it follows. rr_v4_wait_open() kept room for it. */
+/* Takes the result. The file is open now, as data will be written into it next, so it is entered in the table
+ * of opens, where rr_v4_wait_open() kept room for it. */
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {

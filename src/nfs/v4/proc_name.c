@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Procedures on objects and names that change nothing. */
+/* This file has procedures on objects and names that change nothing. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "nfs/v4/private.h"
 
-/* Octets that FSINFO leaves for what is around the data of a READ or a WRITE in a session's largest message.
- */
+/* AROUND_DATA: octets of a session's largest message that are left for the parts around the data of a READ or
+ * a WRITE. */
 enum { AROUND_DATA = 1024, READDIR_PREFERRED = 32 << 10 };
 
-/* The attributes that the last GETATTR had. */
+/* Takes the attributes of the last GETATTR. */
 static int
 name_attributes(struct rr_v4_slot *slot, fattr3 *attributes)
 {
@@ -41,7 +41,7 @@ const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = 
 
 /* ---- LOOKUP ---- */
 
-/* The handle and the attributes of the current object: as much as there is of the handle. */
+/* Takes the handle and the attributes of the current object. */
 int
 rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes)
 {
@@ -61,8 +61,7 @@ rr_v4_find(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_object);
 }
 
-/* RFC 8881, 18.13.4: a name of ".." is for LOOKUPP; NFS4ERR_NOENT at the root, which is its own parent here.
- */
+/* Appends the operation that looks up one name. RFC 8881, 18.13.4: a name of ".." needs LOOKUPP. */
 static void
 proc_lookup_one(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 {
@@ -92,7 +91,8 @@ proc_lookup_take(struct rr_v4_slot *slot)
 
 const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = proc_lookup_take };
 
-/* 2.3: "multi-component look up requests can be constructed by combining multiple LOOKUP operations." */
+/* Builds a walk along many names. RFC 8881, 2.3: "multi-component look up requests can be constructed by
+ * combining multiple LOOKUP operations." */
 static void
 proc_walk_build(struct rr_v4_slot *slot)
 {
@@ -136,7 +136,7 @@ static void
 proc_readlink_build(struct rr_v4_slot *slot)
 {
 	rr_v4_putfh(slot, ((const READLINK3args *)slot->outer->args)->symlink.data);
-	/* The caller has counted the octets of the target. */
+	/* The caller's reply_max includes the octets of the target. */
 	rr_v4_op(slot, OP_READLINK, 4);
 	slot->call.reply_max = slot->outer->reply_max;
 }
@@ -161,8 +161,9 @@ proc_fsinfo_build(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_limits);
 }
 
-/* RFC 8881, 5.8.2.20: "Maximum amount of data the READ operation will return": without one, what a message of
- * the session carries is the limit. */
+/* Returns the most octets of a READ or a WRITE. RFC 8881, 5.8.2.20: "Maximum amount of data the READ
+ * operation will return". Where the server has no such attribute, the session's largest message is the
+ * limit. */
 static uint32_t
 proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* SEEK, COPY and CLONE of version 4.2. */
+/* This file has SEEK, COPY and CLONE of version 4.2. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
 
-/* RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
+/* Returns the stateid of an open. RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
 static stateid4
 newer_stateid(const struct rr_v4_open *open)
 {
@@ -27,9 +27,9 @@ proc_seek_build(struct rr_v4_slot *slot)
 }
 
 /*
- * RFC 7862, 15.11.3: "If the server cannot find a corresponding sa_what, then the status will still be
- * NFS4_OK, but sr_eof would be TRUE." Linux answers NFS4ERR_NXIO where no data follows. A hole is always
- * found: "All files MUST have a virtual hole at the end of the file."
+ * Takes the result of SEEK. RFC 7862, 15.11.3: "If the server cannot find a corresponding sa_what, then the
+ * status will still be NFS4_OK, but sr_eof would be TRUE." Linux answers NFS4ERR_NXIO where no data follows.
+ * A hole is always found: "All files MUST have a virtual hole at the end of the file."
  */
 static int
 proc_seek_take(struct rr_v4_slot *slot)
@@ -54,12 +54,10 @@ const struct rr_v4_work rr_v4_seek = {
 
 /* ---- COPY and CLONE ---- */
 
-/*
- * The source is the saved file, the target the current one. RFC 7862, 15.2.3: "ca_src_stateid MUST refer to a
- * stateid that is valid for a READ operation": the anonymous one is, all zeroes (RFC 8881, 8.2.3), so that
- * the source need not be open. A call that needed two open files could wait for the second while the first is
- * closed, and the other way round, without end.
- */
+/* Appends operations that make the source the saved file and the target the current file. RFC 7862, 15.2.3:
+ * "ca_src_stateid MUST refer to a stateid that is valid for a READ operation". The anonymous stateid, all
+ * zeroes (RFC 8881, 8.2.3), is valid, so the source need not be open. Calls that needed two open files could
+ * wait for each other without end. */
 static void
 newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
 {
@@ -74,7 +72,8 @@ newer_commit(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ 0, 0 };
 }
 
-/* There is no backchannel by which the end of an asynchronous copy could be said. */
+/* Builds COPY. The copy is synchronous, because there is no backchannel by which the server could report the
+ * end of an asynchronous copy. */
 static void
 proc_copy_build(struct rr_v4_slot *slot)
 {
@@ -94,10 +93,10 @@ proc_copy_build(struct rr_v4_slot *slot)
 }
 
 /*
- * RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that the copy protocol selected
- * MUST perform a synchronous copy", and "if ca_consecutive is set, then the client has specified that the
- * copy protocol selected MUST copy bytes in consecutive order". A server that does neither is taken for one
- * that does not copy: which octets it copied is not known.
+ * Takes the result of COPY. RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that
+ * the copy protocol selected MUST perform a synchronous copy", and "if ca_consecutive is set, then the client
+ * has specified that the copy protocol selected MUST copy bytes in consecutive order". The result of a server
+ * that does otherwise is NFS3ERR_NOTSUPP, as it is not known which octets were copied.
  */
 static int
 proc_copy_take(struct rr_v4_slot *slot)
@@ -116,7 +115,7 @@ proc_copy_take(struct rr_v4_slot *slot)
 	result->count = answered->wr_count;
 	result->committed = (stable_how)answered->wr_committed;
 	memcpy(result->verifier, answered->wr_writeverf, sizeof(result->verifier));
-	/* RFC 8881, 18.32.3: with the same verifier, COMMIT stored what was copied. */
+	/* RFC 8881, 18.32.3: where COMMIT returns the same verifier, it has stored the copied data. */
 	if (args->commit &&
 		memcmp(result->verifier, rr_v4_res(slot, OP_COMMIT)->u.opcommit.u.resok4.writeverf,
 			sizeof(result->verifier)) == 0)
@@ -128,7 +127,8 @@ const struct rr_v4_work rr_v4_copy = {
 	.build = proc_copy_build, .take = proc_copy_take, .access = OPEN4_SHARE_ACCESS_WRITE, .changes = true
 };
 
-/* RFC 7862, 15.13, does not say that what was cloned is on stable storage. */
+/* Builds CLONE, and a COMMIT, because RFC 7862, 15.13, does not say that the cloned data is on stable
+ * storage. */
 static void
 proc_clone_build(struct rr_v4_slot *slot)
 {

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small files: what is opened is closed by the same COMPOUND. */
+/* This file handles small files: a file is opened, used and closed by one COMPOUND. */
 #include <stdio.h>
 
 #include "base/endian.h"
 #include "nfs/v4/private.h"
 
-/* RFC 8881, 8.2.3: "When "other" is zero and "seqid" is one, the stateid represents the current stateid":
- * that of the OPEN. */
+/* The stateid of the OPEN in the same COMPOUND. RFC 8881, 8.2.3: "When "other" is zero and "seqid" is one,
+ * the stateid represents the current stateid". */
 static const stateid4 once_current = { .seqid = 1 };
 
-/* Each slot has an owner of its own: opens of one owner and one file are one open (RFC 8881, 9.7), and this
- * CLOSE would end it for the calls that use the table of opens. */
+/* Fills in the arguments of an OPEN. Each slot has an owner of its own: opens of one owner and one file are
+ * one open (RFC 8881, 9.7), and the CLOSE of this COMPOUND would end it for calls that use the table of
+ * opens. */
 static void
 once_open(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {
@@ -26,8 +27,8 @@ once_close(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = once_current;
 }
 
-/* A file that the server has still open, or a delegation, goes to the table of opens, which closes it with
- * those that are not used. Room was kept for that, as the work makes an open. */
+/* Enters a file that is still open at the server, or a delegation, into the table of opens, which closes it
+ * with the unused files. Room was kept for it, because the work makes an open. */
 static void
 once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
 {
@@ -47,7 +48,7 @@ once_is_delegated(const struct rr_v4_slot *slot)
 	return type == OPEN_DELEGATE_READ || type == OPEN_DELEGATE_WRITE;
 }
 
-/* ---- READ of a file that nothing else is read from ---- */
+/* ---- READ of a file that is read only once ---- */
 
 static void
 proc_read_once_build(struct rr_v4_slot *slot)
@@ -72,7 +73,7 @@ proc_read_once_take(struct rr_v4_slot *slot)
 	return rr_v4_read_take(slot);
 }
 
-/* An operation behind OPEN failed. */
+/* Handles the failure of an operation behind OPEN: the file is still open. */
 static void
 proc_read_once_fail(struct rr_v4_slot *slot)
 {
@@ -83,7 +84,7 @@ proc_read_once_fail(struct rr_v4_slot *slot)
 			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
 }
 
-/* The server need not keep the reply: where it was lost, all of it can be done again. */
+/* The server need not keep the reply: where it was lost, the whole COMPOUND can be done again. */
 const struct rr_v4_work rr_v4_read_once = {
 	.build = proc_read_once_build,
 	.take = proc_read_once_take,
@@ -108,8 +109,9 @@ once_create(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 	to->claim.u.file = name;
 }
 
-/* 18.32.3: "The server MAY write fewer bytes than requested by the client": then the size is not that of the
- * data, and VERIFY ends the COMPOUND. */
+/* Appends a WRITE of the data, and a VERIFY of the file's size. RFC 8881, 18.32.3: "The server MAY write
+ * fewer bytes than requested by the client": then the size is not that of the data, and VERIFY ends the
+ * COMPOUND. */
 static void
 once_write(struct rr_v4_slot *slot, struct rpcrdma_bytes data)
 {
@@ -154,6 +156,8 @@ proc_put_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
+/* Handles the failure of an operation: notes whether the temporary name was made, and whether the file is
+ * still open. */
 static void
 proc_put_fail(struct rr_v4_slot *slot)
 {

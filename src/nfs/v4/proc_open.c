@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN and CLOSE of a file that is there, and what COMPOUNDs without results have in common. */
+/* This file has OPEN and CLOSE of an existing file, and take() of COMPOUNDs whose results are not used. */
 #include "nfs/v4/private.h"
 
 static struct rpcrdma_bytes
@@ -16,7 +16,7 @@ rr_v4_open_build(struct rr_v4_slot *slot)
 	rr_v4_putfh(slot, open_handle(slot->open));
 	to = &rr_v4_op(slot, OP_OPEN, RR_V4_OPEN_MAX)->u.opopen;
 	rr_v4_open_owner(slot, to, slot->open->wanted);
-	/* The file that the handle names, in both cases: CLAIM_PREVIOUS is for what was open before a
+	/* Both claims name the file by its handle; CLAIM_PREVIOUS is for files that were open before a
 	 * restart. */
 	to->claim.claim = slot->open->state == RR_V4_OPEN_RECLAIM ? CLAIM_PREVIOUS : CLAIM_FH;
 }
@@ -35,8 +35,8 @@ rr_v4_close_build(struct rr_v4_slot *slot)
 	const struct rr_v4_open *open = slot->open;
 
 	rr_v4_putfh(slot, open_handle(open));
-	/* No delegation was wanted: a server that gave one gets it back, also where it has closed the file.
-	 */
+	/* This client asks for no delegation. A delegation that a server gave nevertheless is returned
+	 * here. */
 	if (open->has_delegation)
 		rr_v4_op(slot, OP_DELEGRETURN, 0)->u.opdelegreturn.deleg_stateid = open->delegation;
 	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = open->stateid;

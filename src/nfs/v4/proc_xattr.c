@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Extended attributes: RFC 8276, section 8.4. */
+/* This file has the operations on extended attributes: RFC 8276, section 8.4. */
 #include <string.h>
 
 #include "nfs/v4/private.h"
 
-/* Of LISTXATTRS4resok: the names of one answer fit in the memory of a slot, and so does one name of any
- * length. */
+/* The octets of LISTXATTRS4resok: the names of one answer fit in the memory of a slot, and so does one name
+ * of any length. */
 enum { XATTR_LIST = 2048 };
 
 static void
@@ -73,7 +73,7 @@ proc_listxattrs_build(struct rr_v4_slot *slot)
 		(LISTXATTRS4args){ args->cookie, XATTR_LIST };
 }
 
-/* Each name, closed by a zero, goes to args->value. */
+/* Copies the names to args->value, each followed by a zero. */
 static int
 proc_listxattrs_take(struct rr_v4_slot *slot)
 {

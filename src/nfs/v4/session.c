@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The session from EXCHANGE_ID to DESTROY_CLIENTID, and how it comes back after a loss (RFC 8881,
- * sections 2.10 and 8.4). */
+/* This file makes and ends the session, from EXCHANGE_ID to DESTROY_CLIENTID, and makes it anew after a loss
+ * (RFC 8881, sections 2.10 and 8.4). */
 #include <string.h>
 
 #include <rpcrdma/nfs.h>
@@ -9,15 +9,12 @@
 
 #define SESSION_PAUSE (100 * RR_MILLISECOND)
 
-/* How much a session is asked for; less will do. */
-
 static void session_enter(struct rr_v4 *v4, enum rr_v4_state state);
 static void session_done(struct rr_call *call, int error);
 
 /* ---- The states ---- */
 
-/* A file that the server does not give back is opened again when it is needed; one that it does not close is
- * its own affair. */
+/* Handles that the server refuses to reclaim a file: the file is opened again when it is needed. */
 static void
 session_reclaim_refused(struct rr_v4 *v4)
 {
@@ -30,7 +27,7 @@ session_close_over(struct rr_v4 *v4)
 	rr_v4_open_forget(v4, v4->control.open);
 }
 
-/* The next file to be reclaimed, or to be closed. */
+/* Returns the next file that is to be reclaimed. */
 static struct rr_v4_open *
 session_next_to_reclaim(struct rr_v4 *v4)
 {
@@ -43,12 +40,13 @@ session_next_to_close(struct rr_v4 *v4)
 	return rr_v4_open_in(v4, RR_V4_OPEN_READY);
 }
 
+/* For each state: the COMPOUND that is sent in it, and the state that follows each event. */
 static const struct session_state {
 	const struct rr_v4_work *work;
-	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these */
-	void (*over)(struct rr_v4 *v4);               /* the work was done, or refused */
+	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these opens */
+	void (*over)(struct rr_v4 *v4);               /* called when the work was done, or refused */
 	void (*refused)(struct rr_v4 *v4);
-	bool lenient; /* a refusal changes nothing */
+	bool lenient; /* a refusal is treated as a success */
 	enum rr_v4_state after[RR_V4_EVENTS];
 } session_states[RR_V4_STATES] = {
 #define BACK [RR_V4_LOST] = RR_V4_CREATING, [RR_V4_STALE] = RR_V4_EXCHANGING
@@ -60,7 +58,7 @@ static const struct session_state {
 		.refused = session_reclaim_refused,
 		.lenient = true,
 		.after = { [RR_V4_OK] = RR_V4_COMPLETING, BACK } },
-	/* NFS4ERR_COMPLETE_ALREADY: the client was not new to the server. */
+	/* A refusal is NFS4ERR_COMPLETE_ALREADY: the server knew the client before. */
 	[RR_V4_COMPLETING] = { .work = &rr_v4_complete_step,
 		.lenient = true,
 		.after = { [RR_V4_OK] = RR_V4_READY, BACK } },
@@ -92,6 +90,7 @@ session_send(struct rr_v4 *v4)
 	rr_v4_send(&v4->control, session_done);
 }
 
+/* Sends the work of the state, where it has work. */
 static void
 session_begin(struct rr_v4 *v4)
 {
@@ -108,7 +107,7 @@ session_begin(struct rr_v4 *v4)
 		session_send(v4);
 }
 
-/* The calls that wait for a session fail with it. */
+/* Ends the calls that wait for a session with the session's error. */
 static void
 session_end_calls(struct rr_v4 *v4)
 {
@@ -149,8 +148,8 @@ session_again(struct rr_timer *timer)
 	session_send(rr_container(timer, struct rr_v4_slot, later)->v4);
 }
 
-/* The work of a state was done, or was refused and changes nothing: the next piece of it, or the next state.
- */
+/* Goes on after the work of a state was done, or was refused where that does not matter: to the next open, or
+ * to the next state. */
 static void
 session_step_over(struct rr_v4 *v4)
 {
@@ -174,7 +173,8 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 					 "the server does not speak NFS version 4.%u", v4->config.minor));
 		return;
 	}
-	/* RFC 8881, 18.36.3: of CREATE_SESSION, a wrong sequence ID is a client ID out of step. */
+	/* RFC 8881, 18.36.3: where CREATE_SESSION returns a wrong sequence ID, the client ID is out of
+	 * step. */
 	if (status == NFS4ERR_STALE_CLIENTID ||
 		(v4->state == RR_V4_CREATING && status == NFS4ERR_SEQ_MISORDERED)) {
 		rr_v4_event(v4, RR_V4_STALE);
@@ -258,8 +258,8 @@ static const struct rr_v4_work renew_work = {
 	.build = session_renew_build, .take = rr_v4_nothing_take, .end = session_renew_end
 };
 
-/* RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice": where nothing else was
- * sent for a third of the lease. */
+/* Renews the lease where no call was sent for a third of it, and closes idle files. RFC 8881, 8.3: "a
+ * COMPOUND consisting of a single SEQUENCE operation will suffice". */
 static void
 session_tick(struct rr_timer *timer)
 {

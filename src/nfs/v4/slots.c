@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which slots of the session are free, and which can be used. */
+/* This file keeps the free slots of the session. */
 #include "nfs/v4/private.h"
 
 uint64_t
@@ -35,8 +35,8 @@ rr_v4_slot_end_use(struct rr_v4_slot *slot)
 	slot->outer = NULL;
 }
 
-/* A slot whose last call was given up is not used again in its session: what the server did with the call is
- * not known, so that neither is the number that the slot's next call must have. */
+/* Frees the slot. A slot whose last call was given up is not used again in its session: it is not known what
+ * the server did with the call, and so not which sequence ID the slot's next call must have. */
 void
 rr_v4_slot_put(struct rr_v4_slot *slot)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The COMPOUNDs that make a session, and end it. */
+/* This file has the COMPOUNDs that make and end a session. */
 #include <string.h>
 
 #include "base/checked.h"
 #include "nfs/v4/private.h"
 
-/* How much a session is asked for; less will do. */
+/* The sizes that the client asks for in a session, and the least that it accepts. */
 enum {
 	SESSION_MESSAGE = (1 << 20) + 4096,
 	SESSION_CACHED = 4096,
-	SESSION_OPS_LEAST = 7, /* of REMOVE, which has the most */
+	SESSION_OPS_LEAST = 7, /* of REMOVE, which has the most operations that a client cannot do without */
 	SESSION_MESSAGE_LEAST = 8192,
 	SESSION_BACK = 4096
 };
@@ -26,7 +26,7 @@ steps_exchange_build(struct rr_v4_slot *slot)
 	args->eia_flags = EXCHGID4_FLAG_USE_NON_PNFS;
 }
 
-/* As much of it as there is room for: how much that is. */
+/* Copies bytes into kept, as many as there is room for. Returns how many octets it copied. */
 static uint32_t
 steps_keep(uint8_t kept[NFS4_OPAQUE_LIMIT], struct rpcrdma_bytes bytes)
 {
@@ -64,7 +64,7 @@ steps_create_build(struct rr_v4_slot *slot)
 	CREATE_SESSION4args *args;
 
 	v4->message = (uint32_t)rr_min(SESSION_MESSAGE, v4->config.engine->config.message_max);
-	/* No backchannel: nothing is given that would have to be recalled. */
+	/* The session has no backchannel: this client takes nothing that the server would have to recall. */
 	args = &rr_v4_op(slot, OP_CREATE_SESSION, XDR_MAX_CREATE_SESSION4res)->u.opcreate_session;
 	*args = (CREATE_SESSION4args){ .csa_clientid = v4->clientid,
 		.csa_sequence = v4->create_sequence,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A client of version 4 from its beginning to its end. */
+/* This file has a client of version 4 from its beginning to its end. */
 #include "nfs/v4/v4.h"
 
 #include <stdio.h>
@@ -8,14 +8,12 @@
 
 #include "nfs/v4/private.h"
 
-#define V4_LEASE (90 * RR_SECOND) /* until the server says its own */
+#define V4_LEASE (90 * RR_SECOND) /* until the server says how long its lease is */
 
 static void v4_ends(struct rr_timer *timer);
 
-/*
- * Each client is one of its own: RFC 8881, 2.4, of co_ownerid: "The string should be unique so that multiple
- * clients do not present the same string."
- */
+/* Gives the client a name of its own. RFC 8881, 2.4, of co_ownerid: "The string should be unique so that
+ * multiple clients do not present the same string." */
 static void
 v4_identify(struct rr_v4 *v4)
 {
@@ -109,8 +107,8 @@ rr_v4_can_put(const struct rr_v4 *v4)
 	return v4->operations >= RR_V4_PUT_OPS;
 }
 
-/* RFC 8881, 2.10.4: servers with the same major ID and the same scope are one, whose file handles are good by
- * either. */
+/* RFC 8881, 2.10.4: servers with the same major ID and the same scope are one server, and a file handle of
+ * either is valid at both. */
 bool
 rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b)
 {
@@ -139,6 +137,7 @@ rr_v4_opens(const struct rr_v4 *v4)
 
 /* ---- Calls ---- */
 
+/* Ends the first call in v4->ending. */
 static void
 v4_ends(struct rr_timer *timer)
 {
@@ -206,7 +205,7 @@ v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 		rr_loop_disarm(v4->loop, &rr_container(link, struct rr_call, link)->timer);
 }
 
-/* The calls of the caller and of the session itself end without done(). */
+/* Ends the calls of the caller and of the session itself without done(). */
 static void
 v4_drop(struct rr_v4 *v4)
 {
@@ -225,7 +224,7 @@ v4_drop(struct rr_v4 *v4)
 	}
 }
 
-/* ---- The end ---- */
+/* ---- The end of the client ---- */
 
 void
 rr_v4_leave(struct rr_v4 *v4, uint64_t patience)

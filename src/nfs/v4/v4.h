@@ -5,16 +5,16 @@
 #include "rpc/client.h"
 
 /*
- * The procedures of NFS version 3, carried out on a server of NFS version 4.1 or 4.2 (RFC 8881, RFC 7862):
- * each call becomes a COMPOUND in a session, and its results become those of version 3. The rest of the
- * client has one language for both versions.
+ * This carries out the procedures of NFS version 3 on a server of NFS version 4.1 or 4.2 (RFC 8881, RFC
+ * 7862): each call becomes a COMPOUND in a session, and its results become those of version 3. So the rest of
+ * the client uses the same procedures for all versions.
  *
  * Statuses of version 4 are passed on by their numbers. NFS4ERR_GRACE becomes NFS4ERR_DELAY, which has the
- * number of NFS3ERR_JUKEBOX: the caller waits, and calls again. A handle of no octets is that of the
+ * number of NFS3ERR_JUKEBOX: the caller waits, and repeats the call. A handle of no octets is that of the
  * directory that all paths of the server begin at, and LOOKUP of a name of no octets finds the directory
- * itself. Times outside of what version 3 can say become the nearest that it can.
+ * itself. Times that version 3 cannot express become the nearest time that it can express.
  *
- * Version 4.2 has procedures that version 3 has not: newer.h.
+ * newer.h has procedures that version 3 does not have.
  */
 struct rr_v4;
 
@@ -22,51 +22,50 @@ struct rr_v4_config {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client; /* stays the caller's */
 	uint32_t minor;                /* 1 or 2 */
-	uint64_t retry; /* ns for which a server that asks to come back later is asked for a session; 0: for
-			   ever */
+	uint64_t retry; /* ns for which a busy server is asked for a session; 0: without limit */
 };
 
 /* Begins to make a session. Errors: NOMEM. */
 int rr_v4_new(const struct rr_v4_config *config, struct rr_v4 **v4);
 
-/* Cancels what is under way, without done(). The server keeps its state of this client until the lease
- * ends, unless rr_v4_leave() was called. v4 may be NULL. */
+/* Cancels calls that are under way, without done(), and frees v4. The server keeps its state of this client
+ * until the lease ends, unless rr_v4_leave() was called. v4 may be NULL. */
 void rr_v4_free(struct rr_v4 *v4);
 
-/* Turns the loop until the session is there. stop is asked after each turn: true ends the waiting with
- * CANCELLED. A server that does not speak this minor version: PROG_MISMATCH. */
+/* Turns the loop until there is a session. stop is asked after each turn: true ends the wait with CANCELLED.
+ * PROG_MISMATCH: the server does not support this minor version. */
 int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
 
-/* Cancels what is under way, without done(), and has the server forget this client: closes files, ends the
- * session and the client ID. Turns the loop for at most patience ns. */
+/* Cancels calls that are under way, without done(), and lets the server forget this client: closes files,
+ * ends the session and the client ID. Turns the loop for at most patience ns. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
 /* Starts a call of NFS_V3_program, as rr_client_call() does. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
-/* Ends it without done(). */
+/* Ends a call without done(). */
 void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
 
-/* The minor version that is spoken. */
+/* Returns the minor version in use. */
 uint32_t rr_v4_minor(const struct rr_v4 *v4);
 
-/* How many names RR_V4_WALK may have: at least 1. RFC 8881, 18.36.3: "The maximum number of operations ...
- * that the client will send in a COMPOUND". */
+/* Returns how many names RR_V4_WALK may have: at least 1. RFC 8881, 18.36.3: "The maximum number of
+ * operations ... that the client will send in a COMPOUND". */
 uint32_t rr_v4_names_max(const struct rr_v4 *v4);
 
-/* Whether a COMPOUND may have as many operations as RR_V4_PUT has. */
+/* Tells whether a COMPOUND may have as many operations as RR_V4_PUT has. */
 bool rr_v4_can_put(const struct rr_v4 *v4);
 
-/* True where both say that they are one server. Nobody but the servers themselves vouches for it. */
+/* Tells whether both clients' servers say that they are one server. Nothing proves that this is true. */
 bool rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b);
 
-/* Why the last call failed. */
+/* Returns the reason why the last call failed. */
 const char *rr_v4_error(const struct rr_v4 *v4);
 
-/* How many sessions were made. */
+/* Returns how many sessions were made. */
 uint32_t rr_v4_sessions(const struct rr_v4 *v4);
 
-/* Files that are open at the server. */
+/* Returns how many files are open at the server. */
 uint32_t rr_v4_opens(const struct rr_v4 *v4);
 
 #endif

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that need an open file: OPEN when it is not open, CLOSE when it is not needed any more. */
+/* This file handles calls that need an open file: it sends OPEN when the file is not open, and CLOSE when it
+ * is not needed any more. */
 #include "nfs/v4/private.h"
 
-/* The calls go to the front of the queue, in their order. */
+/* Moves the calls that wait for the open to the front of the queue, in their order. failed: calls that were
+ * repeated too often end with error. */
 static void
 waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 {
@@ -18,6 +20,7 @@ waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 	}
 }
 
+/* Ends the calls that wait for the open with an error: negative, or a status. */
 static void
 waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 {
@@ -30,6 +33,7 @@ waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 	}
 }
 
+/* Tells whether the OPEN or CLOSE is to be sent again after this error. */
 static bool
 waiting_is_worth_it(int error)
 {
@@ -82,7 +86,8 @@ waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_s
 	rr_v4_slot_send(slot, state == RR_V4_OPEN_MAKING ? &waiting_open : &waiting_close);
 }
 
-/* There is no room in the table: the file that was not used for the longest time is closed. */
+/* Closes the file that was unused for the longest time, because the table has no room. The call goes back to
+ * the front of the queue. */
 static enum rr_v4_wait
 waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 {
@@ -99,7 +104,7 @@ waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 enum rr_v4_wait
 rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work)
 {
-	/* The file is the first of the arguments of all procedures that need it open. */
+	/* The arguments of all procedures that need an open file begin with the file. */
 	const struct rpcrdma_bytes handle = ((const nfs_fh3 *)outer->args)->data;
 	struct rr_v4 *v4 = slot->v4;
 	struct rr_v4_open *open;
