@@ -6,7 +6,7 @@
 enum { MAD_SIZE = 256, MAD_HEADER = 24, MAD_CLASS_CM = 7, MAD_CLASS_VERSION = 2 };
 enum { ATTRIBUTE_REQUEST = 0x10, ATTRIBUTE_REJECT = 0x12, ATTRIBUTE_REPLY = 0x13 };
 
-/* IBTA, volume 1, 12.6.5 to 12.6.8: offsets in the message, behind the header of the datagram. */
+/* Offsets in the message, behind the header of the datagram: IBTA, volume 1, 12.6.5 to 12.6.8. */
 enum {
 	REQUEST_SERVICE = 8,
 	REQUEST_QP = 32,
@@ -24,9 +24,10 @@ enum {
 	REJECT_PRIVATE = 84
 };
 
-/* Annex A11: service IDs of connections by IP address, and the header at the front of their private data. */
+/* Service IDs of connections by IP address, and the header at the front of their private data: annex A11. */
 enum { IP_SERVICE_PREFIX = 0x0106, IP_HEADER_SIZE = 36, IP_HEADER_PORT = 2 };
 
+/* Returns the octets of the message from an offset on. */
 static struct rpcrdma_bytes
 cm_rest(const uint8_t *message, uint32_t from)
 {

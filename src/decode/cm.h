@@ -6,28 +6,28 @@
 #include <stdbool.h>
 
 /*
- * Messages by which the connection managers of two hosts open a connection between queue pairs
- * (InfiniBand Architecture Specification, volume 1, 12.6), with what librdmacm puts into them
- * (annex A11: the ports and the private data of a connection by IP address).
+ * These are the messages by which the connection managers of two hosts open a connection between queue pairs
+ * (InfiniBand Architecture Specification, volume 1, 12.6), with what librdmacm puts into them (annex A11: the
+ * ports and the private data of a connection by IP address).
  */
 
 enum rr_cm_kind { RR_CM_REQUEST, RR_CM_REPLY, RR_CM_REJECT };
 
 struct rr_cm {
 	enum rr_cm_kind kind;
-	uint32_t local_id, remote_id; /* of the sender, and in a reply and a rejection of the other side */
-	uint32_t qp, psn;             /* of the sender: where its requests begin. Not in a rejection */
-	uint16_t mtu;                 /* octets of payload in a packet; 0: not known. Only in a request */
-	uint8_t ird, ord;             /* RDMA Reads at a time that the sender answers, and that it begins */
-	uint16_t reason;              /* of a rejection */
-	uint16_t source_port, port;   /* of a request; 0: it is none by IP address */
+	uint32_t local_id, remote_id; /* chosen by the sender; in a reply and a rejection, the other side's */
+	uint32_t qp, psn; /* queue pair of the sender, and the PSN of its first request; not in a rejection */
+	uint16_t mtu;     /* octets of payload in a packet; 0: not known; only in a request */
+	uint8_t ird, ord; /* RDMA Reads at a time that the sender answers, and that it sends */
+	uint16_t reason;  /* of a rejection */
+	uint16_t source_port, port; /* of a request; 0: the connection is not by IP address */
 	struct rpcrdma_bytes private_data;
 };
 
-/* Reads a Management Datagram. False: it is none of these messages. */
+/* Parses a Management Datagram. Returns false where it is not one of these messages. */
 bool rr_cm_parse(const void *data, size_t size, struct rr_cm *cm);
 
-/* What a reason of a rejection means; NULL: not known here. */
+/* Returns the meaning of a rejection's reason. NULL: not known here. */
 const char *rr_cm_reason_name(uint16_t reason);
 
 #endif

@@ -26,7 +26,7 @@ rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *plac
 		shared->sink->lost(shared->sink->ctx, place);
 }
 
-/* What was not decoded. */
+/* Passes a note on octets that were not decoded to the sink, and marks them as lost. */
 static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from, const char *text)
@@ -95,10 +95,9 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 
 /* ---- MPA ---- */
 
-/*
- * RFC 5044, 7.1.1: M in a frame declares "a receiver's requirement for Markers", so it is about what the
- * other side sends; CRCs are in use both ways where either frame has C.
- */
+/* Applies what the MPA frames of both sides agree on. RFC 5044, 7.1.1: M in a frame declares "a receiver's
+ * requirement for Markers", so it is about what the other side sends. CRCs are in use in both directions
+ * where either frame has C. */
 static void
 connection_agree(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
 {
@@ -134,6 +133,7 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 		connection_agree(shared, connection);
 }
 
+/* Handles that octets of a side are missing. */
 static void
 connection_lose(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from)
 {
@@ -146,7 +146,7 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
-/* Counts and reports octets that are no FPDUs, or a stream that is not MPA at all. */
+/* Reports octets that belong to no FPDU, or a stream that is not MPA at all. */
 static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)
@@ -160,7 +160,7 @@ connection_was_read(struct rr_decode_connections *shared, struct rr_decode_conne
 		side->is_known = shared->sink->foreign(shared->sink->ctx, &place, data);
 }
 
-/* Decodes what can be read. final: no more will come. */
+/* Decodes the octets of a side that can be read. final: no more will come. */
 static void
 connection_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	bool final)
@@ -193,10 +193,8 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 
 /* ---- TCP ---- */
 
-/*
- * A side acknowledges what the other one sent, and what has not been captured, or not yet: what it sends now
- * may answer that. A FIN counts as one octet.
- */
+/* Handles the acknowledgement in a packet. A side may acknowledge octets that have not been captured, or not
+ * yet, and what it sends now may answer these: so they count as lost. A FIN counts as one octet. */
 static void
 connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_packet *packet)

@@ -24,7 +24,8 @@ struct rr_decoder {
 	struct rr_decode_connections shared;
 	struct rr_map connections;
 	struct rr_roce_table roce;
-	struct rr_list ages; /* of connections of TCP; the one whose last packet is longest ago comes first */
+	struct rr_list
+		ages; /* of TCP connections; the connection whose last packet is the oldest comes first */
 };
 
 /* ---- Connections ---- */
@@ -39,7 +40,7 @@ decoder_hash_end(const struct rr_packet_end *end)
 	return hash;
 }
 
-/* The same for both directions. */
+/* Returns the key of the packet's connection, which is the same for both directions. */
 static uint64_t
 decoder_key(const struct rr_packet *packet)
 {
@@ -53,7 +54,8 @@ decoder_same_end(const struct rr_packet_end *a, const struct rr_packet_end *b)
 	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Sets *from to the side that sent the packet. */
+/* Finds the packet's connection, and sets *from to the side that sent the packet. NULL: there is no
+ * connection. */
 static struct rr_decode_connection *
 decoder_find(const struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -80,6 +82,7 @@ decoder_end(struct rr_decoder *decoder, struct rr_decode_connection *connection)
 	rr_decode_free(&decoder->memory, connection, sizeof(*connection));
 }
 
+/* Returns the TCP connection whose last packet is the oldest, or NULL. */
 static struct rr_decode_connection *
 decoder_oldest(const struct rr_decoder *decoder)
 {
@@ -96,7 +99,7 @@ decoder_evict(struct rr_decoder *decoder)
 	decoder_end(decoder, decoder_oldest(decoder));
 }
 
-/* Which side sent the first packet that was captured: 0 where it opened the connection. */
+/* Returns which side sent the first packet that was captured: 0 where that side opened the connection. */
 static uint8_t
 decoder_side(const struct rr_packet *packet)
 {
@@ -134,7 +137,7 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 	return connection;
 }
 
-/* A SYN begins another connection between the same ports, unless it is the first one, repeated. */
+/* Tells whether a SYN begins another connection between the same ports: it is not the first SYN, repeated. */
 static bool
 decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet)
 {
@@ -211,7 +214,7 @@ rr_decoder_counters(const struct rr_decoder *decoder)
 	return counters;
 }
 
-/* ---- All of it ---- */
+/* ---- The decoder ---- */
 
 static void
 decoder_emit(void *ctx, const struct rr_message *message)

@@ -9,7 +9,8 @@
 
 enum fpdus_event { EVENT_OPENED, EVENT_NO_KEY, EVENT_LOST, EVENT_FOUND, EVENT_MARKED, EVENTS };
 
-/* A stream that does not begin as MPA does is something else; one whose beginning is unknown may be MPA. */
+/* The state after each event. A stream that does not begin as MPA does is something else; a stream whose
+ * beginning is unknown may be MPA. */
 static const enum rr_fpdus_state table[RR_FPDUS_STATES][EVENTS] = {
 	[RR_FPDUS_OPENING] = { RR_FPDUS_SYNCED, RR_FPDUS_FOREIGN, RR_FPDUS_SEARCHING, RR_FPDUS_SYNCED,
 		RR_FPDUS_MARKED },
@@ -54,9 +55,10 @@ rr_fpdus_are_ignored(const struct rr_fpdus *fpdus)
 /* The reserved bits of DDP (RFC 5041, 4.2 and 4.3) and RDMAP (RFC 5040, 4.1), which senders set to 0. */
 enum { DDP_RESERVED = 0x3c, RDMAP_RESERVED = 0x30, CONTROL_SIZE = RR_FPDU_LENGTH_SIZE + RR_DDP_CONTROL_SIZE };
 
-/* Whether an FPDU can begin here, as far as its first octets are there. */
+/* Says whether an FPDU can begin at an octet, as far as its first octets are there. */
 enum fpdu_look { LOOK_MORE, LOOK_GOOD, LOOK_BAD };
 
+/* Looks at the header of an FPDU that would begin at data, and sets *whole to the size of the FPDU. */
 static enum fpdu_look
 fpdu_look(const uint8_t *data, size_t size, struct rr_ddp_header *header, size_t *whole)
 {
@@ -106,22 +108,22 @@ fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 
 /* ---- The search ---- */
 
-/*
- * Evidence, in bits: how unlikely it is that other octets look so. An untagged header has a queue number that
- * fits its opcode, and a message offset of 0 at the beginning of a message.
- */
+/* Evidence, in bits, that an FPDU begins at an octet: the less likely other octets look so, the more bits. An
+ * untagged header has a queue number that fits its opcode, and a message offset of 0 at the beginning of a
+ * message. */
 enum {
 	EVIDENCE_UNTAGGED = 40,
 	EVIDENCE_TAGGED = 10,
 	EVIDENCE_CRC = 32,
 	EVIDENCE_NO_CRC = 6, /* a CRC field of 0 */
-	EVIDENCE_END = 12,   /* the captured octets end where the FPDU does */
+	EVIDENCE_END = 12,   /* the captured octets end where the FPDU ends */
 	EVIDENCE_ENOUGH = 30,
 	EVIDENCE_FINAL = 20,
 	CRC_WORK = 1 << 20,
 	CRC_WORK_EACH = 4 /* for each octet that was searched */
 };
 
+/* Returns the evidence of an FPDU's CRC, as far as there is crc_work left to compute it. */
 static int
 fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 {
@@ -135,7 +137,7 @@ fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 	return fpdu_crc_is_right(data, whole) ? EVIDENCE_CRC : 0;
 }
 
-/* Whether FPDUs begin here. LOOK_MORE: that will show. */
+/* Tells whether FPDUs begin at data. LOOK_MORE: more octets will show that. */
 static enum fpdu_look
 fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final)
 {
@@ -159,6 +161,7 @@ fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final
 	return LOOK_GOOD;
 }
 
+/* Searches for the next FPDU. */
 static enum rr_fpdu_kind
 fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {
@@ -183,7 +186,8 @@ fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool fina
 
 /* ---- The MPA frame ---- */
 
-/* Where a capture begins in the middle of a connection, either frame may come first in either direction. */
+/* Reads the MPA frame. Where a capture begins in the middle of a connection, either frame may come first in
+ * either direction. */
 static enum rr_fpdu_kind
 fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -201,7 +205,7 @@ fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 	return RR_FPDU_MORE;
 }
 
-/* One step: the state may have changed, without anything being found. */
+/* Does one step. The state may change without a finding. */
 static enum rr_fpdu_kind
 fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {

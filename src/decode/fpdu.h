@@ -6,55 +6,55 @@
 #include "wire/mpa.h"
 
 /*
- * One direction of an iWARP connection as MPA frames: the request or reply frame at its beginning, then
- * FPDUs. Where the beginning was not captured, or octets are missing, the next FPDU is searched for: a
- * length, a DDP header that makes sense, what follows the FPDU, and its CRC together must be evidence enough.
+ * This reads one direction of an iWARP connection as MPA frames: the request or reply frame at its beginning,
+ * then FPDUs. Where the beginning was not captured, or octets are missing, the next FPDU is searched for: a
+ * length, a valid DDP header, the octets behind the FPDU, and its CRC together must be enough evidence.
  */
 enum rr_fpdus_state {
-	RR_FPDUS_OPENING,   /* the MPA frame is due */
+	RR_FPDUS_OPENING,   /* the MPA frame comes next */
 	RR_FPDUS_SYNCED,    /* the next octet begins an FPDU */
 	RR_FPDUS_SEARCHING, /* an FPDU begins somewhere */
-	RR_FPDUS_MARKED,    /* MPA markers are in use, which are not read here */
-	RR_FPDUS_FOREIGN,   /* it is not MPA */
+	RR_FPDUS_MARKED,    /* MPA markers are in use, which are not decoded here */
+	RR_FPDUS_FOREIGN,   /* the stream is not MPA */
 	RR_FPDUS_STATES
 };
 
 struct rr_fpdus {
 	enum rr_fpdus_state state;
-	bool begun;        /* the stream was captured from its beginning */
-	bool crc;          /* CRCs are in use */
-	int64_t crc_work;  /* octets that a search may compute CRCs over, beside those that it begins with */
-	uint64_t searched; /* octets that belong to no FPDU that was found */
+	bool begun;          /* the stream was captured from its beginning */
+	bool crc;            /* CRCs are in use */
+	int64_t crc_work;    /* octets over which a search may still compute CRCs, besides CRC_WORK */
+	uint64_t searched;   /* octets that belong to no FPDU that was found */
 	uint64_t wrong_crcs; /* FPDUs */
 	uint64_t resyncs;    /* searches that found an FPDU */
 };
 
 enum rr_fpdu_kind {
-	RR_FPDU_MORE,    /* nothing whole is there; used octets are of no use any more */
+	RR_FPDU_MORE,    /* nothing was found; the used octets are not needed any more */
 	RR_FPDU_OPENED,  /* the MPA frame */
 	RR_FPDU_SEGMENT, /* a DDP segment */
-	RR_FPDU_BAD_CRC, /* the same; its CRC is wrong: it is to be ignored */
+	RR_FPDU_BAD_CRC, /* a DDP segment with a wrong CRC, to be ignored */
 };
 
 struct rr_fpdu {
 	size_t used;
 	struct rr_mpa_frame frame;
 	struct rr_ddp_header header;
-	const uint8_t *payload; /* what follows the DDP header */
+	const uint8_t *payload; /* the octets behind the DDP header */
 	uint32_t length;
 };
 
-/* Reads from the front of what came. final: no more will come, so that less evidence must do. */
+/* Reads from the front of data. final: no more octets will come, so that less evidence is enough. */
 enum rr_fpdu_kind rr_fpdus_next(
 	struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu);
 
-/* Octets are missing in front of the next ones. */
+/* Notes that octets are missing in front of the next octets. */
 void rr_fpdus_lose(struct rr_fpdus *fpdus);
 
-/* What the MPA frames agree on. marked: this direction has markers. */
+/* Notes what the MPA frames agree on. marked: this direction has markers. */
 void rr_fpdus_agree(struct rr_fpdus *fpdus, bool crc, bool marked);
 
-/* The stream is of no interest. */
+/* Tells whether the stream is not decoded. */
 bool rr_fpdus_are_ignored(const struct rr_fpdus *fpdus);
 
 #endif

@@ -5,7 +5,8 @@
 #include "decode/cm.h"
 #include "wire/mpa.h"
 
-/* A side's part in the opening of a connection: an MPA frame, or a message of the connection manager. */
+/* A handshake is a side's part in opening a connection: an MPA frame, or a message of the connection
+ * manager. */
 
 enum rr_handshake_kind { RR_HANDSHAKE_REQUEST, RR_HANDSHAKE_REPLY, RR_HANDSHAKE_REJECT };
 

@@ -8,7 +8,8 @@ enum { JUDGE_MEMORY = 64 << 20, JUDGE_BUCKETS = 4096 };
 
 /* ---- Connections ---- */
 
-/* RFC 8166, 3.3.2 and 3.3.3: 1024 octets, and one credit; version 2: 4096 octets. */
+/* Sets the values that hold without an announcement: 1024 octets and one credit (RFC 8166, 3.3.2 and 3.3.3);
+ * in version 2, 4096 octets. */
 static void
 judge_side_init(struct rr_judge_side *side)
 {
@@ -34,7 +35,7 @@ judge_oldest(const struct rr_judge *judge)
 		       : rr_container(judge->connection_ages.next, struct rr_judge_connection, age);
 }
 
-/* NULL: there is no memory. */
+/* Returns the connection of the place, which is made where there is none yet. NULL: there is no memory. */
 static struct rr_judge_connection *
 judge_connection(struct rr_judge *judge, const struct rr_place *place)
 {
@@ -57,8 +58,9 @@ judge_connection(struct rr_judge *judge, const struct rr_place *place)
 	return connection;
 }
 
-/* ---- What the decoder finds ---- */
+/* ---- Findings of the decoder ---- */
 
+/* Returns the kind of a message, also for RDMA_NOMSG, whose kind its calls decide. */
 static enum rr_message_kind
 judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 {
@@ -153,8 +155,8 @@ judge_note(void *ctx, const struct rr_place *place, const char *text)
 	(void)text;
 }
 
-/* Octets are missing in the capture: they may hold what a later message refers to, so that its absence is
- * no finding. */
+/* Notes that octets are missing in the capture. A later message may refer to them, so their absence is no
+ * finding. */
 static void
 judge_lost(void *ctx, const struct rr_place *place)
 {
@@ -170,7 +172,7 @@ judge_starved(void *ctx, const struct rr_place *place)
 	rr_judge_find(ctx, RR_RULE_NO_RECEIVE, place, NULL, "the receiver's adapter said so");
 }
 
-/* ---- All of it ---- */
+/* ---- The judge ---- */
 
 struct rr_decode_sink
 rr_judge_sink(struct rr_judge *judge)

@@ -4,11 +4,9 @@
 
 #include "decode/decoder.h"
 
-/*
- * Holds captured traffic to docs/conformance.md. A rule is what one row says of one thing in a capture; a
- * finding is a place where the capture breaks it. A rule that needs what came before is not applied to a
- * connection whose beginning, or a part of it, was not captured.
- */
+/* A judge checks captured traffic against docs/conformance.md. A rule is what a row there says of one thing
+ * in a capture; a finding is a place where the capture breaks a rule. A rule that depends on earlier messages
+ * is not applied to a connection whose beginning, or a part of it, was not captured. */
 
 enum rr_rule {
 	RR_RULE_TCP, /* A1 */
@@ -62,8 +60,8 @@ enum rr_rule {
 
 enum rr_rule_level {
 	RR_RULE_MUST,  /* a specification's MUST is broken */
-	RR_RULE_REMARK /* a row of docs/conformance.md that no MUST demands, or what a capture only suggests
-			*/
+	RR_RULE_REMARK /* a row of docs/conformance.md that no MUST demands, or a finding that a capture only
+			  suggests */
 };
 
 struct rr_rule_text {
@@ -71,7 +69,7 @@ struct rr_rule_text {
 	const char *section; /* "RFC 8166, 3.4.5" */
 	enum rr_rule_level level;
 	const char *text;
-	const char *known; /* which peer is known to deviate, and how; NULL: none is */
+	const char *known; /* a peer that is known to deviate, and how; NULL: no peer is known to */
 };
 
 extern const struct rr_rule_text rr_rules[RR_RULES];
@@ -86,18 +84,19 @@ struct rr_finding {
 
 struct rr_judge;
 
-/* found is called for each finding. -RPCRDMA_ERR_NOMEM. */
+/* Makes a judge, which calls found for each finding. Errors: NOMEM. */
 int rr_judge_new(const struct rr_env *env, void (*found)(void *ctx, const struct rr_finding *finding),
 	void *ctx, struct rr_judge **judge);
 void rr_judge_free(struct rr_judge *judge);
 
-/* The sink of a decoder that judges what the decoder finds. Valid as long as judge. */
+/* Returns the sink for a decoder whose findings are to be judged. It is valid as long as judge. */
 struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
 
-/* The capture has ended: what is found in calls without replies is found now. */
+/* Ends the capture: calls without replies are judged now. */
 void rr_judge_finish(struct rr_judge *judge);
 
-/* Messages that were held to the rules, and calls that were given up as there were too many at a time. */
+/* These return how many messages were checked, and how many calls were given up because there were too many
+ * at a time. */
 uint64_t rr_judge_messages(const struct rr_judge *judge);
 uint64_t rr_judge_evicted(const struct rr_judge *judge);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/judge_private.h"
 
-enum { CALL_LONG_AGO = 64 }; /* replies to later calls, after which one is missed */
+enum { CALL_LONG_AGO = 64 }; /* replies to later calls, after which a reply counts as missing */
 
 static uint64_t
 call_key(uint32_t connection, uint8_t caller, uint32_t xid)
@@ -17,7 +17,7 @@ rr_judge_find_call(const struct rr_judge *judge, uint32_t connection, uint8_t ca
 	return link ? rr_container(link, struct rr_judge_call, link) : NULL;
 }
 
-/* ---- Their lives ---- */
+/* ---- Keeping calls ---- */
 
 void
 rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
@@ -29,6 +29,7 @@ rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
 	rr_decode_free(&judge->memory, call, sizeof(*call));
 }
 
+/* Reports a call that has no reply although many later calls have replies. */
 static void
 call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_judge_call *call)
@@ -56,7 +57,8 @@ rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
 	}
 }
 
-/* The oldest call makes room. Where it was not answered, its reply will seem to be a stray. */
+/* Removes the oldest call to make room. Where it has no reply yet, the reply would seem to be a stray, so its
+ * connection counts as incomplete. */
 static void
 call_evict(struct rr_judge *judge)
 {
@@ -85,7 +87,7 @@ call_alloc(struct rr_judge *judge)
 	return call;
 }
 
-/* NULL: there is no memory. */
+/* Keeps a call, or a message that an error may answer. NULL: there is no memory. */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {
@@ -123,8 +125,9 @@ call_begin(const struct rr_judged *judged)
 
 /* ---- Calls ---- */
 
-/* RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
- * messages on the same connection." Until the first reply, version 2 may be on trial. */
+/* Checks the version of a call. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse-
+ * and forward-direction Call messages on the same connection." Until the first reply, version 2 may be on
+ * trial. */
 static void
 call_version(const struct rr_judged *judged)
 {
@@ -188,7 +191,7 @@ rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
 	call->answered = true;
 }
 
-/* A reply that the responder leaves in its own memory. */
+/* Checks a reply that the responder leaves in its own memory. */
 static void
 call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 {
@@ -211,7 +214,7 @@ rr_judge_reply(const struct rr_judged *judged)
 	struct rr_judge_call *call =
 		rr_judge_find_call(judged->judge, judged->connection->number, !judged->from, judged->xid);
 
-	/* A message without anything in it: nobody knows what it was to be. */
+	/* The message is empty, so it is not known what it was to be. */
 	if (!call && judged->message->header.proc == RR_RDMA_NOMSG &&
 		judged->message->lists.read_count == 0 && !judged->message->lists.has_reply) {
 		rr_judge_plain(judged);

@@ -4,7 +4,7 @@
 
 #include "decode/judge_private.h"
 
-/* How a judgement is passed on: the same for all that judge. */
+/* This file passes findings on, for all files of the judge. */
 
 enum { JUDGE_DETAIL = 160 };
 

@@ -35,7 +35,8 @@ header_body(const struct rr_judged *judged)
 			lists->has_reply ? "an empty Reply chunk" : "no Reply chunk");
 }
 
-/* RFC 8166, 4.6.1 and 4.6.2: "senders MUST NOT send RDMA_MSGP procedures", "... RDMA_DONE messages". */
+/* Checks for procedures of version 1 that are not used any more. RFC 8166, 4.6.1 and 4.6.2: "senders MUST NOT
+ * send RDMA_MSGP procedures", "... RDMA_DONE messages". */
 static void
 header_procedure(const struct rr_judged *judged)
 {
@@ -48,7 +49,8 @@ header_procedure(const struct rr_judged *judged)
 
 /* ---- Read lists ---- */
 
-/* The octets of chunks at positions before this one, of the unreduced stream that the position counts in. */
+/* Checks the positions of Read chunks. A position counts octets of the unreduced stream, which includes the
+ * chunks before it. */
 static void
 header_positions(const struct rr_judged *judged)
 {

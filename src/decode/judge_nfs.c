@@ -28,10 +28,9 @@ nfs_has_data_result(uint32_t proc)
 	return proc == READ || proc == READLINK;
 }
 
-/*
- * RFC 8267, 4: of version 3, the data of WRITE, the target of SYMLINK, and the results of READ and READLINK
- * may be placed. In version 4 a COMPOUND may have any of them.
- */
+/* Checks that a call has chunks only for data that may be placed. RFC 8267, 4: in version 3 these are the
+ * data of WRITE, the target of SYMLINK, and the results of READ and READLINK. In version 4 a COMPOUND may
+ * have any chunk. */
 void
 rr_judge_chunk_kinds(const struct rr_judged *judged)
 {
@@ -51,10 +50,9 @@ rr_judge_chunk_kinds(const struct rr_judged *judged)
 
 /* ---- The results of READ ---- */
 
-/*
- * The length of the data is the last word that stays inline (RFC 1813, 3.3.6), and RFC 8166, 3.4.6.2: "a
- * returned Write chunk's total length MUST be the same as the encoded length of the result data item".
- */
+/* Checks the length of a READ's Write chunk. The length of the data is the last word that stays inline (RFC
+ * 1813, 3.3.6), and RFC 8166, 3.4.6.2: "a returned Write chunk's total length MUST be the same as the encoded
+ * length of the result data item". */
 void
 rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -87,7 +85,8 @@ rr_judge_digest(const void *data, size_t size)
 	return hash;
 }
 
-/* CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR, RENAME and LINK. */
+/* Tells whether a server must execute the call only once: CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR,
+ * RENAME and LINK. */
 static bool
 nfs_is_once(const struct rr_judge_call *call)
 {
@@ -95,7 +94,8 @@ nfs_is_once(const struct rr_judge_call *call)
 	       call->proc >= CREATE && call->proc <= LINK;
 }
 
-/* A call that a server executes once has one reply, on whichever connection it is repeated. */
+/* Checks that a call that a server executes once has the same reply when it is repeated on another
+ * connection. */
 void
 rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

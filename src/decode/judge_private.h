@@ -6,16 +6,14 @@
 #include "base/map.h"
 #include "decode/judge.h"
 
-/*
- * The judge keeps calls, also for a while after their replies, with the memory that they offer, apart from
- * match.h: that one looks for what fits, and this one for what does not. All of it is of bounded number, and
- * of bounded memory.
- */
+/* The judge keeps calls with the memory that they offer, also for a while after their replies. It does so
+ * apart from match.h, which looks for what fits together, while the judge looks for what does not. Number and
+ * memory are bounded. */
 
 enum {
 	RR_JUDGE_CONNECTIONS = 1024,
 	RR_JUDGE_CALLS = 4096,
-	RR_JUDGE_READS = 64, /* RDMA Reads under way of each side */
+	RR_JUDGE_READS = 64, /* RDMA Reads under way, of each side */
 	RR_JUDGE_REPEATS = 1024
 };
 
@@ -27,7 +25,7 @@ struct rr_judge_region {
 	struct rr_judge_call *call;
 	struct rr_segment segment;
 	enum rr_region_kind kind;
-	uint64_t moved; /* octets, from its start */
+	uint64_t moved; /* octets moved by RDMA, from the segment's start */
 };
 
 struct rr_judge_call {
@@ -36,17 +34,17 @@ struct rr_judge_call {
 	struct rr_place place;
 	uint32_t connection, xid, version;
 	uint8_t caller;
-	bool answered, provided; /* provided: the reply is in a Read chunk, and was not said to be done */
-	bool is_plain;           /* it is no call, but a message that an error may answer */
+	bool answered, provided; /* provided: the reply is in a Read chunk, and no RDMA_DONE has come */
+	bool is_plain;           /* not a call, but a message that an error may answer */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
 	uint32_t opttype;                /* of an optional message */
-	uint32_t replies;                /* that the caller had had */
+	uint32_t replies;                /* replies that the caller had received when it sent the call */
 	struct rr_judge_region *regions; /* of the call: Read list, Write chunks, Reply chunk */
 	uint32_t region_count, read_count;
 	uint32_t write_count;
-	uint32_t *write_sizes; /* segments of each Write chunk */
-	uint32_t reply_size;   /* of the Reply chunk */
+	uint32_t *write_sizes; /* number of segments of each Write chunk */
+	uint32_t reply_size;   /* number of segments of the Reply chunk */
 	bool has_reply;
 	struct rr_judge_region *provided_regions;
 	uint32_t provided_count;
@@ -58,20 +56,20 @@ struct rr_judge_read {
 	uint64_t to;
 };
 
-/* What is known of a side of a connection. */
+/* The state of a side of a connection. */
 struct rr_judge_side {
 	bool opened;          /* its handshake was captured */
-	bool invalidates;     /* R of its private data */
-	bool announced_reads; /* version 2: it takes replies in Read chunks */
-	bool has_properties;  /* it sent some */
+	bool invalidates;     /* the flag R of its private data */
+	bool announced_reads; /* version 2: it accepts replies in Read chunks */
+	bool has_properties;  /* it sent transport properties */
 	uint32_t send_size, receive_size;
-	uint32_t limit_2;                        /* of what it receives in version 2 */
-	uint32_t refused;                        /* version that it answered with ERR_VERS; 0: none */
-	uint32_t grant, last_grant, outstanding; /* of its own calls */
+	uint32_t limit_2; /* the largest message that it receives in version 2 */
+	uint32_t refused; /* the version that it refused with ERR_VERS; 0: no version */
+	uint32_t grant, last_grant, outstanding; /* for its own calls */
 	uint32_t calls, replies;
 	uint32_t last_error; /* the XID of the last RDMA_ERROR that it sent */
 	bool has_error;
-	/* DDP. */
+	/* The state of DDP. */
 	uint32_t msn[RR_DDP_QUEUES], mo[RR_DDP_QUEUES];
 	struct rr_judge_read reads[RR_JUDGE_READS];
 	uint32_t read_count;
@@ -83,7 +81,7 @@ struct rr_judge_connection {
 	uint32_t number;
 	bool lossy; /* octets are missing */
 	bool has_messages;
-	uint32_t version; /* of the last call of side 0; 0: none has come */
+	uint32_t version; /* of the last call of side 0; 0: there was no call */
 	struct rr_packet_end ends[2];
 	struct rr_judge_side sides[2];
 };
@@ -94,7 +92,7 @@ struct rr_judge_repeat {
 	uint32_t xid, connection;
 };
 
-/* What two hosts had agreed on in an earlier connection. */
+/* The inline thresholds that two hosts had agreed on in an earlier connection. */
 struct rr_judge_past {
 	struct rr_packet_end ends[2];
 	uint32_t thresholds[2];
@@ -117,14 +115,14 @@ struct rr_judge {
 	uint32_t past_next;
 };
 
-/* Whether all that came before on the connection was captured. */
+/* Tells whether the whole connection was captured so far, from its handshakes on. */
 bool rr_judge_is_whole(const struct rr_judge_connection *connection);
 
-/* A finding at a place; xid NULL: it belongs to no transaction. */
+/* Reports a finding at a place. xid NULL: it belongs to no transaction. */
 void rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_place *place,
 	const uint32_t *xid, const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* A message, as a value that functions pass on. */
+/* A message that is being judged, as a value that functions pass on. */
 struct rr_judged {
 	struct rr_judge *judge;
 	struct rr_judge_connection *connection;
@@ -137,42 +135,43 @@ struct rr_judged {
 #define rr_judge_message(judged, rule, ...)                                                                  \
 	rr_judge_find((judged)->judge, rule, (judged)->place, &(judged)->xid, __VA_ARGS__)
 
-/* judge_header.c: what one message shows, whatever came before. */
+/* judge_header.c: checks what a message shows alone. */
 void rr_judge_header(const struct rr_judged *judged);
 
-/* judge_sides.c: what both sides had announced and granted before it. */
+/* judge_sides.c: checks what both sides had announced and granted before a message. */
 void rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection,
 	const struct rr_place *place, const struct rr_handshake *handshake);
 void rr_judge_size(const struct rr_judged *judged);
 void rr_judge_grant(const struct rr_judged *judged);
 void rr_judge_optional(const struct rr_judged *judged);
-/* A call of the sender begins; its reply, or the error for it, came. */
+/* These count a call of the sender, and a reply or an error that ends a call of its peer. */
 void rr_judge_call_begins(const struct rr_judged *judged);
 void rr_judge_call_ends(const struct rr_judged *judged);
 
-/* judge_calls.c: calls and their replies. */
+/* judge_calls.c: checks calls and their replies. */
 struct rr_judge_call *rr_judge_find_call(
 	const struct rr_judge *judge, uint32_t connection, uint8_t caller, uint32_t xid);
 void rr_judge_call(const struct rr_judged *judged);
-/* A message that is no call, and that an error may answer. */
+/* Keeps a message that is no call, and that an error may answer. */
 void rr_judge_plain(const struct rr_judged *judged);
 void rr_judge_reply(const struct rr_judged *judged);
-/* The call has its reply, or its error. */
+/* Notes that the call has its reply, or its error. */
 void rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call);
 void rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call);
 void rr_judge_end_calls(struct rr_judge *judge, uint32_t connection);
 
-/* judge_errors.c: RDMA_ERROR, and RDMA_DONE of version 2. */
+/* judge_errors.c: checks RDMA_ERROR, and RDMA_DONE of version 2. */
 void rr_judge_error(const struct rr_judged *judged);
 void rr_judge_done(const struct rr_judged *judged);
 
-/* judge_tcp.c: octets of a TCP connection that is not MPA. True: no more of them are wanted. */
+/* judge_tcp.c: looks for NFS calls in a TCP connection that is not MPA. Returns true where no more of the
+ * connection is wanted. */
 bool rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
 
-/* judge_returned.c: what a reply returns of the chunks of its call, and what it invalidates. */
+/* judge_returned.c: checks the chunks that a reply returns, and the handle that it invalidates. */
 void rr_judge_returned(const struct rr_judged *judged, const struct rr_judge_call *call);
 
-/* judge_regions.c: the memory that messages offer. */
+/* judge_regions.c: keeps the memory that messages offer, and checks RDMA operations. */
 bool rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message);
 bool rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message);
 void rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call);
@@ -180,14 +179,14 @@ void rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection
 	const struct rr_place *place, const struct rr_op *op);
 void rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *call);
 
-/* judge_segments.c: DDP. */
+/* judge_segments.c: checks DDP segments. */
 void rr_judge_segment(struct rr_judge *judge, struct rr_judge_connection *connection,
 	const struct rr_place *place, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
 
-/* judge_nfs.c: what procedures of NFS need. */
+/* judge_nfs.c: checks the chunks of procedures of NFS. */
 void rr_judge_chunk_kinds(const struct rr_judged *judged);
 void rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call *call);
-/* judge_nfs.c: calls that were repeated. */
+/* judge_nfs.c: checks calls that were repeated. */
 void rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *call);
 uint64_t rr_judge_digest(const void *data, size_t size);
 

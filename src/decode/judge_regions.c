@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at */
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at, at most */
 
 static uint64_t
 region_key(uint32_t connection, uint8_t owner, uint32_t handle)
@@ -12,7 +12,7 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
 }
 
-/* ---- What is offered ---- */
+/* ---- Offered memory ---- */
 
 static void
 region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_judge_call *call, uint8_t owner,
@@ -22,6 +22,7 @@ region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_jud
 	rr_map_add(&judge->regions, &region->link, region_key(call->connection, owner, segment->handle));
 }
 
+/* Notes the number of segments of each Write chunk. Returns false without memory. */
 static bool
 region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_chunk_lists *lists)
 {
@@ -140,8 +141,8 @@ region_contains(const struct rr_judge_region *region, const struct rr_op *op)
 	return at <= region->segment.length && op->length <= region->segment.length - at;
 }
 
-/* The region that the operation can be meant for; failing that, the last one with its handle. NULL: its
- * handle was not offered. */
+/* Finds the region that the operation is for; where no region contains it, the last region with its handle.
+ * NULL: its handle was not offered. */
 static struct rr_judge_region *
 region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, const struct rr_op *op)
 {
@@ -161,6 +162,7 @@ region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, co
 	return fits ? fits : last;
 }
 
+/* Checks an operation against the region that it is for. */
 static void
 region_moved(struct rr_judge *judge, const struct rr_place *place, const struct rr_op *op,
 	struct rr_judge_region *region)

@@ -3,8 +3,7 @@
 
 /* ---- Write chunks and Reply chunk ---- */
 
-/* The next offered segments, as a chunk of the reply has them; of a Reply chunk that is shorter, all count.
- */
+/* Checks a chunk that a reply returns against the segments that were offered for it. */
 static void
 returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *offered, uint32_t count,
 	const struct rr_chunk *chunk)
@@ -53,8 +52,8 @@ returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call
 	}
 }
 
-/* RFC 8166, 4.3.3: a reply may be a Short message although a Reply chunk was offered; peers differ in whether
- * they return the chunk then. */
+/* Checks the Reply chunk. RFC 8166, 4.3.3: a reply may be a Short message although a Reply chunk was offered;
+ * peers differ in whether they return the chunk then. */
 static void
 returned_reply(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -83,8 +82,8 @@ returned_has_handle(const struct rr_judge_call *call, uint32_t handle)
 	return false;
 }
 
-/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send".
- */
+/* Checks a Send with Invalidate. RFC 8797, 4.1: "When either peer on a connection clears this flag, the
+ * responder MUST use only RDMA Send". */
 static void
 returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

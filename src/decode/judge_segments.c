@@ -6,10 +6,9 @@
 
 /* ---- Untagged messages ---- */
 
-/*
- * RFC 5041, 5.1: MSNs of a queue count messages from 1, and the offsets of a message's segments its octets
- * from 0; the last one, and no other, has the L flag.
- */
+/* Checks the numbers of an untagged segment. RFC 5041, 5.1: the MSNs of a queue count messages from 1, and
+ * the offsets of a message's segments count its octets from 0. Only the last segment of a message has the L
+ * flag. */
 static void
 segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)
@@ -42,7 +41,8 @@ segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 	};
 }
 
-/* RFC 5040, 4.4 and 5.2.1: Responses come in the order of their Requests, and bring what these ask for. */
+/* Checks a Read Response. RFC 5040, 4.4 and 5.2.1: Responses come in the order of their Requests, and bring
+ * the octets that these ask for. */
 static void
 segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)

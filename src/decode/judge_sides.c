@@ -21,13 +21,14 @@ side_same_host(const struct rr_packet_end *a, const struct rr_packet_end *b)
 	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
+/* Returns the inline threshold of messages from this side. */
 static uint32_t
 side_threshold(const struct rr_judge_connection *connection, uint8_t from)
 {
 	return rr_min(connection->sides[from].send_size, connection->sides[!from].receive_size);
 }
 
-/* Remembers what the hosts agreed on, for later connections between them. */
+/* Remembers the thresholds that the hosts agreed on, for later connections between them. */
 static void
 side_remember(struct rr_judge *judge, const struct rr_judge_connection *connection)
 {
@@ -57,7 +58,7 @@ rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, 
 
 /* ---- Inline thresholds ---- */
 
-/* Whether an earlier connection between the hosts allowed a Send of that size. */
+/* Tells whether an earlier connection between the hosts allowed a Send of that size. */
 static bool
 side_was_allowed(const struct rr_judged *judged, uint32_t size)
 {
@@ -81,7 +82,8 @@ rr_judge_size(const struct rr_judged *judged)
 
 	if (!connection->sides[0].opened || !connection->sides[1].opened)
 		return;
-	/* draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, and transport properties of -03, 5.2.1. */
+	/* The limit of version 2: draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, and transport properties of
+	 * -03, 5.2.1. */
 	if (judged->message->result != RR_HEADER_SHORT &&
 		judged->message->header.vers == RR_RPCRDMA_VERSION_2)
 		limit = side_larger(limit, connection->sides[!judged->from].limit_2);
@@ -94,9 +96,9 @@ rr_judge_size(const struct rr_judged *judged)
 /* ---- Credits ---- */
 
 /*
- * RFC 8166, 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted
- * credit limit." A grant that was lowered need not have reached the requester by then, so the one before it
- * counts, too.
+ * Counts a call, and checks it against the credits. RFC 8166, 3.3.1: "A Requester MUST NOT send
+ * unacknowledged requests in excess of the Responder's granted credit limit." A lowered grant may not have
+ * reached the requester by then, so the grant before it counts, too.
  */
 void
 rr_judge_call_begins(const struct rr_judged *judged)
@@ -123,7 +125,7 @@ rr_judge_call_ends(const struct rr_judged *judged)
 	caller->grant = grant ? grant : 1;
 }
 
-/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
+/* Checks the grant of a reply. RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
 void
 rr_judge_grant(const struct rr_judged *judged)
 {
@@ -145,7 +147,8 @@ side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 		side->invalidates = set->values[RR_PROPERTY_INVALIDATION] != 0;
 }
 
-/* A size that a side asks its peer for, or says that it has, may be in use from then on. */
+/* Notes the transport properties in a message. A size that a side asks its peer for, or announces, may be in
+ * use from then on. */
 void
 rr_judge_optional(const struct rr_judged *judged)
 {
@@ -154,7 +157,7 @@ rr_judge_optional(const struct rr_judged *judged)
 	struct rr_judge_side *peer = &judged->connection->sides[!judged->from];
 	struct rr_property_message message;
 
-	/* CONNPROP and its answer take and grant credits, as calls and replies do. */
+	/* CONNPROP and its answer use and grant credits, as calls and replies do. */
 	if (side->refused == 0 && header->opttype == RR_CONNPROP && judged->from == 1 && header->credit > 0) {
 		peer->last_grant = peer->grant;
 		peer->grant = header->credit;

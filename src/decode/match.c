@@ -21,7 +21,7 @@ match_find(const struct rr_match *match, const struct rr_place *place, uint8_t c
 
 /* ---- Messages that are held back ---- */
 
-/* What is known of the transaction. */
+/* Fills in what is known of the message's transaction. */
 static void
 match_describe(const struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -36,7 +36,7 @@ match_describe(const struct rr_transaction *transaction, struct rr_message *mess
 	message->proc = transaction->proc;
 }
 
-/* The RPC header of a message that moved by RDMA itself. */
+/* Decodes the RPC header of a message that itself moved by RDMA. */
 static void
 match_decode_head(struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -71,7 +71,7 @@ rr_match_release(struct rr_match *match, struct rr_transaction *transaction)
 	rr_decode_free(match->memory, held.data, held.sent.size);
 }
 
-/* False: there is no memory, and the message is to be emitted as it is. */
+/* Holds a message back. Returns false where there is no memory, and the message is to be emitted as it is. */
 static bool
 match_hold(struct rr_match *match, struct rr_transaction *transaction, const struct rr_message *message,
 	struct rpcrdma_bytes data)
@@ -112,7 +112,8 @@ match_evict(struct rr_match *match)
 	match_end(match, match_oldest(match));
 }
 
-/* Where there is no memory, the oldest transaction makes room as well. */
+/* Makes a transaction. The oldest transaction makes room where there are too many, or where there is no
+ * memory. */
 static struct rr_transaction *
 match_alloc(struct rr_match *match)
 {
@@ -155,17 +156,16 @@ match_begin(struct rr_match *match, const struct rr_message *message)
 
 /* ---- Messages ---- */
 
-/* Whether what was held back, or is to be, goes by RDMA. */
+/* Tells whether the RPC message moves by RDMA Reads. */
 static bool
 match_moves(const struct rr_message *message)
 {
 	return message->header.proc == RR_RDMA_NOMSG && message->lists.read_count > 0;
 }
 
-/*
- * An RDMA_NOMSG with a Read list is a Long Call, or in version 2 the reply to a call of the other side
- * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1); without a Read list it is a Long Reply.
- */
+/* Returns the kind of a message. An RDMA_NOMSG with a Read list is a Long Call, or in version 2 the reply to
+ * a call of the other side (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1); without a Read list it is a Long
+ * Reply. */
 static enum rr_message_kind
 match_kind(const struct rr_message *message, const struct rr_transaction *answered)
 {
@@ -207,7 +207,8 @@ match_reply(struct rr_match *match, struct rr_transaction *transaction, struct r
 		match_end(match, transaction);
 }
 
-/* draft-cel-nfsv4-rpcrdma-reliable-reply-02: RDMA_DONE has the XID of the reply that was pulled. */
+/* Handles RDMA_DONE. draft-cel-nfsv4-rpcrdma-reliable-reply-02: it has the XID of the reply that was
+ * pulled. */
 static void
 match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -243,7 +244,7 @@ rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcr
 	match->emit(match->ctx, message);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole ---- */
 
 int
 rr_match_init(struct rr_match *match, struct rr_decode_memory *memory, uint32_t max)

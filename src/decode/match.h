@@ -8,22 +8,23 @@
 #include "decode/rdmap.h"
 
 /*
- * Pairs calls with replies, by connection, direction and XID, and says to which chunk of which transaction
- * the octets of an RDMA Read or Write belong. The number of transactions is bounded: the oldest one makes
- * room.
+ * This pairs calls with replies, by connection, direction and XID, and finds the chunk and the transaction
+ * that the octets of an RDMA Read or Write belong to. The number of transactions is bounded: the oldest
+ * transaction makes room.
  *
- * A message that moves by RDMA itself is held back until its front has come, so that its procedure is known;
- * or until it is clear that it will not come.
+ * A message that itself moves by RDMA is held back until its front has come, so that its procedure is known,
+ * or until it is clear that the front will not come.
  */
 
+/* A region is a segment that a message offers. */
 struct rr_decode_region {
 	struct rr_map_link link; /* by connection, owner and handle: of the last region with that handle */
-	struct rr_list same;     /* the regions with that handle, the last one first */
+	struct rr_list same;     /* the regions with that handle, the last first */
 	bool is_last;
 	struct rr_transaction *transaction;
 	struct rr_segment segment;
 	enum rr_region_kind kind;
-	uint32_t chunk; /* Read chunks: its position; Write chunks: its number, from 0 */
+	uint32_t chunk; /* of a Read chunk: its position; of a Write chunk: its number, from 0 */
 	uint64_t at;    /* octets of the chunk before this segment */
 };
 
@@ -46,7 +47,7 @@ struct rr_transaction {
 	struct rr_list age;
 	uint32_t connection, xid;
 	uint8_t caller;
-	bool is_answered; /* and its reply is being pulled */
+	bool is_answered; /* it has a reply, which is being pulled */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
 	struct rr_place place; /* of the call */
@@ -64,24 +65,25 @@ struct rr_match {
 	struct rr_list ages; /* oldest first */
 	uint32_t count, max;
 	uint64_t evicted;            /* transactions that made room */
-	struct rr_chunk_lists lists; /* to decode what was held back */
+	struct rr_chunk_lists lists; /* for decoding messages that were held back */
 	void (*emit)(void *ctx, const struct rr_message *message);
 	void *ctx;
 };
 
-/* Takes what emit and ctx are, and at most max transactions. -RPCRDMA_ERR_NOMEM. */
+/* Prepares match, whose emit and ctx the caller has set, for at most max transactions. Errors: NOMEM. */
 int rr_match_init(struct rr_match *match, struct rr_decode_memory *memory, uint32_t max);
-/* Transactions are ended, what was held back is emitted. Also after a failed or no rr_match_init(). */
+/* Ends all transactions, emits the messages that were held back, and frees the memory. It may also be called
+ * where rr_match_init() failed or was not called. */
 void rr_match_free(struct rr_match *match);
 
-/* Pairs a decoded message and emits it, now or later. data: its octets. */
+/* Pairs a decoded message and emits it, at once or later. data: the octets of the message. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Octets were moved by an RDMA Read or Write, at place. Returns the region; NULL where it is not known. */
+/* Notes that an RDMA Read or Write at place moved octets. Returns their region; NULL: it is not known. */
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
-/* The region that an operation of the sender at place reaches into; NULL where it is not known. */
+/* Returns the region that an operation of the sender at place reaches into; NULL: it is not known. */
 struct rr_decode_region *rr_match_region(
 	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
@@ -90,13 +92,13 @@ void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 
 /* ---- match_regions.c ---- */
 
-/* The chunks of a call, or of a reply that the responder provides, belong to part of the transaction from now
- * on. False: there is no memory. */
+/* Adds the chunks of a call, or of a reply that the responder provides, to a part of the transaction. Returns
+ * false without memory. */
 bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
 void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);
 
-/* Emits what transaction holds back. */
+/* Emits the message that transaction holds back, if there is one. */
 void rr_match_release(struct rr_match *match, struct rr_transaction *transaction);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at */
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at, at most */
 
 static uint64_t
 region_key(uint32_t connection, uint8_t owner, uint32_t handle)
@@ -60,7 +60,8 @@ region_read_kind(uint32_t part, uint32_t position)
 	return position == 0 ? RR_REGION_CALL : RR_REGION_READ;
 }
 
-/* RFC 8166, 3.4.5: segments with the same position are one Read chunk. Returns the octets at position 0. */
+/* Adds the segments of the Read list. Returns the octets at position 0. RFC 8166, 3.4.5: segments with the
+ * same position are one Read chunk. */
 static uint64_t
 region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_chunk_lists *lists)
@@ -152,7 +153,7 @@ rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transacti
 struct rr_decode_region *
 rr_match_region(const struct rr_match *match, const struct rr_place *place, const struct rr_op *op)
 {
-	/* A Read Response comes from the owner of the memory, all else goes there. */
+	/* A Read Response comes from the owner of the memory; every other operation goes to the owner. */
 	uint8_t owner = op->kind == RR_OP_READ_RESPONSE ? place->from : !place->from;
 	struct rr_map_link *link =
 		rr_map_find(&match->regions, region_key(place->connection, owner, op->handle));
@@ -187,6 +188,7 @@ region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, cons
 	head->have = (uint32_t)end;
 }
 
+/* Returns the front that the region's chunk brings, or NULL where it brings no message. */
 static struct rr_head *
 region_head(const struct rr_decode_region *region)
 {
@@ -198,7 +200,7 @@ region_head(const struct rr_decode_region *region)
 	}
 }
 
-/* Whether the message that is held back is the one that the region has. */
+/* Tells whether the message that is held back is the message in the region's chunk. */
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {

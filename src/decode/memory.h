@@ -4,18 +4,19 @@
 
 #include "base/env.h"
 
-/* The memory of one decoder: all that a capture makes it keep is counted here, and has one limit. */
+/* The memory of one decoder: all memory that a capture makes the decoder keep is counted here, and has one
+ * limit. */
 struct rr_decode_memory {
 	const struct rr_env *env;
 	size_t used, limit; /* octets */
-	uint64_t refused;   /* times that the limit, or the system, had no more */
+	uint64_t refused;   /* times that the limit was met, or the system had no more */
 };
 
-/* As realloc(3), where old is of old_size octets (NULL: 0). NULL: there is no more, and old stays as it is;
- * also where size is 0, and old is then freed. New octets are not set. */
+/* Resizes a block as realloc(3) does. old has old_size octets (NULL: 0). Returns NULL where there is no more
+ * memory, and old stays as it is; also where size is 0, and old is then freed. New octets are not set. */
 void *rr_decode_resize(struct rr_decode_memory *memory, void *old, size_t old_size, size_t size);
 
-/* Zeroed. NULL: there is no more. */
+/* Returns zeroed memory. NULL: there is no more. */
 void *rr_decode_alloc(struct rr_decode_memory *memory, size_t size);
 void rr_decode_free(struct rr_decode_memory *memory, void *block, size_t size);
 

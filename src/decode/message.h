@@ -7,17 +7,18 @@
 #include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
 
-/* An RPC-over-RDMA message of version 1 or 2, with the header of the RPC message that it carries. */
+/* This is an RPC-over-RDMA message of version 1 or 2, with the header of the RPC message that it carries. */
 
 enum {
-	RR_MESSAGE_READS = 1024, /* elements of chunk lists that are decoded */
+	RR_MESSAGE_READS = 1024, /* elements of chunk lists that are decoded, at most */
 	RR_MESSAGE_WRITES = 256,
 	RR_MESSAGE_SEGMENTS = 2048,
-	RR_MESSAGE_HEAD = 1024 /* octets at the front of a message that moved by RDMA: its RPC header */
+	RR_MESSAGE_HEAD = 1024 /* octets that are kept of the front of a message that moved by RDMA, for its
+				  RPC header */
 };
 
 enum rr_message_kind {
-	RR_MESSAGE_UNCLEAR, /* not to be decoded, or neither call nor reply */
+	RR_MESSAGE_UNCLEAR, /* cannot be decoded, or is neither call nor reply */
 	RR_MESSAGE_CALL,
 	RR_MESSAGE_REPLY,
 	RR_MESSAGE_ERROR,
@@ -25,27 +26,27 @@ enum rr_message_kind {
 	RR_MESSAGE_OPTIONAL
 };
 
-/* What a chunk is for. */
+/* The purpose of a chunk. */
 enum rr_region_kind {
 	RR_REGION_READ,     /* of a call: an argument */
 	RR_REGION_CALL,     /* position zero of a call: the RPC message itself */
-	RR_REGION_WRITE,    /* room for a result */
+	RR_REGION_WRITE,    /* memory for a result */
 	RR_REGION_REPLY,    /* the Reply chunk */
 	RR_REGION_PROVIDED, /* a reply in a Read chunk, which the responder provides (version 2) */
 	RR_REGIONS
 };
 
-/* Where and when a message was captured. */
+/* The place of a message in the capture. */
 struct rr_place {
-	uint64_t frame; /* number of the packet in the capture, from 1, that completed it */
+	uint64_t frame; /* number of the packet that completed it, from 1 */
 	uint64_t time;  /* since the epoch, ns */
 	uint32_t connection;
-	uint8_t from; /* the side that sent it: 0, the one that opened the connection, or 1 */
-	/* Of both sides; valid until the callback that brings the place returns. */
+	uint8_t from; /* the side that sent it: 0, which opened the connection, or 1 */
+	/* Both ends; valid until the callback that gets the place returns. */
 	const struct rr_packet_end *ends;
 };
 
-/* How it was sent. */
+/* Describes how a message was sent. */
 struct rr_sent {
 	struct rr_place place;
 	uint32_t size, msn;
@@ -58,25 +59,25 @@ struct rr_message {
 	enum rr_message_kind kind;
 	enum rr_header_result result;
 	struct rr_rdma_header header; /* the fixed words are set unless result is RR_HEADER_SHORT */
-	struct rr_chunk_lists lists;  /* what could be read of them */
+	struct rr_chunk_lists lists;  /* the chunks that could be decoded */
 	struct rpcrdma_bytes payload; /* behind the header */
 	bool has_call, has_reply;     /* the RPC header was decoded */
 	struct rr_call_header call;
 	struct rr_reply_header reply;
-	/* Of the transaction: of the call, or of the call that a reply answers. */
+	/* The procedure of the call, or of the call that a reply answers. */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
-	bool is_paired; /* the call was seen, and so are the next ones set */
+	bool is_paired; /* the call was seen, and the members below are set */
 	struct rr_place call_place;
-	uint64_t moved[RR_REGIONS]; /* octets, until then */
+	uint64_t moved[RR_REGIONS]; /* octets moved until then */
 };
 
-/* The arrays of chunk lists. */
+/* These allocate and free the arrays of chunk lists. */
 int rr_message_prepare(struct rr_decode_memory *memory, struct rr_chunk_lists *lists);
 void rr_message_unprepare(struct rr_decode_memory *memory, struct rr_chunk_lists *lists);
 
-/* Decodes a message, into arrays that lists has, and the RPC header that follows. sent is set by the caller.
- * The message refers to data and to the arrays. */
+/* Decodes a message, into the arrays of lists, and the RPC header in it. The caller sets sent. The message
+ * points into data and into the arrays. */
 void rr_message_decode(
 	struct rr_message *message, const struct rr_chunk_lists *lists, struct rpcrdma_bytes data);
 

@@ -6,8 +6,8 @@
 #include "ulb/binding.h"
 #include "wire/rpc.h"
 
-/* RFC 5531, 8.3: "Transient" numbers, which are "intended for applications that generate program numbers
- * dynamically". */
+/* The "Transient" numbers of RFC 5531, 8.3, which are "intended for applications that generate program
+ * numbers dynamically". */
 enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
 
 static const struct rpcrdma_program *

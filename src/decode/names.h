@@ -5,15 +5,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Names of programs and procedures: those of the schemas. NULL: there is no schema. */
+/* These functions return names of programs and procedures, from the schemas. NULL: there is no schema. */
 
-/* "NFS_V3". Programs of NFSv4 callbacks have numbers from 0x40000000 on, which their clients choose. */
+/* Returns a name such as "NFS_V3". Programs of NFSv4 callbacks have numbers from 0x40000000 on, which their
+ * clients choose. */
 const char *rr_decode_program_name(uint32_t prog, uint32_t vers);
 
-/* "READ": without what all procedures of a program begin with, such as NFSPROC3_. */
+/* Returns a name such as "READ", without the prefix of the program's procedures, such as NFSPROC3_. */
 const char *rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc);
 
-/* The name of an accept_stat, or of MSG_DENIED. */
+/* Returns the name of an accept_stat. NULL: it has no name. */
 const char *rr_decode_accept_name(uint32_t accept_stat);
 
 #endif

@@ -8,7 +8,7 @@
 enum { ETHER_IPV4 = 0x0800, ETHER_IPV6 = 0x86dd, ETHER_VLAN = 0x8100, ETHER_QINQ = 0x88a8 };
 enum { VLAN_TAGS = 4, IPV6_EXTENSIONS = 16 };
 
-/* What is left of the packet. */
+/* The rest of the packet, which is not parsed yet. */
 struct packet_rest {
 	const uint8_t *next;
 	size_t size;
@@ -24,7 +24,7 @@ packet_skip(struct packet_rest *rest, size_t size)
 	return true;
 }
 
-/* ---- UDP and TCP. wire: the octets of rest that there were on the wire. ---- */
+/* ---- UDP and TCP. wire: the octets that rest had on the wire. ---- */
 
 static enum rr_packet_result
 packet_payload(struct rr_packet *packet, struct packet_rest rest, size_t header, size_t wire)
@@ -101,7 +101,8 @@ packet_ipv4(struct rr_packet *packet, struct packet_rest rest)
 	return packet_transport(packet, ip[9], rest, wire - header);
 }
 
-/* RFC 8200, 4: each extension header names the next one, and says how long it is itself. */
+/* Skips extension headers. RFC 8200, 4: each extension header names the next header, and has its own
+ * length. */
 static enum rr_packet_result
 packet_ipv6_next(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
 {
@@ -165,7 +166,7 @@ packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
 	return type == ETHER_IPV4 || type == ETHER_IPV6 ? packet_ip(packet, rest) : RR_PACKET_FOREIGN;
 }
 
-/* The type of what follows is at offset type of a link header of so many octets. */
+/* Parses a packet whose link header has "header" octets, with the type of the payload at offset "type". */
 static enum rr_packet_result
 packet_typed(struct rr_packet *packet, struct packet_rest rest, size_t type, size_t header)
 {

@@ -23,6 +23,7 @@ rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t s
 	return true;
 }
 
+/* Appends a segment to the Send under way. Returns false where it does not fit. */
 static bool
 rdmap_append(
 	struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t mo, struct rpcrdma_bytes payload)
@@ -41,7 +42,8 @@ static void
 rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_ddp_header *header,
 	struct rpcrdma_bytes payload, struct rr_op *op)
 {
-	/* RFC 5041, 5.1: the first segment of a message has offset 0. A Send before it broke off. */
+	/* RFC 5041, 5.1: the first segment of a message has offset 0. A Send that was under way is
+	 * incomplete. */
 	if (header->mo == 0) {
 		side->skipped += side->skipping || side->length > 0;
 		side->length = 0;
@@ -100,8 +102,8 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
 	*rdmap_read(side, side->read_count++) = op->request;
 }
 
-/* RFC 5040, 5.2.1: Read Responses come in the order of their Requests. Requests that were passed over are
- * answered, where that was not captured. */
+/* Takes a Read Response. RFC 5040, 5.2.1: Read Responses come in the order of their Requests. Requests that
+ * are passed over were answered, but that was not captured. */
 static void
 rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
 	struct rr_op *op)

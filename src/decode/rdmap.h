@@ -7,7 +7,7 @@
 #include "decode/memory.h"
 #include "wire/ddp.h"
 
-/* Puts DDP segments together to RDMA operations, for each direction of a connection. */
+/* This assembles DDP segments to RDMA operations, for each direction of a connection. */
 
 enum {
 	RR_RDMAP_SEND_MAX = 512 * 1024, /* twice the largest inline threshold of RFC 8797 */
@@ -15,7 +15,7 @@ enum {
 };
 
 enum rr_op_kind {
-	RR_OP_PART, /* nothing that is whole */
+	RR_OP_PART, /* no complete operation */
 	RR_OP_SEND,
 	RR_OP_WRITE,
 	RR_OP_READ_REQUEST,
@@ -23,38 +23,39 @@ enum rr_op_kind {
 	RR_OP_TERMINATE
 };
 
-/* An operation: a whole Send, and each segment of an RDMA Write and of a Read Response. */
+/* An operation: a whole Send, or one segment of an RDMA Write or of a Read Response. */
 struct rr_op {
 	enum rr_op_kind kind;
 	const uint8_t *data;
 	uint32_t length;
-	bool last;        /* of an RDMA Write or a Read Response: it is complete */
+	bool last;        /* the RDMA Write or the Read Response is complete */
 	bool invalidates; /* a Send with Invalidate */
 	uint32_t invalidated;
 	uint32_t msn; /* of a Send */
-	/* Where the octets of a Write go, and where those of a Read come from. */
+	/* The place that the octets of a Write go to, or that the octets of a Read come from. */
 	uint32_t handle;
 	uint64_t offset;
 	struct rr_read_request request; /* of a Read Request */
 };
 
-/* What one side sends. */
+/* The state of what one side sends. */
 struct rr_rdmap {
 	uint8_t *send; /* the Send under way */
 	uint32_t length, capacity;
-	bool skipping; /* the rest of a Send whose beginning is missing, or that is too long */
-	struct rr_read_request *reads; /* Requests of this side that are not answered; NULL: there was none */
+	bool skipping; /* the rest of a Send is skipped, whose beginning is missing or that is too long */
+	struct rr_read_request
+		*reads; /* Requests of this side that are not answered; NULL: there was no Request */
 	uint32_t read_first, read_count;
-	uint64_t skipped; /* Sends that were not whole */
+	uint64_t skipped; /* Sends that were not complete */
 	uint64_t strays;  /* Read Responses whose Request is not known, and Requests that were forgotten */
 };
 
-/* Takes a segment of one side. peer: the other one, whose Requests are answered. What op refers to is valid
- * until the next segment of that side. */
+/* Takes a segment of side. peer is the other side, whose Requests are answered. Memory that op points to is
+ * valid until the next segment of side. */
 void rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
 	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op);
 
-/* Segments are missing: a Send under way is given up. */
+/* Notes that segments are missing: a Send under way is given up. */
 void rr_rdmap_lose(struct rr_rdmap *side);
 void rr_rdmap_free(struct rr_rdmap *side, struct rr_decode_memory *memory);
 

@@ -5,7 +5,7 @@
 
 enum { BTH_SIZE = 12, RETH_SIZE = 16, WORD_SIZE = 4, DETH_SIZE = 8, ATOMIC_SIZE = 28, CRC_SIZE = 4 };
 
-/* Extended headers, in the order in which they follow one another. */
+/* Bits for extended headers, in the order in which the headers follow each other. */
 enum { HAS_DETH = 1, HAS_RETH = 2, HAS_AETH = 4, HAS_IMMEDIATE = 8, HAS_INVALIDATE = 16, HAS_ATOMIC = 32 };
 
 struct roce_opcode {
@@ -17,8 +17,8 @@ struct roce_opcode {
 
 enum { UNRELIABLE_SEND = 0x64, UNRELIABLE_SEND_IMMEDIATE = 0x65, ROCE_OPCODES = 0x66 };
 
-/* IBTA, volume 1, table 35: those of Reliable Connections begin at 0, those of Unreliable Datagrams at 0x60.
- */
+/* IBTA, volume 1, table 35: opcodes of Reliable Connections begin at 0, those of Unreliable Datagrams at
+ * 0x60. */
 static const struct roce_opcode roce_opcodes[ROCE_OPCODES] = {
 	[0] = { true, RR_ROCE_SEND, true, false, 0 },
 	[1] = { true, RR_ROCE_SEND, false, false, 0 },
@@ -90,7 +90,7 @@ rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet)
 	opcode = &roce_opcodes[octets[0]];
 	headers = roce_headers_size(opcode->headers);
 	pad = octets[1] >> 4 & 3;
-	/* The version of the transport header is 0. */
+	/* The version of the transport header must be 0. */
 	if (!opcode->known || octets[1] & 0x0f || size < headers + pad + CRC_SIZE)
 		return false;
 	packet->kind = opcode->kind;

@@ -69,7 +69,8 @@ roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct 
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* The sink of iWARP's Read Request, which InfiniBand's does not have, has the PSN. */
+/* Takes a Read Request. iWARP's Read Request names a sink, which InfiniBand's does not have, so the PSN is
+ * put there. */
 static void
 roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -111,7 +112,7 @@ roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 	}
 }
 
-/* So many requests before the next one will not come. */
+/* Gives up the requests that are missing before the next request. */
 static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
 {
@@ -127,7 +128,8 @@ roce_lose(const struct rr_roce_at *at, uint32_t packets)
 	rr_decode_lost(at->shared, &place);
 }
 
-/* Requests that are held and due. skip: those that are missing before the first one will not come. */
+/* Decodes held requests that come next. skip: requests that are missing before the first held request will
+ * not come. */
 static void
 roce_requests(const struct rr_roce_at *at, bool skip)
 {
@@ -163,10 +165,9 @@ roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 		at->shared->sink->starved(at->shared->sink->ctx, &place);
 }
 
-/*
- * The peer has what it acknowledges. Where requests were held in wait for some before them, these will not be
- * repeated; some acknowledgements are waited for, as they may have been captured early.
- */
+/* Handles an acknowledgement. The peer has the requests that it acknowledges, so where requests are held in
+ * wait for others before them, these will not be repeated. They are given up after several acknowledgements
+ * only, as an acknowledgement may have been captured early. */
 static void
 roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -192,6 +193,7 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	roce_requests(&other, true);
 }
 
+/* Takes a request: decodes it where it comes next, else holds it. */
 static void
 roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -214,7 +216,7 @@ roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 			roce_lose(at, ahead);
 	}
 	if (ahead >= RR_ROCE_PSN_HALF)
-		return; /* it comes again */
+		return; /* the request was repeated */
 	roce_request(at, packet);
 	if (side->requests.first)
 		roce_requests(at, false);

@@ -5,7 +5,7 @@
 #include "decode/memory.h"
 #include "decode/roce.h"
 
-/* Packets that came before some that precede them, in the order of their PSNs. */
+/* A hold keeps packets that came before packets that precede them, in the order of their PSNs. */
 
 enum { RR_ROCE_HOLD_MAX = 64, RR_ROCE_PSN_HALF = 1 << 23 };
 
@@ -20,18 +20,20 @@ struct rr_roce_hold {
 	uint32_t count;
 };
 
-/* How far psn is ahead of from: PSNs have 24 bits, and those from RR_ROCE_PSN_HALF on are behind. */
+/* Returns how far psn is ahead of from. PSNs have 24 bits, and results from RR_ROCE_PSN_HALF on mean that psn
+ * is behind. */
 static inline uint32_t
 rr_roce_ahead(uint32_t psn, uint32_t from)
 {
 	return (psn - from) & RR_ROCE_PSN_MASK;
 }
 
-/* Keeps a copy, unless there is a packet with its PSN. False: there is no more room, or no memory. */
+/* Keeps a copy of the packet, unless there is a packet with its PSN. Returns false where there is no room or
+ * no memory. */
 bool rr_roce_hold_add(
 	struct rr_roce_hold *hold, struct rr_decode_memory *memory, const struct rr_roce_packet *packet);
 
-/* Takes the first packet out; NULL: there is none. To be freed with rr_roce_hold_free(). */
+/* Takes the first packet out. rr_roce_hold_free() frees it. NULL: the hold is empty. */
 struct rr_roce_held *rr_roce_hold_pop(struct rr_roce_hold *hold);
 void rr_roce_hold_free(struct rr_decode_memory *memory, struct rr_roce_held *held);
 void rr_roce_hold_clear(struct rr_roce_hold *hold, struct rr_decode_memory *memory);

@@ -4,37 +4,40 @@
 
 #include "decode/roce_connection.h"
 
-/* Between roce_connection.c, which has the requests of a connection, and roce_response.c. */
+/* These declarations are shared by roce_connection.c, which has the requests of a connection, and
+ * roce_response.c. */
 
 enum { RR_ROCE_MTU_MIN = 256 };
 
-/* Which side of a connection a function is about, and what all connections share. */
+/* The side of a connection that a function works on. */
 struct rr_roce_at {
 	struct rr_decode_connections *shared;
 	struct rr_roce_connection *connection;
-	uint8_t from; /* sent the packet */
+	uint8_t from; /* the side that sent the packet */
 };
 
-/* IBTA, volume 1, 9.7.2.1: a Read Request takes as many PSNs as its response has packets. */
+/* Returns how many packets a Read Response of size octets has. IBTA, volume 1, 9.7.2.1: a Read Request takes
+ * as many PSNs as its response has packets. */
 static inline uint32_t
 rr_roce_packets(uint32_t size, uint32_t mtu)
 {
 	return size == 0 ? 1 : (size - 1) / mtu + 1;
 }
 
-/* An operation of the sender, as the DDP segment that iWARP has for it. */
+/* Passes on an operation of the sender, as the DDP segment that iWARP has for it. */
 void rr_roce_segment(
 	const struct rr_roce_at *at, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
 
 /* ---- roce_response.c ---- */
 
-/* The first packet of a message that has several is as long as all of them can be. */
+/* Learns the MTU from the first packet of a message with several packets, which is as long as a packet can
+ * be. */
 void rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_packet *packet);
 
-/* A packet of a Read Response. */
+/* Decodes a packet of a Read Response. */
 void rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet);
 
-/* Responses that are held and due. all: also those that are not, as others before them will not come. */
+/* Decodes held responses that come next. all: also those that wait for others, which will not come. */
 void rr_roce_responses(const struct rr_roce_at *at, bool all);
 
 #endif

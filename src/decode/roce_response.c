@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Returns the RDMA Read that this PSN belongs to, or NULL. */
 static struct rr_roce_read *
 response_find_read(struct rr_roce_side *side, uint32_t psn)
 {
@@ -29,6 +30,7 @@ rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_pa
 	}
 }
 
+/* Forgets a Read that has its whole response, and the Reads before it. */
 static void
 response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 {
@@ -38,14 +40,14 @@ response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 	memmove(side->reads, side->reads + done, side->read_count * sizeof(side->reads[0]));
 }
 
-/* Reads are answered in the order of their Requests. */
+/* Tells whether the packet of this index comes next: Reads are answered in the order of their Requests. */
 static bool
 response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *read, uint32_t index)
 {
 	return read == reader->reads && index == read->next;
 }
 
-/* Delivers the packet of a Read Response that is due. */
+/* Passes on a packet of a Read Response. */
 static void
 response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const struct rr_roce_packet *packet)
 {
@@ -94,7 +96,7 @@ rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packe
 		return;
 	index = rr_roce_ahead(packet->psn, read->psn);
 	if (index < read->next)
-		return; /* it comes again */
+		return; /* the packet was repeated */
 	if (!response_is_due(reader, read, index)) {
 		if (!rr_roce_hold_add(&reader->responses, at->shared->memory, packet))
 			rr_roce_responses(at, true);

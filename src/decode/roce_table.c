@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PSN_NEAR = 4096 }; /* PSNs of one connection at a time */
+enum { PSN_NEAR = 4096 }; /* the PSNs of one connection at one time are not farther apart */
 
 void
 rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *shared, uint32_t max)
@@ -34,7 +34,7 @@ table_evict(struct rr_roce_table *table)
 	table_end(table, oldest);
 }
 
-/* NULL: there is no memory. The sender of the packet becomes side from. */
+/* Makes a connection. The sender of the packet becomes side "from". NULL: there is no memory. */
 static struct rr_roce_connection *
 table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from)
 {
@@ -51,7 +51,7 @@ table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t
 		return NULL;
 	connection->ends[from] = packet->source;
 	connection->ends[!from] = packet->destination;
-	/* The source port of a datagram says nothing: it spreads packets over paths. */
+	/* The source port of a datagram means nothing: it spreads packets over paths. */
 	connection->ends[from].port = connection->ends[!from].port = RR_ROCE_PORT;
 	connection->number = (uint32_t)(table->shared->counters.connections++ & INT32_MAX);
 	rr_list_prepend(&table->connections, &connection->link);
@@ -72,9 +72,10 @@ table_is_between(const struct rr_roce_connection *connection, const struct rr_pa
 	       table_same_host(&connection->ends[!from], &packet->destination);
 }
 
-/* ---- Which connection a packet belongs to ---- */
+/* ---- The connection of a packet ---- */
 
-/* The connection with the queue pair that the packet goes to; sets *from to the side that sent it. */
+/* Returns the connection with the queue pair that the packet goes to, and sets *from to the side that sent
+ * the packet. NULL: there is no such connection. */
 static struct rr_roce_connection *
 table_find(const struct rr_roce_table *table, const struct rr_packet *packet, uint32_t qp, uint8_t *from)
 {
@@ -89,7 +90,7 @@ table_find(const struct rr_roce_table *table, const struct rr_packet *packet, ui
 	return NULL;
 }
 
-/* The distance of two PSNs, whichever is the larger one. */
+/* Returns the distance of two PSNs, whichever is greater. */
 static uint32_t
 table_distance(uint32_t a, uint32_t b)
 {
@@ -98,10 +99,9 @@ table_distance(uint32_t a, uint32_t b)
 	return ahead < RR_ROCE_PSN_HALF ? ahead : rr_roce_ahead(b, a);
 }
 
-/*
- * A connection of which only one direction was seen, to which the packet can be the other one: PSNs are near
- * to those seen. Failing that, the only one whose PSNs do not speak against it.
- */
+/* Returns a connection of which only one direction was seen, and whose other direction the packet may be: its
+ * PSN is near to those seen. Where there is no such connection, returns the only one whose PSNs do not
+ * contradict this. */
 static struct rr_roce_connection *
 table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	const struct rr_roce_packet *roce, uint8_t *from)
@@ -133,6 +133,7 @@ table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	return count == 1 ? only : NULL;
 }
 
+/* Takes a packet of a reliable connection. */
 static void
 table_data(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_roce_packet *roce)
 {
@@ -172,7 +173,8 @@ table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 	side->next = side->seen = cm->psn;
 }
 
-/* The connection that a request has begun; a repeated one does not begin another. */
+/* Returns the connection that a request has begun, as a repeated request does not begin another. NULL: there
+ * is no such connection. */
 static struct rr_roce_connection *
 table_requested(const struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from, uint32_t id)
 {
@@ -207,6 +209,7 @@ table_request(struct rr_roce_table *table, const struct rr_packet *packet, const
 	return connection;
 }
 
+/* Takes a message of a connection manager. */
 static void
 table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -232,7 +235,7 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 	table->shared->sink->opened(table->shared->sink->ctx, &place, &handshake);
 }
 
-/* ---- All of it ---- */
+/* ---- The table ---- */
 
 static void
 table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)

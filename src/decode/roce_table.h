@@ -4,23 +4,22 @@
 
 #include "decode/roce_connection.h"
 
-/*
- * The RoCE connections of a capture. A packet names the queue pair that it goes to, and not the one that it
- * comes from: the connection managers' messages say which two belong together. Where these were not captured,
- * answers do, which have the PSNs of what they answer.
- */
+/* This is the table of a capture's RoCE connections. A packet names the queue pair that it goes to, but
+ * not the queue pair that it comes from. The messages of connection managers show which two queue pairs
+ * belong together; where these messages were not captured, answers show it, as they have the PSNs of the
+ * requests. */
 struct rr_roce_table {
 	struct rr_decode_connections *shared;
-	struct rr_list connections; /* the one with the last packet comes first */
+	struct rr_list connections; /* the connection with the last packet comes first */
 	uint32_t count, max;
 };
 
 void rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *shared, uint32_t max);
 
-/* A datagram to RR_ROCE_PORT. */
+/* Decodes a datagram to RR_ROCE_PORT. */
 void rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet);
 
-/* No more packets will come: connections are decoded to their end, and freed. */
+/* Decodes all connections to their end, as no more packets will come, and frees them. */
 void rr_roce_table_finish(struct rr_roce_table *table);
 void rr_roce_table_free(struct rr_roce_table *table);
 

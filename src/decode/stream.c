@@ -25,7 +25,7 @@ stream_end(const struct rr_stream *stream)
 	return stream->range_count > 0 ? stream->ranges[stream->range_count - 1].end : 0;
 }
 
-/* Moves the front of the buffer on by size octets, which no range crosses but the first. */
+/* Removes size octets from the front of the buffer. Only the first range may extend beyond them. */
 static void
 stream_advance(struct rr_stream *stream, uint32_t size)
 {
@@ -87,7 +87,7 @@ rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence)
 	return stream->acknowledged >= RR_STREAM_ACKNOWLEDGED && rr_stream_skip(stream);
 }
 
-/* Adds a range, and unites it with those that it touches. There is room for one more. */
+/* Adds a range, and unites it with ranges that it touches. The caller has made sure of room for one more. */
 static void
 stream_note(struct rr_stream *stream, uint32_t start, uint32_t end)
 {
@@ -125,7 +125,8 @@ stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32
 	return true;
 }
 
-/* Copies the segment's octets, and zeroes for those that were not captured. False: there is no memory. */
+/* Copies the segment's octets into the buffer, and zeros for octets that were not captured. Returns false
+ * without memory. */
 static bool
 stream_store(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
@@ -149,10 +150,8 @@ stream_store(
 	return true;
 }
 
-/*
- * A segment far away is a stray, unless several come in a row: then the stream went on without being
- * captured, and begins anew there.
- */
+/* Tells whether a segment far outside of the window is a stray. Where several come in a row, the stream went
+ * on without being captured, and begins anew there. */
 static bool
 stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 {
