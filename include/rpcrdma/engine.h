@@ -30,8 +30,8 @@ extern "C" {
 struct rpcrdma_engine;
 
 /*
- * Where a handle, a configuration, or the place for a result is NULL, functions that return errors return
- * INVAL. Other functions then do nothing, or return 0, NULL, or a text that says so.
+ * A handle, a configuration, or the place for a result may be NULL by mistake: functions that return errors
+ * then return INVAL. Other functions then do nothing, or return 0, NULL, or a text that says so.
  */
 
 /* The memory that a client provides for a reply that may not fit inline, where the server can provide a
@@ -42,79 +42,80 @@ enum rpcrdma_reply_chunks {
 	RPCRDMA_REPLY_CHUNKS_NEVER
 };
 
-/* Zero is the default, everywhere. */
+/* How an engine works, with its limits. Zero is the default, everywhere: a comment that ends with a bare
+ * value names it. */
 struct rpcrdma_engine_config {
 	size_t size; /* sizeof(struct rpcrdma_engine_config): see api.h */
 	/*
-	 * Octets of the largest RDMA Send that this side sends, and that it takes (RFC 8166, section 3.3.2,
-	 * inline threshold; RFC 8797 announces both to the peer): multiples of 1024 from 1024 to 262144.
-	 * 4096.
+	 * The largest RDMA Send, in octets, that this side sends, and that it receives (RFC 8166, section
+	 * 3.3.2, inline threshold; RFC 8797 announces both to the peer): multiples of 1024 from 1024 to
+	 * 262144. 4096.
 	 */
 	uint32_t inline_send, inline_receive;
-	/* Calls under way on a connection: what a client asks for, and what a server grants (RFC 8166,
-	 * section 3.3.1). At most 16384. 64. */
+	/* Calls that may be under way on a connection: a client asks for this number, and a server grants it
+	 * (RFC 8166, section 3.3.1). At most 16384. 64. */
 	uint32_t credits;
-	/* Octets of the largest RPC message, its data included, in either direction: 1024 to 1 GiB. 1 MiB +
+	/* The largest RPC message, in octets, its data included, in either direction: 1024 to 1 GiB. 1 MiB +
 	 * 64 KiB. */
 	uint32_t message_max;
-	uint32_t segment_max; /* segments in all the chunks of one message that are taken. 300 */
-	/* Read chunks, and Write chunks, of one message that are taken: at most 1024. 64; of Read chunks
-	 * never more than 16. */
+	uint32_t segment_max; /* the most segments in all chunks of a message that comes. 300 */
+	/* The most Read chunks, and the most Write chunks, of a message that comes: at most 1024. 64; Read
+	 * chunks are never more than 16. */
 	uint32_t chunk_max;
-	/* Connections that the servers of the engine accept at a time, all together. Beyond that, a newcomer
-	 * takes the place of the connection that was longest without a call. 1024 */
+	/* Connections that the servers of the engine accept at a time, all together. Beyond that, a new
+	 * connection takes the place of the connection that was longest without a call. 1024 */
 	uint32_t connection_max;
 	/*
-	 * Octets of memory for calls that arrived, and for results until they were sent. Where no memory
-	 * is left, new calls wait: this bounds a server. Replies to calls of this side have half as much of
-	 * their own. 64 MiB.
+	 * Octets of memory for calls that arrived, and for results until they were sent. Where no memory is
+	 * left, new calls wait: this bounds a server. Replies to calls of this side have half as many octets
+	 * of their own. 64 MiB.
 	 */
 	size_t memory_max;
 	bool crc;                    /* iWARP: ask for CRC32c (RFC 5044, section 7.1) */
 	bool no_remote_invalidation; /* do not offer that the peer invalidates memory (RFC 8797, section 4) */
-	bool reuse_port;             /* several engines listen at one address: connections spread over them */
-	uint32_t rpcrdma_version;    /* RPC-over-RDMA: 1 or 2 only; 0: both, where a client tries 2 first */
+	bool reuse_port; /* several engines may listen at the same address: connections spread over them */
+	uint32_t rpcrdma_version; /* RPC-over-RDMA: 1 or 2 only; 0: both, where a client tries 2 first */
 	/*
-	 * Replies in Read chunks of the responder (draft-cel-nfsv4-rpcrdma-reliable-reply-02): used in
-	 * RPC-over-RDMA version 2, where both sides announced them. A server that may expose no
-	 * more of them answers with an error where a reply fits in no other way.
+	 * Replies in Read chunks of the responder (draft-cel-nfsv4-rpcrdma-reliable-reply-02) are used in
+	 * RPC-over-RDMA version 2, where both sides announced them. A server that has exposed all chunks that
+	 * it may answers with an error where a reply fits in no other way.
 	 */
-	bool no_read_chunks;    /* do not announce them */
-	uint32_t reply_chunks;  /* of calls: enum rpcrdma_reply_chunks */
-	uint32_t provided_max;  /* such chunks that a connection may expose, at most 4096. As credits */
+	bool no_read_chunks;   /* do not announce such chunks */
+	uint32_t reply_chunks; /* of calls: an enum rpcrdma_reply_chunks */
+	uint32_t provided_max; /* such chunks that a connection may expose at a time, at most 4096. As credits
+				*/
 	size_t provided_octets; /* octets in all of them. Half of memory_max, and at least message_max */
-	/* Takes lines of log, of warnings and errors, without line feed. NULL: they go to standard error. */
+	/* Takes a line of log, a warning or an error, without line feed. NULL: lines go to standard error. */
 	void (*log)(void *ctx, const char *line);
 	void *ctx; /* for log */
 	/*
-	 * A file for all that connections over RDMA send and receive, as a capture in the format of pcapng:
-	 * iWARP over TCP, whatever moves the data, so that Wireshark and `rpcrdma decode` read it. RDMA
-	 * operations of the peer are derived from its messages, and stand in front of them. The file is
-	 * emptied when the engine is made, and complete when the engine has ended. The engine copies the
-	 * name. A capture costs a copy of all data. NULL: no capture.
+	 * The name of a file for all that connections over RDMA send and receive, as a capture in the format
+	 * of pcapng. The capture shows iWARP over TCP, also where other fabrics move the data, so that
+	 * Wireshark and `rpcrdma decode` read it. RDMA operations of the peer are derived from its messages,
+	 * and stand in front of them. The file is emptied when the engine is made, and complete when the
+	 * engine has ended. The engine copies the name. A capture costs a copy of all data. NULL: no capture.
 	 */
 	const char *capture;
 	/*
-	 * A file for a flight recorder: a capture of the last 1024 packets, with the first 512 octets of
-	 * each. The recorder keeps them in memory, and writes the file anew when a connection ends with an
-	 * error of the protocol, and in rpcrdma_engine_write_flight(). The engine copies the name. NULL: no
-	 * recorder.
+	 * The name of a file for a flight recorder: a capture of the last 1024 packets, with the first 512
+	 * octets of each. The recorder keeps them in memory, and writes the file anew when a connection ends
+	 * with an error of the protocol, and in rpcrdma_engine_write_flight(). The engine copies the name.
+	 * NULL: no recorder.
 	 */
 	const char *flight;
 };
 
 /*
- * Makes an engine. config may be NULL: all defaults. Free it with
- * rpcrdma_engine_free().
+ * Makes an engine. config may be NULL: all defaults. Free the engine with rpcrdma_engine_free().
  *
- * Errors: INVAL (a value out of range, a wrong size), NOTSUP (a member that
- * this library does not know), NOMEM, SYSTEM (no descriptors to be had: errno).
+ * Errors: INVAL (a value out of range, a wrong size), NOTSUP (a member that this library does not know),
+ * NOMEM, SYSTEM (the system gives no descriptors: errno).
  */
 RPCRDMA_API int rpcrdma_engine_new(
 	const struct rpcrdma_engine_config *config, struct rpcrdma_engine **engine);
 
 /*
- * Writes the file of the flight recorder now: where a program finds that something hangs, for example. Any
+ * Writes the file of the flight recorder now: for a program that finds that something hangs, for example. Any
  * thread, but not a signal handler; the engine must not be freed meanwhile. Errors: INVAL (there is no
  * recorder), SYSTEM (errno).
  */
@@ -123,64 +124,62 @@ RPCRDMA_API int rpcrdma_engine_write_flight(struct rpcrdma_engine *engine);
 /*
  * Frees the engine. Not inside a callback. engine may be NULL. Functions that were posted and have not run
  * yet run first, inside this function. Where clients, servers, timers or requests that a handler keeps are
- * left on it, the engine is not turned any more, and ends with the last of them: each of them is still to be
+ * left on the engine, it is not turned any more, and ends with the last of them: each of them is still to be
  * freed, or ended.
  */
 RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
 
 /*
- * One turn: waits for at most timeout nanoseconds (0: not at all; negative:
- * until something happens), then does what is to be done, callbacks included.
- * A signal ends the wait, and so does rpcrdma_engine_wake().
+ * Turns the engine's loop once: waits for at most timeout nanoseconds (0: not at all; negative: until
+ * something happens), then does what is to be done, callbacks included. A signal ends the wait, and so does
+ * rpcrdma_engine_wake().
  *
- * Returns 1 where anything was done, 0 where nothing was, or an error: SYSTEM,
- * INVAL (called inside a callback).
+ * Returns 1 where anything was done, 0 where nothing was, or an error: SYSTEM, INVAL (called inside a
+ * callback).
  */
 RPCRDMA_API int rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout);
 
 /*
- * For event loops of others: a descriptor that is readable when a turn has
- * something to do, except for what is due by time: see rpcrdma_engine_due().
- * It is the engine's, and stays the same. The other loop waits for it with
- * that limit, then calls rpcrdma_engine_turn(engine, 0).
+ * Returns a descriptor for other event loops: it is readable when a turn has something to do, except for what
+ * is due by time: see rpcrdma_engine_due(). The descriptor is the engine's, and stays the same. The other
+ * loop waits for it with that limit, then calls rpcrdma_engine_turn(engine, 0).
  */
 RPCRDMA_API int rpcrdma_engine_fd(const struct rpcrdma_engine *engine);
 
 /*
- * Nanoseconds until a turn is due, whether the descriptor is readable or not;
- * 0: now; negative: only when it is readable. To be asked anew before each
- * wait: starting a call, too, makes a turn due.
+ * Returns the nanoseconds until a turn is due, whether the descriptor is readable or not; 0: now; negative:
+ * only when it is readable. To be asked anew before each wait: starting a call, too, makes a turn due.
  */
 RPCRDMA_API int64_t rpcrdma_engine_due(const struct rpcrdma_engine *engine);
 
 /*
- * Ends the wait of the turn under way, or of the next one, which returns 1.
- * Several wakes before that are one. Any thread, and signal handlers; the
- * engine must not be freed meanwhile.
+ * Ends the wait of the turn under way, or of the next turn; that turn returns 1. Several wakes before that
+ * count as a single one. Any thread, and signal handlers; the engine must not be freed meanwhile.
  */
 RPCRDMA_API void rpcrdma_engine_wake(struct rpcrdma_engine *engine);
 
 /*
- * A function that another thread wants to run in the engine's thread. So a thread that works for a handler
- * hands the request back. The caller sets run and ctx, and everything else to zero before the first use. From
- * rpcrdma_engine_post() until run() is called the structure is the library's; inside run() it is the caller's
- * again, and may be posted again, or freed.
+ * A function that another thread wants to run in the engine's thread, such as a thread that works for a
+ * handler and hands the request back. The caller sets run and ctx, and everything else to zero before the
+ * first use. From rpcrdma_engine_post() until run() is called the structure is the library's; inside run() it
+ * is the caller's again, and may be posted again, or freed.
  */
 struct rpcrdma_post {
 	void (*run)(void *ctx);
 	void *ctx;
-	struct rpcrdma_post *next; /* the library's, as what follows */
+	struct rpcrdma_post *next; /* the library's, as the next member */
 	bool posted;
 };
 
 /*
  * Has post->run(post->ctx) called in the engine's thread: once, from a later rpcrdma_engine_turn(), in the
  * order in which functions were posted; a wait of the loop ends for it. A post that has not run yet stays
- * where it is, and runs once. Nothing is allocated: as many functions wait as the callers have structures.
+ * where it is, and runs once. Nothing is allocated: as many functions can wait as the callers have
+ * structures.
  *
- * Any thread, also the engine's own; not a signal handler. The engine must not go meanwhile: before it is
- * freed, threads that post have ended, or know that they must not post any more. What was posted before
- * rpcrdma_engine_free() runs inside that.
+ * Any thread, also the engine's own; not a signal handler. The engine must not be freed meanwhile: before
+ * that, threads that post have ended, or know that they must not post any more. Functions that were posted
+ * before rpcrdma_engine_free() run inside that function.
  *
  * Errors: INVAL (NULL), CANCELLED (rpcrdma_engine_free() was called: run() is not called, and post is the
  * caller's).
@@ -199,21 +198,22 @@ struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_new(
 	struct rpcrdma_engine *engine, void (*expired)(void *ctx), void *ctx, struct rpcrdma_timer **timer);
 
-/* The timer expires delay nanoseconds from now; where it was armed before, that time counts no more. */
+/* Arms the timer: it expires delay nanoseconds from now. The time of an earlier arming counts no more. */
 RPCRDMA_API void rpcrdma_timer_arm(struct rpcrdma_timer *timer, uint64_t delay);
 
-/* The timer does not expire. No effect where it is not armed. */
+/* Disarms the timer: it does not expire. No effect where it is not armed. */
 RPCRDMA_API void rpcrdma_timer_disarm(struct rpcrdma_timer *timer);
 
-/* Disarms and frees. timer may be NULL. */
+/* Disarms and frees the timer, which may be NULL. */
 RPCRDMA_API void rpcrdma_timer_free(struct rpcrdma_timer *timer);
 
-/* The reason why the last function failed that makes something on this engine, or turns it: what failed,
- * where, and what to do about it. Valid until such a function is called again. */
+/* Returns the reason why the last function failed that makes something on this engine, or turns it: what
+ * failed, on which address, and what to do about it. Valid until such a function is called again. */
 RPCRDMA_API const char *rpcrdma_engine_error(const struct rpcrdma_engine *engine);
 
 /* ---- What clients and servers have in common ---- */
 
+/* The transport of a client's or server's connections. */
 enum rpcrdma_transport {
 	/*
 	 * RPC-over-RDMA, version 1 (RFC 8166) or 2, over an RDMA adapter where the address belongs to one (a
@@ -241,15 +241,15 @@ struct rpcrdma_auth_sys {
 	char machine[RPCRDMA_AUTH_SYS_NAME + 1]; /* the caller's name for itself, ended by a zero */
 };
 
-/* The work of connections. Octets are those of RPC messages. */
+/* Counters of the work of connections. Octets are those of RPC messages. */
 struct rpcrdma_counters {
 	size_t size; /* set by the caller: see api.h */
 	uint64_t calls, replies;
-	uint64_t inline_messages;      /* that travelled in one Send as a whole */
-	uint64_t long_calls;           /* as position-zero Read chunk: RFC 8166, section 3.5.3 */
-	uint64_t long_replies;         /* in a Reply chunk */
-	uint64_t read_chunks;          /* of data, used, not merely offered */
-	uint64_t write_chunks;         /* likewise */
+	uint64_t inline_messages;      /* messages that travelled as a whole in one Send */
+	uint64_t long_calls;           /* calls as a position-zero Read chunk: RFC 8166, section 3.5.3 */
+	uint64_t long_replies;         /* replies in a Reply chunk */
+	uint64_t read_chunks;          /* Read chunks of data that were used, not merely offered */
+	uint64_t write_chunks;         /* likewise Write chunks */
 	uint64_t octets_inline;        /* sent and received by Send, or over TCP */
 	uint64_t octets_rdma_read;     /* moved by RDMA Read */
 	uint64_t octets_rdma_write;    /* moved by RDMA Write */
@@ -262,7 +262,7 @@ struct rpcrdma_counters {
 	uint64_t memory_wait_ns;       /* and how long at least one call waited so */
 	uint64_t errors_sent;          /* RDMA_ERROR: RFC 8166, section 4.5 */
 	uint64_t errors_received;
-	uint64_t discarded; /* messages that this side had no use for */
+	uint64_t discarded; /* messages that this side could not use */
 	/*
 	 * Why a client used or offered chunks.
 	 *   why_arguments  a call did not fit inline with an argument in its stream: a Read chunk has that
@@ -274,16 +274,18 @@ struct rpcrdma_counters {
 	 */
 	uint64_t why_arguments, why_stream, why_rest, why_sinks, why_reply, why_many;
 	uint64_t rdma_reads, rdma_writes;          /* operations that this side posted */
-	uint64_t err_vers_sent, err_vers_received; /* of the errors; the others are INVAL_OPTION, see below,
-						      and ERR_CHUNK, in version 2 BAD_HEADER, too */
-	uint64_t overruns;    /* calls of the peer's beyond what was ever granted to it */
-	uint64_t bad_replies; /* of the discarded: had the XID of a call, and were no valid reply to it */
+	uint64_t err_vers_sent, err_vers_received; /* of the errors; the other errors are INVAL_OPTION, see
+						      below, and ERR_CHUNK, in version 2 BAD_HEADER, too */
+	uint64_t overruns;    /* calls of the peer beyond the credits that it was ever granted */
+	uint64_t bad_replies; /* of the discarded: they had the XID of a call, and were not a valid reply to
+				 it */
 	uint64_t repeats;     /* calls answered out of the duplicate request cache, not executed again */
 	/* Replies in Read chunks of the responder. */
 	uint64_t replies_left;      /* calls without a Reply chunk: the responder provides large replies */
 	uint64_t provided_replies;  /* replies in such a chunk, sent or received */
-	uint64_t provided_refused;  /* replies that found no room, and became errors */
-	uint64_t provided_timeouts; /* chunks withdrawn, as the requester did not say that it pulled them */
+	uint64_t provided_refused;  /* replies for which no chunk could be exposed, and which became errors */
+	uint64_t provided_timeouts; /* chunks withdrawn, as the requester did not say in time that it had read
+				       them */
 	uint64_t done_sent, done_received; /* RDMA_DONE */
 	uint64_t done_unmatched;           /* of those received: they named no chunk */
 	/* Of the errors: RDMA_ERR_INVAL_OPTION of version 2, the answer to an optional feature that is not
@@ -291,12 +293,12 @@ struct rpcrdma_counters {
 	uint64_t err_inval_option_sent, err_inval_option_received;
 };
 
-/* The name of a counter, by its place among the members of struct rpcrdma_counters behind size: "calls" for
- * 0. NULL: there is no such counter. Any thread. */
+/* Returns the name of a counter, by its place among the members of struct rpcrdma_counters behind size:
+ * "calls" for 0. NULL: there is no such counter. Any thread. */
 RPCRDMA_API const char *rpcrdma_counter_name(uint32_t index);
 
-/* The value of the counter at this place; 0 where counters is NULL, or is too small to have the counter. Any
- * thread. */
+/* Returns the value of the counter at this place; 0 where counters is NULL, or is too small to have the
+ * counter. Any thread. */
 RPCRDMA_API uint64_t rpcrdma_counter_value(const struct rpcrdma_counters *counters, uint32_t index);
 
 enum { RPCRDMA_LATENCY_BUCKETS = 26 };
@@ -307,13 +309,13 @@ struct rpcrdma_latency {
 	uint64_t calls;
 	uint64_t errors; /* are among the calls */
 	uint64_t sum_ns;
-	/* buckets[0] counts what took less than 1 us, buckets[i] what took from 2^(i-1) to less than 2^i us,
-	 * the last one all that took longer. */
+	/* buckets[0] counts the calls that took less than 1 us, buckets[i] those that took from 2^(i-1) to
+	 * less than 2^i us, the last one all that took longer. */
 	uint64_t buckets[RPCRDMA_LATENCY_BUCKETS];
 };
 
-/* The time, in microseconds, in which percent of 100 calls were done: the upper end of a bucket. 0 where no
- * call was counted, or latency is NULL. Any thread. */
+/* Returns the time, in microseconds, in which percent of 100 calls were done: the upper end of a bucket. 0
+ * where no call was counted, or latency is NULL. Any thread. */
 RPCRDMA_API uint64_t rpcrdma_latency_percentile(const struct rpcrdma_latency *latency, unsigned percent);
 
 #ifdef __cplusplus

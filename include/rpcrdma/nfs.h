@@ -18,7 +18,7 @@ extern "C" {
  * that the server ends is made again; after a restart of the server, open files are reclaimed. Times before
  * 1970 and after 2106 become the nearest that version 3 has.
  *
- * Two ways to use each function that has a parameter `then`:
+ * Each function that has a parameter `then` can be used in two ways:
  *   then NULL   The function turns the engine's loop until the server has answered, and returns the result.
  *               Not inside a callback: INVAL.
  *   else        The function starts the operation and returns 0, or a negative error where it cannot be
@@ -32,10 +32,9 @@ extern "C" {
  * enum rpcrdma_nfs_status where the server refused it. rpcrdma_nfs_error() has the text of the last failure.
  *
  * A busy server (RPCRDMA_NFS_DELAY) is asked again, for as long as config->retry says. A call whose answer
- * was lost with the connection is sent again. If the server had executed it already, the second answer
- * counts as success: EXIST for a new object, if an object of that type exists; EXIST for a link, if the name
- * is one of the same file; NOENT for a name to remove; NOENT for a name to change, if the new name
- * exists.
+ * was lost with the connection is sent again. If the server had executed it already, the second answer counts
+ * as success: EXIST for a new object, if an object of that type exists; EXIST for a link, if the name is one
+ * of the same file; NOENT for a name to remove; NOENT for a name to change, if the new name exists.
  *
  * Threads: those of the engine.
  */
@@ -69,7 +68,7 @@ enum rpcrdma_nfs_status {
 	RPCRDMA_NFS_DELAY = 10008 /* the server still asks to come back later, after config->retry */
 };
 
-/* "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread. */
+/* Returns the text of a status: "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread. */
 RPCRDMA_API const char *rpcrdma_nfs_status_text(int status);
 
 enum {
@@ -78,8 +77,8 @@ enum {
 	RPCRDMA_NFS_PATH_MAX = 4095   /* octets of a path, and of the target of a symbolic link */
 };
 
-/* Names an object of the server, as long as that exists. A value: it may be copied and compared. The layout
- * is final. */
+/* A file handle, which names an object of the server as long as the object exists. A value: it may be copied
+ * and compared. The layout is final. */
 struct rpcrdma_nfs_handle {
 	uint32_t length;
 	uint8_t data[RPCRDMA_NFS_HANDLE_MAX];
@@ -95,7 +94,7 @@ enum rpcrdma_nfs_type {
 	RPCRDMA_NFS_FIFO
 };
 
-/* Since 1970-01-01 00:00 UTC. The layout is final. */
+/* A time, since 1970-01-01 00:00 UTC. The layout is final. */
 struct rpcrdma_nfs_time {
 	int64_t seconds;
 	uint32_t nanoseconds;
@@ -123,27 +122,28 @@ struct rpcrdma_nfs_then {
 
 /* ---- The client ---- */
 
-/* Zero is the default, everywhere. */
+/* The server and export of a client, and how it connects. Zero is the default, everywhere: a comment that
+ * ends with a bare value names it. */
 struct rpcrdma_nfs_config {
 	size_t size; /* sizeof(struct rpcrdma_nfs_config): see api.h */
 	/*
 	 * nfs://HOST[:PORT]/PATH[?NAME=VALUE[&NAME=VALUE]...], must be set. Names: version (3, 4.1, 4.2; else
 	 * the highest that the server speaks, but 3 where the server exports PATH by version 3 alone),
 	 * transport (auto, iwarp, verbs, tcp), mountport, port, rpcbind (alone, or with a value: the port of
-	 * rpcbind, which is asked for the port of NFS), uid, gid. Over version 3, the export that
-	 * PATH is in is found by asking the server for PATH, and then for what is above it. Copied.
+	 * rpcbind, which is asked for the port of NFS), uid, gid. Over version 3, the client finds the export
+	 * that PATH is in by asking the server for PATH, and then for the directories above it. Copied.
 	 */
 	const char *url;
 	bool tcp; /* a URL that names no transport is for TCP, not for RDMA */
 	/* The user and groups that calls are made for (AUTH_SYS). Copied. NULL: the effective user and groups
 	 * of this process, or uid and gid of the URL where that has them. */
 	const struct rpcrdma_auth_sys *auth_sys;
-	uint64_t timeout; /* ns until a server that does not answer at all is given up. 20 s */
+	uint64_t timeout; /* ns until the client gives up a server that does not answer at all. 20 s */
 	/* ns for which a lost connection is tried again, and a server that asks to come back later is asked
 	 * again. 120 s; UINT64_MAX: neither is done. */
 	uint64_t retry;
-	/* Called now and then while a function waits; if it returns true, the function ends with CANCELLED.
-	 * NULL: the function waits to the end. */
+	/* Called now and then while a function waits; if interrupted() returns true, the function ends with
+	 * CANCELLED. NULL: the function waits to the end. */
 	bool (*interrupted)(void *ctx);
 	void *ctx; /* for interrupted */
 	/* Connections over which calls are spread: see struct rpcrdma_client_config. Over version 4, all of
@@ -169,16 +169,17 @@ RPCRDMA_API int rpcrdma_nfs_open(
  * not while another function of this client waits. nfs may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
 
-/* The reason why the last operation failed, for people. Valid until the next operation fails. */
+/* Returns the reason why the last operation failed, for people. Valid until the next operation fails. */
 RPCRDMA_API const char *rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs);
 
-/* Fills in root: the directory that is mounted. rest (may be NULL) becomes the part of the URL's path below
- * root, or ""; the text lives as long as the client. Errors: INVAL. */
+/* Fills in root, the directory that is mounted. *rest (rest may be NULL) becomes the part of the URL's path
+ * below root, or ""; the text lives as long as the client. Errors: INVAL. */
 RPCRDMA_API int rpcrdma_nfs_root(
 	const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest);
 
-/* The most octets that one READ and one WRITE of this server carry. A read or a write of this library may be
- * larger: it then takes several READs or WRITEs. Either pointer may be NULL. */
+/* Sets *read_max and *write_max to the most octets that one READ and one WRITE of this server carry. A read
+ * or a write of this library may be larger: it then takes several READs or WRITEs. Either pointer may be
+ * NULL. */
 RPCRDMA_API void rpcrdma_nfs_limits(const struct rpcrdma_nfs *nfs, uint32_t *read_max, uint32_t *write_max);
 
 /* Fills in counters of all connections of this client. Errors: INVAL (size). */
@@ -186,17 +187,17 @@ RPCRDMA_API int rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrd
 
 /* ---- Names ---- */
 
-/* The object that path names below the mounted directory, which "", "/" and "." name. Symbolic links on
+/* Finds the object that path names below the mounted directory, which "", "/" and "." name. Symbolic links on
  * the way are followed on this side, at most 40; the last name only if follow is set. Always blocks. Errors
  * besides those of any operation: LIMIT (too many links), NOTSUP (a link that leads out of the export). */
 RPCRDMA_API int rpcrdma_nfs_find(
 	struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 
-/* One name in a directory; a symbolic link is not followed. */
+/* Looks up a name in a directory; a symbolic link is not followed. */
 RPCRDMA_API int rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
-/* The attributes of an object. */
+/* Gets the attributes of an object. */
 RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
@@ -207,16 +208,16 @@ struct rpcrdma_nfs_space {
 	uint64_t files, files_free, files_left; /* objects; left: the free ones that the caller may make */
 };
 
-/* The size of the file system that an object is on. */
+/* Gets the size of the file system that an object is on. */
 RPCRDMA_API int rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_space *space, const struct rpcrdma_nfs_then *then);
 
-/* The target of a symbolic link, closed by a zero; size: octets at target, RPCRDMA_NFS_PATH_MAX + 1 suffice.
- * LIMIT: the target has no room there. */
+/* Reads the target of a symbolic link, closed by a zero; size: octets at target, RPCRDMA_NFS_PATH_MAX + 1
+ * suffice. LIMIT: the target has no room there. */
 RPCRDMA_API int rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	char *target, size_t size, const struct rpcrdma_nfs_then *then);
 
-/* The attributes to be set. Each member counts where its set_... is true. */
+/* Attributes to be set. Each member counts where its set_... is true. */
 struct rpcrdma_nfs_changes {
 	size_t size; /* sizeof(struct rpcrdma_nfs_changes): see api.h */
 	bool set_mode, set_uid, set_gid, set_length, set_accessed, set_modified;
@@ -229,17 +230,17 @@ struct rpcrdma_nfs_changes {
 RPCRDMA_API int rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then);
 
-/* A new regular file: EXIST where the name exists. changes (NULL: nothing; mode 0644) are made at once. */
+/* Makes a regular file: EXIST where the name exists. changes (NULL: nothing; mode 0644) are made at once. */
 RPCRDMA_API int rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* A new directory: EXIST where the name exists. changes (NULL: nothing; mode 0755) are made at once. */
+/* Makes a directory: EXIST where the name exists. changes (NULL: nothing; mode 0755) are made at once. */
 RPCRDMA_API int rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* Removes a name that is no directory. */
+/* Removes a name of an object other than a directory. */
 RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
@@ -247,14 +248,14 @@ RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma
 RPCRDMA_API int rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
-/* A new symbolic link, to target: a path, which the server does not look at. EXIST where the name exists.
+/* Makes a symbolic link to target: a path, which the server does not look at. EXIST where the name exists.
  * target is copied at once. INVAL: target is empty; NAMETOOLONG: target has more than RPCRDMA_NFS_PATH_MAX
  * octets. */
 RPCRDMA_API int rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const char *target, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* Gives file, which is no directory, one more name (a hard link). EXIST where the name exists, XDEV where
+/* Gives file, which is no directory, a further name (a hard link). EXIST where the name exists, XDEV where
  * directory is of another file system. */
 RPCRDMA_API int rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then);
@@ -264,12 +265,13 @@ RPCRDMA_API int rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma
 	const char *from_name, const struct rpcrdma_nfs_handle *to, const char *to_name,
 	const struct rpcrdma_nfs_then *then);
 
-/* One name of a directory. */
+/* An entry of a directory. */
 struct rpcrdma_nfs_entry {
 	size_t size;      /* set by the library */
 	const char *name; /* there is no '/' in it, and it is neither "." nor ".."; valid inside each() */
 	uint64_t number;  /* as struct rpcrdma_nfs_object has it */
-	const struct rpcrdma_nfs_object *object; /* NULL: the server did not say, rpcrdma_nfs_lookup() asks */
+	/* NULL: the server did not send its attributes; rpcrdma_nfs_lookup() asks for them. */
+	const struct rpcrdma_nfs_object *object;
 };
 
 /*
@@ -292,7 +294,7 @@ enum rpcrdma_nfs_stability {
 
 enum { RPCRDMA_NFS_VERIFIER = 8 };
 
-/* A piece of file data, larger than one READ or WRITE if need be: then several follow each other. */
+/* A piece of file data. Where it is larger than a READ or WRITE may be, several follow each other. */
 struct rpcrdma_nfs_io {
 	size_t size; /* set by the caller: see api.h */
 	/* Set by the caller. */
@@ -305,14 +307,15 @@ struct rpcrdma_nfs_io {
 
 	/* Set by the library. */
 	uint32_t moved; /* octets. Of a read: less than length only at the end of the file */
-	bool eof;       /* of a read: the file ends behind it */
+	bool eof;       /* of a read: the file ends behind the data */
 	enum rpcrdma_nfs_stability stored; /* of a write: the weakest that the server's answers say */
 	/*
 	 * Of a write that is stored UNSTABLE: if rpcrdma_nfs_commit() gives another verifier later, the
-	 * server has lost the data: the caller writes it again (RFC 1813, section 3.3.21).
+	 * server has lost the data, and the caller writes it again (RFC 1813, section 3.3.21).
 	 */
 	uint8_t verifier[RPCRDMA_NFS_VERIFIER];
-	bool verifier_changed; /* of a write: the verifier changed while it went on: a part of it is lost */
+	bool verifier_changed; /* of a write: the verifier changed while the write went on: a part of the data
+				  is lost */
 };
 
 /* Reads length octets at offset into data: the server's RDMA Writes place them there, or the library copies
@@ -339,34 +342,35 @@ RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma
 
 enum rpcrdma_nfs_content { RPCRDMA_NFS_DATA, RPCRDMA_NFS_HOLE };
 
-/* The offset of the next data, or of the next hole, at or behind offset (RFC 7862, section 15.11). Each file
- * ends with a hole. NXIO: no data follows, or offset is behind the end of the file. *found is written when
- * the operation succeeds. */
+/* Finds the offset of the next data, or of the next hole, at or behind offset (RFC 7862, section 15.11). Each
+ * file ends with a hole. NXIO: no data follows, or offset is behind the end of the file. *found is written
+ * when the operation succeeds. */
 RPCRDMA_API int rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	enum rpcrdma_nfs_content what, uint64_t offset, uint64_t *found, const struct rpcrdma_nfs_then *then);
 
-/* A part of a file that the server copies into another of its files. */
+/* A part of a file that the server is to copy into another of its files. */
 struct rpcrdma_nfs_range {
 	size_t size; /* set by the caller: see api.h */
-	/* Set by the caller. Nothing but regular files; RFC 7862 wants two different files for a copy. */
+	/* Set by the caller. Regular files only; RFC 7862 wants two different files for a copy. */
 	struct rpcrdma_nfs_handle from, to;
 	uint64_t from_offset, to_offset;
-	uint64_t length; /* octets, which from must have. rpcrdma_nfs_clone(): 0 is all up to its end */
+	/* Octets, which from must have. rpcrdma_nfs_clone(): 0 is all octets up to its end. */
+	uint64_t length;
 
 	/* Set by the library. */
 	uint64_t copied;                        /* octets, also where the operation failed */
 	enum rpcrdma_nfs_stability stored;      /* the weakest that the server's answers say */
 	uint8_t verifier[RPCRDMA_NFS_VERIFIER]; /* as struct rpcrdma_nfs_io has it */
-	bool verifier_changed;                  /* so here */
+	bool verifier_changed;                  /* likewise */
 };
 
-/* The server copies the data of a range (RFC 7862, section 15.2): several COPYs follow each other where it
- * copies less than it was asked for. Holes may become zeroes. Octets that are stored UNSTABLE need
+/* Has the server copy the data of a range (RFC 7862, section 15.2): several COPYs follow each other where the
+ * server copies less than it was asked for. Holes may become zeroes. Octets that are stored UNSTABLE need
  * rpcrdma_nfs_commit(). range is the library's until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_copy(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
 
-/* The two files share the storage of a range until it is written to (RFC 7862, section 15.13), holes
+/* Makes the two files share the storage of a range until it is written to (RFC 7862, section 15.13), holes
  * included. File systems that cannot do that refuse it. A clone is on stable storage. range is the library's
  * until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_clone(
@@ -383,14 +387,16 @@ struct rpcrdma_nfs_value {
 	uint32_t length; /* octets of the value */
 };
 
-/* A server may answer besides: an attribute of this name is not there, or it is too large for the server. */
+/* Statuses that a server may answer besides: there is no attribute of this name, or it is too large for the
+ * server. */
 enum rpcrdma_nfs_xattr_status { RPCRDMA_NFS_NOXATTR = 10095, RPCRDMA_NFS_XATTR2BIG = 10096 };
 
 /* Names are those of Linux without "user." (RFC 8276, section 4), of at most RPCRDMA_NFS_NAME_MAX octets; "/"
  * is not taken. The memory of value is the library's until the operation is done; value itself only where it
  * is written to. */
 
-/* Reads the value of an attribute into value->data, and sets value->length. LIMIT: it has no room there. */
+/* Reads the value of an attribute into value->data, and sets value->length. LIMIT: the value has no room
+ * there. */
 RPCRDMA_API int rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const char *name, struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then);
 
@@ -402,12 +408,13 @@ RPCRDMA_API int rpcrdma_nfs_set_xattr(struct rpcrdma_nfs *nfs, const struct rpcr
 RPCRDMA_API int rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
-/* The names of all attributes, each closed by a zero. LIMIT: they have no room at names->data. */
+/* Reads the names of all attributes, each closed by a zero, into names->data, and sets names->length. LIMIT:
+ * the names have no room there. */
 RPCRDMA_API int rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_value *names, const struct rpcrdma_nfs_then *then);
 
-/* True where both clients are connected to one address, speak version 4.2, and the servers say that they are
- * one (RFC 8881, section 2.10.4): handles of either client are good for the other one then. */
+/* Whether both clients are connected to one address, speak version 4.2, and the servers say that they are the
+ * same server (RFC 8881, section 2.10.4): each client can then use handles of the other one. */
 RPCRDMA_API bool rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b);
 
 #ifdef __cplusplus

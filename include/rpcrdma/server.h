@@ -38,11 +38,10 @@ enum rpcrdma_handled {
 };
 
 /*
- * Handles a call. args, of the procedure's C type, has the decoded arguments,
- * and lives as long as the request. The handler fills in result, of the
- * procedure's C type, which is zeroed. Memory that result points to must stay until the reply was sent:
- * rpcrdma_request_alloc() and rpcrdma_request_payload() give such memory, and
- * args, with all that it points to, is such memory as well.
+ * Handles a call. args, of the procedure's C type, has the decoded arguments, and lives as long as the
+ * request. The handler fills in result, of the procedure's C type, which is zeroed. Memory that result points
+ * to must stay until the reply was sent: rpcrdma_request_alloc() and rpcrdma_request_payload() give such
+ * memory, and args, with all that it points to, is such memory as well.
  *
  * A handler is called from rpcrdma_engine_turn(); while it runs, the engine does nothing else. A handler that
  * must wait for something returns RPCRDMA_HANDLE_KEPT: see "Requests that are answered later" below.
@@ -68,27 +67,28 @@ struct rpcrdma_service {
 	const bool *once;
 };
 
-/* Zero is the default, everywhere. */
+/* The services of a server, and its limits. Zero is the default, everywhere: a comment that ends with a bare
+ * value names it. */
 struct rpcrdma_server_config {
 	size_t size;                            /* sizeof(struct rpcrdma_server_config): see api.h */
 	const struct rpcrdma_service *services; /* the array is copied; must be set */
 	uint32_t service_count;
-	/* Octets for the arrays and lists of a call's arguments, and as many for rpcrdma_request_alloc(): at
-	 * most 16 MiB. 64 KiB. */
+	/* Octets of memory for the arrays and lists of a call's arguments, and as many for
+	 * rpcrdma_request_alloc(): at most 16 MiB. 64 KiB. */
 	uint32_t arena_size;
-	/* Octets of the largest encoded result, marked data not counted: at most 1 GiB. 128 KiB. */
+	/* The largest encoded result, in octets, marked data not counted: at most 1 GiB. 128 KiB. */
 	uint32_t reply_max;
 	/*
-	 * Calls that are in the server's hands at a time: being handled, kept by their handler, or answered
-	 * by a reply that has not been sent yet. Further calls wait. A connection has as many as are still
-	 * free, so at most half of them, and one in any case. Each takes a little more than twice arena_size
-	 * of memory. At most 16384. 256.
+	 * Calls that the server works on at a time: calls being handled, kept by their handler, or answered
+	 * by a reply that has not been sent yet. Further calls wait. A connection may have as many calls at
+	 * work as there are places still free, so at most half of the places, and one in any case. Each call
+	 * takes a little more than twice arena_size of memory. At most 16384. 256.
 	 */
 	uint32_t call_max;
 };
 
 /*
- * Makes a server that listens nowhere yet. Free it with rpcrdma_server_free().
+ * Makes a server, which does not listen at any address yet. Free it with rpcrdma_server_free().
  *
  * Errors, with their text on the engine: INVAL, NOTSUP (config), NOMEM.
  */
@@ -96,89 +96,87 @@ RPCRDMA_API int rpcrdma_server_new(struct rpcrdma_engine *engine, const struct r
 	struct rpcrdma_server **server);
 
 /*
- * Closes all connections at once and frees the server. Memory that replies under way
- * refer to, and that is the caller's, must stay until rpcrdma_engine_free().
- * Must not be called inside a handler, nor inside lost(). For each request that a handler kept, this function
- * calls lost(), which must not use the server; such a request is still to be ended. server may
- * be NULL.
+ * Closes all connections at once and frees the server. Memory that replies under way refer to, and that is
+ * the caller's, must stay until rpcrdma_engine_free(). The function must not be called inside a handler, nor
+ * inside lost(). For each request that a handler kept, it calls lost(), which must not use the server; such a
+ * request is still to be ended. server may be NULL.
  */
 RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 
 /*
- * Serves at host and *port, besides the addresses of earlier calls. host is a name or a
- * numeric address: "0.0.0.0" and "::" mean all addresses of this machine, NULL means
- * 127.0.0.1. A *port of 0 is replaced by the port that the system chooses.
+ * Serves at host and *port, besides the addresses of earlier calls. host is a name or a numeric address:
+ * "0.0.0.0" and "::" mean all addresses of this machine, NULL means 127.0.0.1. A *port of 0 is replaced by
+ * the port that the system chooses.
  *
- * Errors, text on the server: INVAL, ADDRESS (host cannot be resolved),
- * SYSTEM (in use, no permission), NOMEM, and of RDMA adapters NOTSUP (none, or no library), LIMIT (locked
- * memory).
+ * Errors, text on the server: INVAL, ADDRESS (host cannot be resolved), SYSTEM (in use, no permission),
+ * NOMEM, and of RDMA adapters NOTSUP (there is no adapter, or no library), LIMIT (locked memory).
  */
 RPCRDMA_API int rpcrdma_server_listen(
 	struct rpcrdma_server *server, enum rpcrdma_transport transport, const char *host, uint16_t *port);
 
-/* Begins to end in good order: no new connections, no new calls; the calls that were received are answered,
- * those that handlers keep too, then connections close. May be called inside a handler. */
+/* Begins to end in good order: the server takes no new connections and no new calls; it answers the calls
+ * that were received, also those that handlers keep, then connections close. The function may be called
+ * inside a handler. */
 RPCRDMA_API void rpcrdma_server_shutdown(struct rpcrdma_server *server);
 
-/* True after rpcrdma_server_shutdown(), once all is answered and closed. */
+/* Whether, after rpcrdma_server_shutdown(), all calls are answered and all connections closed. */
 RPCRDMA_API bool rpcrdma_server_idle(const struct rpcrdma_server *server);
 
-/* How many connections there are now. */
+/* Returns how many connections there are now. */
 RPCRDMA_API uint32_t rpcrdma_server_connections(const struct rpcrdma_server *server);
 
 /* Fills in counters, summed over all connections, living and gone. Errors: INVAL (size). */
 RPCRDMA_API int rpcrdma_server_counters(
 	const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 
-/* Calls visit for each connection there is now. The structures are valid until visit returns; their
- * size is that which this library knows. visit must not use the server. */
+/* Calls visit for each connection that there is now. The structures are valid until visit returns; their size
+ * is that of the structures of this library. visit must not use the server. */
 RPCRDMA_API void rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
 		const struct rpcrdma_counters *counters),
 	void *ctx);
 
-/* Fills in latency: from the arrival of a call of the procedure to its reply. All 0 where there was none.
- * Errors: INVAL (size). */
+/* Fills in latency for a procedure, by the time from the arrival of a call to its reply. All 0 where there
+ * was no such call. Errors: INVAL (size). */
 RPCRDMA_API int rpcrdma_server_latency(const struct rpcrdma_server *server,
 	const struct rpcrdma_program *program, uint32_t procedure, struct rpcrdma_latency *latency);
 
-/* Why the last rpcrdma_server_listen() failed, and what to do. Valid until the next. */
+/* Returns the reason why the last rpcrdma_server_listen() failed, and what to do. Valid until the next
+ * rpcrdma_server_listen(). */
 RPCRDMA_API const char *rpcrdma_server_error(const struct rpcrdma_server *server);
 
 /* ---- Inside a handler ---- */
 
-/* The number of the procedure that is called. */
+/* Returns the number of the procedure that is called. */
 RPCRDMA_API uint32_t rpcrdma_request_procedure(const struct rpcrdma_request *request);
 
-/* The client's address, for messages: "192.0.2.1:1023" or "[2001:db8::1]:1023". Valid until the handler
- * returns; of a request that is kept, to be asked for again. */
+/* Returns the client's address, for messages: "192.0.2.1:1023" or "[2001:db8::1]:1023". The text is valid
+ * until the handler returns; for a request that is kept, the caller asks again later. */
 RPCRDMA_API const char *rpcrdma_request_peer(const struct rpcrdma_request *request);
 
-/* The user and groups that a call is made for: copies the AUTH_SYS credential (RFC 5531, appendix A) to
- * auth_sys. Nothing proves it. False where the credential is another: AUTH_NONE. */
+/* Copies the user and groups that a call is made for, an AUTH_SYS credential (RFC 5531, appendix A), to
+ * auth_sys. Nothing proves that they are right. False: the call has another credential, such as AUTH_NONE. */
 RPCRDMA_API bool rpcrdma_request_auth_sys(
 	const struct rpcrdma_request *request, struct rpcrdma_auth_sys *auth_sys);
 
 /*
- * The room of the reply: octets of the largest marked result, and of the
- * encoded result besides. Over RDMA, the client provided for no more (RFC
- * 8166, section 4.4); the server answers with ERR_CHUNK in place of a larger
- * reply. A marked result for which there is no Write chunk takes its room from
- * that of the encoded result.
+ * Return the room for the reply: the octets of the largest marked result, and of the encoded result besides.
+ * Over RDMA, the client provided for no more (RFC 8166, section 4.4); the server answers with ERR_CHUNK in
+ * place of a larger reply. A marked result for which there is no Write chunk takes its room from that of the
+ * encoded result.
  */
 RPCRDMA_API uint32_t rpcrdma_request_item_room(const struct rpcrdma_request *request);
 RPCRDMA_API uint32_t rpcrdma_request_stream_room(const struct rpcrdma_request *request);
 
-/* Zeroed memory, aligned for any type, that lives until the reply was sent: for arrays, lists and strings of
- * the result. NULL where arena_size of the server's config does not suffice. */
+/* Returns zeroed memory, aligned for any type, that lives until the reply was sent: for arrays, lists and
+ * strings of the result. NULL where arena_size of the server's config does not suffice. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *request, size_t size);
 
 /*
- * Memory for marked results, not zeroed, aligned to pages, that lives until
- * the reply was sent. A request has one such block: another call of this
- * function frees the block before. NULL where memory_max of the engine's config
- * is used up: the handler then returns RPCRDMA_HANDLE_LATER, and must not have
- * changed anything.
+ * Returns memory for marked results, not zeroed, aligned to pages, that lives until the reply was sent. A
+ * request has one such block: another call of this function frees the earlier block. NULL where memory_max of
+ * the engine's config is used up: the handler then returns RPCRDMA_HANDLE_LATER, and must not have changed
+ * anything.
  */
 RPCRDMA_API void *rpcrdma_request_payload(struct rpcrdma_request *request, size_t size);
 
@@ -221,15 +219,17 @@ RPCRDMA_API int rpcrdma_request_client(struct rpcrdma_request *request,
 
 /*
  * Has lost(ctx, request) called, once, when the connection of a request ends before the request is ended:
- * nobody waits for its answer any more. lost() may end the request, or stop what that waits for and have it
- * ended later. A later answer is dropped, except that of a procedure that is executed once (see
- * struct rpcrdma_service): a client that repeats the call on another connection gets that answer.
+ * nobody waits for its answer any more. lost() may end the request, or stop the work that the request waits
+ * for and have the request ended later. A later answer is dropped, except that of a procedure that is
+ * executed once (see struct rpcrdma_service): a client that repeats the call on another connection gets that
+ * answer.
  *
  * Over TCP, a client that only ends its own stream still waits for its answers: a reset ends the connection.
  *
- * lost() comes from rpcrdma_engine_turn(), or from inside rpcrdma_server_free() (rpcrdma_client_free(), for a
- * call in the reverse direction). Inside the handler that is about to keep the request, or later. lost NULL:
- * it is not called any more. Errors: INVAL (request is NULL, or has been ended).
+ * lost() is called from rpcrdma_engine_turn(), or from inside rpcrdma_server_free() (rpcrdma_client_free(),
+ * for a call in the reverse direction). This function may be called inside the handler that is about to keep
+ * the request, or later. lost NULL: an earlier lost() is not called any more. Errors: INVAL (request is NULL,
+ * or has been ended).
  */
 RPCRDMA_API int rpcrdma_request_on_lost(
 	struct rpcrdma_request *request, void (*lost)(void *ctx, struct rpcrdma_request *request), void *ctx);
@@ -240,8 +240,8 @@ RPCRDMA_API int rpcrdma_request_on_lost(
  *
  * Returns 0: the reply is under way. Errors: DISCONNECTED (the connection has ended; the request is gone
  * nevertheless); INVAL, and nothing is done: request is NULL or is not kept (its handler has not returned
- * yet, or it was answered before; that is found out only until the server uses its memory for another call),
- * or handled is RPCRDMA_HANDLE_KEPT, RPCRDMA_HANDLE_LATER, or no such value.
+ * yet, or the request was answered before; that can be found out only until the server uses its memory for
+ * another call), or handled is RPCRDMA_HANDLE_KEPT, RPCRDMA_HANDLE_LATER, or no value of the enum.
  */
 RPCRDMA_API int rpcrdma_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 

@@ -53,7 +53,8 @@ extern "C" {
  */
 RPCRDMA_API CLIENT *rpcrdma_clnt_create(const char *host, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
-/* The same at a port that is known: rpcbind is not asked. Threads, errors: as above. */
+/* Makes a client as rpcrdma_clnt_create() does, at a port that is known: rpcbind is not asked. Threads,
+ * errors: as above. */
 RPCRDMA_API CLIENT *rpcrdma_clnt_create_port(
 	const char *host, u_short port, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
@@ -90,7 +91,8 @@ RPCRDMA_API SVCXPRT *rpcrdma_svc_create(const char *host, u_short port);
 RPCRDMA_API bool_t rpcrdma_svc_reg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers,
 	void (*dispatch)(struct svc_req *request, SVCXPRT *transport));
 
-/* Takes away what rpcrdma_svc_reg() registered, here and in rpcbind. Threads: as svc_unreg(). */
+/* Removes the registration that rpcrdma_svc_reg() made, in this process and in rpcbind. Threads: as
+ * svc_unreg(). */
 RPCRDMA_API void rpcrdma_svc_unreg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers);
 
 #ifdef __cplusplus

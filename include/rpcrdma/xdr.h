@@ -14,15 +14,13 @@ extern "C" {
 /*
  * XDR (RFC 4506) in memory, and messages whose large items travel apart.
  *
- * A message is a stream of XDR and, beside it, the items that were taken out
- * of the stream ("reduced", RFC 8166, section 3.4.1): opaque data that a
- * binding marks. The length word of such an item stays in the stream, its
- * octets and its roundup padding do not. Nothing here copies an item that a
- * binding marks: writers record where it lies, readers say where it lies.
+ * A message is a stream of XDR and, beside it, the items that were taken out of the stream ("reduced", RFC
+ * 8166, section 3.4.1): opaque data that a binding marks. The length word of such an item stays in the
+ * stream, its octets and its roundup padding do not. No function here copies an item that a binding marks:
+ * writers record its place in memory, readers return its place.
  *
- * Readers and writers fail once and for all: after a failure readers return
- * zeroes, writers write nothing, and `failed` stays set. So a codec is
- * straight code, and its caller looks at `failed` (or rpcrdma_xdr_done())
+ * Readers and writers fail for good: after a failure readers return zeroes, writers write nothing, and
+ * `failed` stays set. So a codec is straight code, and its caller looks at `failed` (or rpcrdma_xdr_done())
  * once, at the end.
  *
  * Threads: each object belongs to one thread at a time.
@@ -41,10 +39,12 @@ struct rpcrdma_item {
 	uint32_t offset; /* octets of the (reduced) stream in front of it; or RPCRDMA_ITEM_NEXT */
 };
 
-/* The offset of an item that a Write chunk brought: it is the next marked one, wherever that is. */
+/* The offset of an item that a Write chunk brought: it is the next marked item, whatever its place in the
+ * stream is. */
 #define RPCRDMA_ITEM_NEXT UINT32_MAX
 
-/* A whole message: its stream, and the items taken out of it, in their order. It owns none of them. */
+/* A whole message: its stream, and the items taken out of it, in their order. The message owns neither the
+ * stream nor the items. */
 struct rpcrdma_message {
 	const void *stream;
 	uint32_t length; /* octets of the stream */
@@ -52,11 +52,12 @@ struct rpcrdma_message {
 	const struct rpcrdma_item *items;
 };
 
-/* Memory that decoded arrays and lists come from: one block, bounded, given back as a whole. */
+/* Memory for decoded arrays and lists: a block, bounded, given back as a whole. */
 struct rpcrdma_arena {
 	uint8_t *next, *end;
 };
 
+/* Returns an arena of size octets at memory. */
 static inline struct rpcrdma_arena
 rpcrdma_arena(void *memory, size_t size)
 {
@@ -65,35 +66,37 @@ rpcrdma_arena(void *memory, size_t size)
 	return arena;
 }
 
+/* A reader of a message. */
 struct rpcrdma_xdr_reader {
 	const uint8_t *start, *next, *end;
-	const struct rpcrdma_item *items, *items_end; /* those still to come */
-	struct rpcrdma_arena *arena;                  /* NULL: types that need one fail */
+	const struct rpcrdma_item *items, *items_end; /* the items still to come */
+	struct rpcrdma_arena *arena;                  /* NULL: types that need an arena fail */
 	uint32_t inlined; /* marked items of at least one octet that were found in the stream */
 	bool failed;
 };
 
+/* A writer of a message. */
 struct rpcrdma_xdr_writer {
 	uint8_t *start, *next, *end;
 	struct rpcrdma_item *items;
-	uint32_t item_count, item_max; /* past item_max, marked items are copied into the stream */
+	uint32_t item_count, item_max; /* beyond item_max, marked items are copied into the stream */
 	bool failed;
 };
 
 /* ---- Reading ---- */
 
-/* A reader of a whole message. The message, its stream and its items must outlive what is decoded from them.
- */
+/* Begins to read a whole message. The message, its stream and its items must outlive the values that are
+ * decoded from them. */
 RPCRDMA_API void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader,
 	const struct rpcrdma_message *message, struct rpcrdma_arena *arena);
 
-/* True if nothing failed and the whole stream was read. A decoder asks this at its end. */
+/* Whether nothing failed and the whole stream was read. A decoder asks this at its end. */
 RPCRDMA_API bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
 
-/* Octets of the stream not yet read; 0 after a failure. */
+/* Returns the octets of the stream that are not yet read; 0 after a failure. */
 RPCRDMA_API size_t rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader);
 
-/* RFC 4506, sections 4.1, 4.2 and 4.5: integers of four and of eight octets. 0 after a failure. */
+/* Read integers of four and of eight octets: RFC 4506, sections 4.1, 4.2 and 4.5. 0 after a failure. */
 RPCRDMA_API uint32_t rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API uint64_t rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader);
 
@@ -109,51 +112,53 @@ rpcrdma_get_i64(struct rpcrdma_xdr_reader *reader)
 	return (int64_t)rpcrdma_get_u64(reader);
 }
 
-/* RFC 4506, section 4.4: 0 or 1; anything else is a failure. */
+/* Reads a bool, 0 or 1: RFC 4506, section 4.4; any other number is a failure. */
 RPCRDMA_API bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
 
-/* Section 4.6 and 4.7: floating point. */
+/* Read floating-point numbers: sections 4.6 and 4.7. */
 RPCRDMA_API float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
 
-/* Section 4.9, fixed-length opaque: size octets, copied to data, and their padding, which may be any octets.
- */
+/* Reads a fixed-length opaque, section 4.9: copies size octets to data, and passes their padding, which may
+ * be any octets. */
 RPCRDMA_API void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
 
-/* Section 4.10 and 4.11, opaque<max> and string<max>: by reference into the stream. */
+/* Reads an opaque<max> or string<max>, sections 4.10 and 4.11. The result refers to the stream. */
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* An opaque<max> that a binding marks: by reference to its item, or into the stream where it was not reduced.
- */
+/* Reads an opaque<max> that a binding marks. The result refers to its item, or to the stream where the opaque
+ * was not reduced. */
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* Zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and failed) if
- * there is not enough. count is the peer's: callers bound it first by what the stream can hold. */
+/* Returns zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and
+ * failed) if there is not enough. count is the peer's: callers bound it first by what the stream can hold. */
 RPCRDMA_API void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
 
-/* Reads the count of a counted array, at most max, and at most what the rest of the stream could hold of
- * elements of at least least octets each (least may be 0 only for elements of no size; then max alone bounds
- * it). */
+/* Reads the count of a counted array: at most max, and at most as many elements as the rest of the stream can
+ * hold, where each takes at least `least` octets (least may be 0 only for elements of no size; then max alone
+ * bounds the count). */
 RPCRDMA_API uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
 
-/* For codecs that find something wrong themselves (a union's discriminant, an enum's value). */
+/* Makes the reader fail: for codecs that find something wrong themselves (a union's discriminant, an enum's
+ * value). */
 RPCRDMA_API void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 
 /* ---- Writing ---- */
 
-/* A writer into size octets of memory; items may be NULL with item_max 0: then everything goes into the
+/* Begins to write to size octets of memory; items may be NULL with item_max 0: then everything goes into the
  * stream. */
 RPCRDMA_API void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
-/* The octets written, as a message that refers to the writer's memory. Not where the writer has failed. */
+/* Returns the octets written, as a message that refers to the writer's memory. Not for a writer that has
+ * failed. */
 RPCRDMA_API struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
 
-/* Octets written so far to the stream. */
+/* Returns how many octets have been written to the stream so far. */
 RPCRDMA_API size_t rpcrdma_xdr_length(const struct rpcrdma_xdr_writer *writer);
 
-/* RFC 4506, sections 4.1, 4.2 and 4.5: integers of four and of eight octets. Here and below, a writer without
- * room for the value fails. */
+/* Write integers of four and of eight octets: RFC 4506, sections 4.1, 4.2 and 4.5. As with all functions
+ * below, a writer without room for the value fails. */
 RPCRDMA_API void rpcrdma_put_u32(struct rpcrdma_xdr_writer *writer, uint32_t value);
 RPCRDMA_API void rpcrdma_put_u64(struct rpcrdma_xdr_writer *writer, uint64_t value);
 
@@ -169,26 +174,26 @@ rpcrdma_put_i64(struct rpcrdma_xdr_writer *writer, int64_t value)
 	rpcrdma_put_u64(writer, (uint64_t)value);
 }
 
-/* Sections 4.4, 4.6 and 4.7. */
+/* Write a bool and floating-point numbers: sections 4.4, 4.6 and 4.7. */
 RPCRDMA_API void rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value);
 RPCRDMA_API void rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value);
 RPCRDMA_API void rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value);
 
-/* Section 4.9, fixed-length opaque: size octets, copied from data, and zero octets of padding. */
+/* Writes a fixed-length opaque, section 4.9: size octets, copied from data, and zero octets of padding. */
 RPCRDMA_API void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size);
 
-/* Sections 4.10 and 4.11, opaque<max> and string<max>, copied into the stream. Fails where bytes.length is
- * above max: nothing is sent that the schema does not allow. */
+/* Writes an opaque<max> or string<max>, sections 4.10 and 4.11, copied into the stream. Fails where
+ * bytes.length is above max: nothing is sent that the schema does not allow. */
 RPCRDMA_API void rpcrdma_put_bytes(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
-/* An opaque<max> that a binding marks: its length word, and the item by reference while items are to be had.
- * An opaque of no octets is an item as well: item i of a reply is for Write chunk i (RFC 8267,
- * section 6.4.1). */
+/* Writes an opaque<max> that a binding marks: its length word, and the item by reference as long as the
+ * writer has items left. An opaque of no octets is an item as well: item i of a reply is for Write chunk i
+ * (RFC 8267, section 6.4.1). */
 RPCRDMA_API void rpcrdma_put_item(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
-/* For codecs that find a value that their schema does not allow. */
+/* Makes the writer fail: for codecs that find a value that their schema does not allow. */
 RPCRDMA_API void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
 
 /* ---- Programs (RFC 5531, section 12), as `rpcrdma xdr` writes them ---- */
@@ -196,32 +201,35 @@ RPCRDMA_API void rpcrdma_xdr_writer_fail(struct rpcrdma_xdr_writer *writer);
 /* A size that the schema does not bound. */
 #define RPCRDMA_XDR_UNBOUNDED UINT32_MAX
 
+/* A procedure of a program: the sizes of its arguments and results, and their codecs. */
 struct rpcrdma_procedure {
 	const char *name;              /* NULL: there is no procedure of this number */
 	size_t args_size, result_size; /* of the C types; 0 for void */
-	/* Octets of stream at least and at most, marked items not counted (their length words are); max: or
-	 * RPCRDMA_XDR_UNBOUNDED. */
+	/* The least and the most octets of the stream, marked items not counted (their length words are);
+	 * max: or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_min, result_min;
 	uint32_t args_max, result_max;
-	/* How many marked items there can be at most in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
+	/* The most marked items in a call and in a reply; or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_items, result_items;
-	/* Octets of the largest of them; or RPCRDMA_XDR_UNBOUNDED. */
+	/* The octets of the largest of these items; or RPCRDMA_XDR_UNBOUNDED. */
 	uint32_t args_item_max, result_item_max;
 	/* The codecs, or NULL for void. value points to args_size or result_size octets. */
 	void (*get_args)(struct rpcrdma_xdr_reader *reader, void *value);
 	void (*put_args)(struct rpcrdma_xdr_writer *writer, const void *value);
 	void (*get_result)(struct rpcrdma_xdr_reader *reader, void *value);
 	void (*put_result)(struct rpcrdma_xdr_writer *writer, const void *value);
-	/* The place of the code that finds marked items without decoding; 0: there are none to find. */
+	/* The place, in the program's walk, of the code that finds marked items without decoding; 0: there
+	 * are no marked items. */
 	uint32_t args_walk, result_walk;
 };
 
+/* A version of a program. */
 struct rpcrdma_program {
 	const char *name; /* of the version, as in the schema: "NFS_V3" */
 	uint32_t prog, vers;
 	uint32_t procedure_count;                   /* the highest procedure number plus one */
 	const struct rpcrdma_procedure *procedures; /* by number */
-	const uint32_t *walk;                       /* that code, for the library; NULL: nothing is marked */
+	const uint32_t *walk; /* the code that finds marked items, for the library; NULL: nothing is marked */
 };
 
 #ifdef __cplusplus
