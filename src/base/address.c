@@ -67,7 +67,8 @@ rr_address_size(const struct sockaddr_storage *address)
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* RFC 4291, 2.5.5.2: "IPv4-Mapped IPv6 Address" */
+/* Writes an IPv4 address as the IPv6 address that stands for it, RFC 4291, 2.5.5.2: "IPv4-Mapped IPv6
+ * Address" */
 static void
 address_map(const struct in_addr *address, uint8_t octets[16])
 {

@@ -2,20 +2,22 @@
 /*
  * The one bound on the connections that peers make to an engine, and the one rule for what happens at it.
  *
- * A connection that never called goes first, of the host with the most of these, the oldest first. Where all
- * have called, the one longest without a call goes, of the host with the most connections, as long as that
- * host keeps no fewer than the newcomer's host. A connection with a call under way goes only where its host
- * has more than its share, which is what the newcomer's host has. So who connects often, and does nothing,
- * loses those connections; who calls keeps its own; and each address gets as many as any other one, if it
- * wants them.
+ * A connection whose peer never called is cut off first, of the host with the most of these, the oldest
+ * first. Where all peers have called, the connection that was longest without a call goes, of the host with
+ * the most connections, as long as that host keeps no fewer than the newcomer's host. A connection with a
+ * call under way goes only where its host has more than its share, which is what the newcomer's host has. So
+ * a host that connects often and does nothing loses those connections, a host that calls keeps its own, and
+ * each host can have as many connections as any other host.
  */
 #include "base/share.h"
 
 #include <string.h>
 
-/* So long after a connection was accepted its first call may take, before it counts as silent. */
+/* The first call may take this long after its connection was accepted, before the connection counts as
+ * silent. */
 #define GRACE RR_SECOND
-/* Calls that have been under way for longer, without another one, do not protect their connection. */
+/* A connection whose calls have been under way for longer, while no other call came, counts as busy no more.
+ */
 #define BUSY_LIMIT (60 * RR_SECOND)
 
 uint64_t
@@ -71,12 +73,15 @@ rr_party_leaves(struct rr_party *party)
 
 /* ---- Which connection goes ---- */
 
+/* Whether the connection has been there for a while and its peer has not called yet. */
 static bool
 admission_is_silent(const struct rr_party *party, uint64_t now)
 {
 	return !party->called && now - party->accepted_at >= GRACE;
 }
 
+/* Whether calls of the peer are under way, for less than BUSY_LIMIT without another call. busy_since is when
+ * the connection was first seen busy after its last call. */
 static bool
 admission_is_busy(struct rr_party *party, uint64_t now)
 {
@@ -88,6 +93,7 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
+/* Counts the silent connections of each host anew. */
 static void
 admission_count_silent(struct rr_shares *shares, uint64_t now)
 {
@@ -100,7 +106,8 @@ admission_count_silent(struct rr_shares *shares, uint64_t now)
 	}
 }
 
-/* Whether it may be cut off for a newcomer of that host, which may be NULL: it has no connection yet. */
+/* Whether the connection of party may be cut off for a newcomer. newcomer is the newcomer's host; NULL: that
+ * host has no connection yet. */
 static bool
 admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
 {
@@ -113,6 +120,7 @@ admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_
 	return its > own || party->host == newcomer;
 }
 
+/* Of two connections that may be cut off, whether party is cut off rather than other. */
 static bool
 admission_goes_before(const struct rr_party *party, const struct rr_party *other)
 {

@@ -5,9 +5,10 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-enum { PROBES = 3 }; /* within the limit */
+enum { PROBES = 3 }; /* of a silent peer, within the limit */
 
-/* For how long the peer has been silent. False where the kernel does not say, or the peer owes no answer. */
+/* Sets *silent to how long the peer has been silent, in nanoseconds. False where the kernel does not say, or
+ * the peer owes no answer. */
 static bool
 alive_silent_for(int fd, uint64_t *silent)
 {
@@ -20,10 +21,11 @@ alive_silent_for(int fd, uint64_t *silent)
 	ms = info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
 								: info.tcpi_last_data_recv;
 	*silent = ms * RR_MILLISECOND;
-	/* Both fall back to 0 with each acknowledgement. */
+	/* An acknowledgement sets both back to 0. */
 	return info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
 }
 
+/* Calls dead() where the peer has been silent for the limit, else looks again later. */
 static void
 alive_look(struct rr_timer *timer)
 {
@@ -34,7 +36,7 @@ alive_look(struct rr_timer *timer)
 		alive->dead(alive);
 		return;
 	}
-	/* The next time is when it can be dead at the earliest, if it is silent from now on. */
+	/* Looks again when the limit is over at the earliest, if the peer is silent from now on. */
 	rr_loop_arm(alive->loop, timer, silent + least < alive->limit ? alive->limit - silent : least);
 }
 
@@ -56,7 +58,8 @@ rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t li
 	alive->fd = fd;
 	alive->limit = limit;
 	seconds = seconds > 0 ? seconds : 1;
-	/* The system gives up later than this does, if ever: it does not tell why a peer takes nothing. */
+	/* The system probes for much longer than the limit: the timer comes first, as the system would not
+	 * say why the peer takes nothing. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));

@@ -12,23 +12,25 @@
  * nothing for a while answers probes, and is not taken for dead.
  */
 struct rr_alive {
-	void (*dead)(struct rr_alive *alive); /* once; the caller's, as the descriptor is */
-	int fd;                               /* private, as all below */
+	/* Called once. The memory and the descriptor are the caller's. */
+	void (*dead)(struct rr_alive *alive);
+	int fd; /* private, as all below */
 	uint64_t limit;
 	struct rr_loop *loop;
 	struct rr_timer timer;
 };
 
+/* The usual limit, in nanoseconds. */
 #define RR_ALIVE_LIMIT (15 * RR_SECOND)
 
-/* Must be called once before the others. */
+/* Initialises alive, once, before the other functions are used. */
 void rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive));
 
-/* From now on a peer that is silent for limit nanoseconds, although it was asked, is dead. fd is
- * connected. */
+/* Begins to watch fd, a connected socket: dead() is called where the peer, although it owes an answer, has
+ * been silent for limit nanoseconds. */
 void rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t limit);
 
-/* Before the descriptor is closed. No effect where it was not started. */
+/* Ends the watch; to be called before the descriptor is closed. No effect where nothing is watched. */
 void rr_alive_stop(struct rr_alive *alive);
 
 #endif

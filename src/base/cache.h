@@ -8,7 +8,7 @@
  * Blocks of memory of one size that are kept for reuse, so that what happens often allocates nothing. A block
  * that is kept is linked by its first octets: the cache itself takes no memory.
  *
- * Who owns what: a block belongs to the caller from rr_cache_get() to rr_cache_put(), to the cache otherwise.
+ * Ownership: a block belongs to the caller from rr_cache_get() to rr_cache_put(), to the cache otherwise.
  */
 struct rr_cache {
 	const struct rr_env *env;
@@ -18,14 +18,16 @@ struct rr_cache {
 	uint32_t most;  /* blocks that are kept at most: further ones are freed */
 };
 
-/* Blocks of size octets, which is at least that of a pointer; at most `most` of them are kept. */
+/* Makes a cache of blocks of size octets, which is at least the size of a pointer; the cache keeps at most
+ * `most` blocks. */
 static inline void
 rr_cache_init(struct rr_cache *cache, const struct rr_env *env, size_t size, uint32_t most)
 {
 	*cache = (struct rr_cache){ .env = env, .size = size, .most = most };
 }
 
-/* A block that was kept: as it was given back, but for its first pointer. NULL: there is no such block. */
+/* Returns a block that was kept, with the contents that it was given back with, but for its first pointer.
+ * NULL: there is no such block. */
 static inline void *
 rr_cache_take(struct rr_cache *cache)
 {
@@ -38,7 +40,7 @@ rr_cache_take(struct rr_cache *cache)
 	return block;
 }
 
-/* A block, whose contents are undefined. NULL: no memory. */
+/* Returns a block, whose contents are undefined. NULL: no memory. */
 static inline void *
 rr_cache_get(struct rr_cache *cache)
 {
@@ -47,7 +49,7 @@ rr_cache_get(struct rr_cache *cache)
 	return block ? block : rr_alloc(cache->env, cache->size);
 }
 
-/* The block is not needed any more. */
+/* Gives back a block that is not needed any more. */
 static inline void
 rr_cache_put(struct rr_cache *cache, void *block)
 {

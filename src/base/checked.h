@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* *sum = a + b; false where that does not fit, and *sum is then not to be used. */
+/* Sets *sum to a + b. False where the sum does not fit: *sum is then not to be used. */
 static inline bool
 rr_add_u32(uint32_t a, uint32_t b, uint32_t *sum)
 {
@@ -18,15 +18,15 @@ rr_add_u64(uint64_t a, uint64_t b, uint64_t *sum)
 	return !__builtin_add_overflow(a, b, sum);
 }
 
-/* How many octets of XDR roundup follow an item of length octets (RFC 4506, section 3). */
+/* Returns how many octets of XDR roundup follow an item of length octets (RFC 4506, section 3). */
 static inline uint32_t
 rr_pad(uint32_t length)
 {
 	return -length & 3;
 }
 
-/* Of 64 bits on every machine: times, offsets and sizes of files go through it as well as lengths in memory.
- */
+/* Returns the smaller number. The numbers have 64 bits on every machine, as offsets and sizes of files are
+ * compared as well as lengths in memory. */
 static inline uint64_t
 rr_min(uint64_t a, uint64_t b)
 {

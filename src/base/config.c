@@ -7,6 +7,7 @@
 
 #include "base/checked.h"
 
+/* Returns the member size, with which every such structure begins. */
 static size_t
 config_size_of(const void *structure)
 {

@@ -6,16 +6,19 @@
 
 #include "base/text.h"
 
-/* Size-first structures: see rpcrdma/api.h. All of them begin with their size_t size. */
+/* Structures that begin with a member size_t size, and may grow in later versions: see rpcrdma/api.h. */
 
 /*
- * Copies theirs, which may be of an earlier or a later version, to mine, of size octets; what theirs does not
- * have becomes zero. first is the size of the structure's first version. Errors: INVAL, NOTSUP.
+ * Copies theirs, which may be of an earlier or a later version, to mine, of size octets; members that theirs
+ * does not have become zero. first is the size of the structure's first version. Errors, with their text:
+ * INVAL, NOTSUP.
  */
 int rr_config_take(
 	void *mine, size_t size, size_t first, const void *theirs, const char *name, struct rr_text *text);
 
-/* Fills theirs in from mine, of size octets: as much of it as theirs has, zeroes where it has more. */
+/* Copies mine, of size octets, to theirs: as much of it as theirs has room for, and zeroes where theirs is
+ * larger. first is the size of the structure's first version. Errors: INVAL (theirs is NULL, or smaller than
+ * that). */
 int rr_config_give(void *theirs, const void *mine, size_t size, size_t first);
 
 #endif

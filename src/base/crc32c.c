@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* One octet at a time, for processors without the instruction and for the odd octets at either end. */
+/* Continues the sum without the instruction, bit by bit: for processors that do not have it. */
 static uint32_t
 crc32c_crc_bytes(uint32_t crc, const uint8_t *data, size_t size)
 {
@@ -22,13 +22,14 @@ crc32c_crc_bytes(uint32_t crc, const uint8_t *data, size_t size)
 #define TARGET __attribute__((target("sse4.2,pclmul")))
 
 /*
- * The instruction takes three cycles and can begin one in each: so three
- * blocks are summed side by side. What the first two sums become while the
- * blocks behind them pass is a product with a power of x (modulo the
- * polynomial, in its reflected order), one for each distance in octets.
+ * The instruction takes three cycles, and a processor can begin one in each cycle: so three blocks are summed
+ * side by side. The sums of the first two blocks are then moved past the blocks behind them, which is a
+ * product with a power of x (modulo the polynomial, in its reflected order), one for each distance in octets.
  */
+/* The octets of a block: of a long one, and of a short one for the rest. */
 enum { LONG = 8192, SHORT = 256 };
 
+/* The powers of x, by their distances: one block and two blocks of SHORT octets, and of LONG octets. */
 static const uint32_t past_short = 0xb9e02b86, past_two_short = 0xdd7e3b0c, past_long = 0x54a86326,
 		      past_two_long = 0x1dc403cc;
 
@@ -41,7 +42,7 @@ crc32c_word_at(const uint8_t *data)
 	return word;
 }
 
-/* What a sum becomes at the distance that power stands for. */
+/* Returns sum moved past the octets that power stands for. */
 TARGET static inline uint64_t
 crc32c_shift(uint64_t sum, uint32_t power)
 {
@@ -51,6 +52,7 @@ crc32c_shift(uint64_t sum, uint32_t power)
 	return _mm_crc32_u64(0, (uint64_t)_mm_cvtsi128_si64(product));
 }
 
+/* Returns the sum `first` continued by three blocks of block octets at data. */
 TARGET static inline uint64_t
 crc32c_three_blocks(uint64_t first, const uint8_t *data, size_t block, uint32_t past_one, uint32_t past_two)
 {
@@ -64,6 +66,7 @@ crc32c_three_blocks(uint64_t first, const uint8_t *data, size_t block, uint32_t 
 	return crc32c_shift(first, past_two) ^ crc32c_shift(second, past_one) ^ third;
 }
 
+/* Continues the sum by the instruction: in long blocks, then in short ones, then by words and octets. */
 TARGET static uint32_t
 crc32c_hardware(uint32_t crc, const uint8_t *data, size_t size)
 {

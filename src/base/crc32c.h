@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /*
- * CRC32c (Castagnoli), continued: begin with 0, pass each result on with the
- * next octets. The value of "123456789" is 0xe3069283.
+ * Continues a CRC32c (Castagnoli): the caller begins with crc 0, and passes each result on with the next
+ * octets. The value of "123456789" is 0xe3069283.
  */
 uint32_t rr_crc32c(uint32_t crc, const void *data, size_t size);
 

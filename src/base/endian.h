@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Integers at any address, in network byte order (be) and in the order of iSCSI's digests (le). Each is one
- * load or store: compilers do not always see that in shifted octets. */
+/* Read and write integers at any address, in network byte order (be) and in the order of iSCSI's digests
+ * (le). memcpy() becomes a single load or store: compilers do not always see that of shifted octets. */
 
 static inline uint16_t
 rr_get_be16(const uint8_t *in)

@@ -38,7 +38,7 @@ env_system_random(void *ctx, void *data, size_t size)
 		ssize_t got = getrandom(next, size, 0);
 
 		if (got < 0 && errno != EINTR)
-			abort(); /* handles and keys without randomness would be worse than no program */
+			abort(); /* handles and keys that can be guessed would be worse than no program */
 		if (got > 0) {
 			next += got;
 			size -= (size_t)got;

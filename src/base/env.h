@@ -8,9 +8,8 @@
 #include <stdint.h>
 
 /*
- * What a part of the library takes from outside: memory, time, random octets
- * and a place for its log. Tests pass their own: memory that fails on demand,
- * a clock that stands still, numbers that repeat.
+ * The environment of a part of the library: memory, time, random octets and a place for its log. Tests pass
+ * an environment of their own: memory that fails on demand, a clock that stands still, numbers that repeat.
  */
 
 enum rr_log_level { RR_LOG_ERROR, RR_LOG_WARNING, RR_LOG_INFO, RR_LOG_DEBUG };
@@ -28,19 +27,20 @@ struct rr_env {
 	enum rr_log_level log_level; /* the most verbose level that is wanted */
 };
 
-/* The real thing: malloc(3), CLOCK_MONOTONIC, getrandom(2), standard error; level RR_LOG_WARNING. */
+/* The environment of a program: malloc(3), CLOCK_MONOTONIC, getrandom(2), standard error; level
+ * RR_LOG_WARNING. */
 extern const struct rr_env rr_env_system;
 
-/* Zeroed memory, or NULL. */
+/* Returns zeroed memory, or NULL. */
 void *rr_alloc(const struct rr_env *env, size_t size);
 
-/* An array of count elements of size octets, zeroed; NULL also where the product overflows. */
+/* Returns a zeroed array of count elements of size octets. NULL: no memory, or the product overflows. */
 void *rr_alloc_array(const struct rr_env *env, size_t count, size_t size);
 
-/* Frees; memory may be NULL. */
+/* Frees memory, which may be NULL. */
 void rr_free(const struct rr_env *env, void *memory);
 
-/* A copy of text, or NULL. */
+/* Returns a copy of text, to be freed by rr_free(), or NULL. */
 char *rr_strdup(const struct rr_env *env, const char *text);
 
 static inline uint64_t
@@ -52,9 +52,11 @@ rr_now(const struct rr_env *env)
 uint32_t rr_random_u32(const struct rr_env *env);
 uint64_t rr_random_u64(const struct rr_env *env);
 
+/* Writes a line to the log, if level is within env->log_level. The line ends without line feed. */
 void rr_log(const struct rr_env *env, enum rr_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Nanoseconds. */
 #define RR_SECOND      UINT64_C(1000000000)
 #define RR_MILLISECOND UINT64_C(1000000)
 #define RR_MICROSECOND UINT64_C(1000)

@@ -2,8 +2,8 @@
 #ifndef RR_BASE_ERRNO_H
 #define RR_BASE_ERRNO_H
 
-/* The negative enum rpcrdma_error that an errno of a connection stands for; -RPCRDMA_ERR_SYSTEM for those
- * that have none of their own. */
+/* Returns the negative enum rpcrdma_error that an errno of a connection stands for; -RPCRDMA_ERR_SYSTEM where
+ * there is no such error. */
 int rr_errno_error(int number);
 
 #endif

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "base/fair.h"
 
-enum { AVERAGED = 8 }; /* jobs that an average goes back over, about */
+enum { AVERAGED = 8 }; /* an average weighs about this many jobs */
 
-/* An owner whose tag the clock has passed gets the clock as its next tag in any case: nothing is lost when
- * the table forgets it. */
+/* Returns the place of the owner in the table. Another owner's place is taken over only when the clock has
+ * passed that owner's tag: the next tag of such an owner is the clock in any case, so forgetting it changes
+ * nothing. */
 static struct rr_fair_owner *
 fair_owner(struct rr_fair *fair, uint64_t number)
 {
@@ -15,6 +16,7 @@ fair_owner(struct rr_fair *fair, uint64_t number)
 	return owner;
 }
 
+/* Returns the average with one more cost in it; 0 is no average yet. */
 static uint64_t
 fair_averaged(uint64_t average, uint64_t cost)
 {

@@ -17,16 +17,18 @@
  */
 enum { RR_FAIR_OWNERS = 256 };
 
-/* The turn of a job. */
+/* The turn of a job: its owner, its tag, and the cost that its owner was charged with so far. */
 struct rr_fair_turn {
 	uint64_t owner, tag, charged;
 	uint64_t order; /* of arrival: decides between equal tags */
 };
 
+/* An owner in the table: the tag of its next job, and the average cost of its jobs. */
 struct rr_fair_owner {
 	uint64_t number, tag, average;
 };
 
+/* The table of owners, and the clock. */
 struct rr_fair {
 	uint64_t clock; /* the highest tag of a job that began */
 	uint64_t order;
@@ -34,15 +36,17 @@ struct rr_fair {
 	struct rr_fair_owner owners[RR_FAIR_OWNERS];
 };
 
-/* A job comes. fair is zeroed before its first use. */
+/* A job of the owner comes: turn gets its tag. fair is zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
-/* The job begins; it ended, and cost so much. */
+/* The job begins. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
+/* The job ended, and cost this much. */
 void rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost);
 
-/* The job will not begin: that costs nothing. */
+/* The job will not begin: its owner is charged with nothing. */
 void rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn);
 
+/* Whether the job of turn a goes before the job of turn b. */
 static inline bool
 rr_fair_is_before(const struct rr_fair_turn *a, const struct rr_fair_turn *b)
 {

@@ -7,6 +7,7 @@
 #include <semaphore.h>
 #include <signal.h>
 
+/* A second thread. wanted is posted when there is work, done when the work is done. */
 struct rr_hand {
 	const struct rr_env *env;
 	pthread_t thread;

@@ -5,16 +5,17 @@
 #include "base/env.h"
 
 /*
- * A second thread that does one thing after the other for the first one, which waits meanwhile: for what
- * belongs to a thread and must not happen to the first. Nothing ever runs at the same time, so that nothing
- * has to be locked.
+ * A second thread that runs functions for the first thread, one after the other, while the first thread
+ * waits: for work that must not change the first thread itself (its user, for example). The two threads never
+ * run at the same time, so nothing has to be locked.
  */
 struct rr_hand;
 
-/* Signals are left to others. Errors: NOMEM, SYSTEM (no thread to be had: errno). */
+/* Makes the thread, which blocks all signals: other threads take them. Errors: NOMEM, SYSTEM (the system
+ * gives no thread: errno). */
 int rr_hand_new(const struct rr_env *env, struct rr_hand **hand);
 
-/* work(ctx) in that thread; returns when it has. */
+/* Calls work(ctx) in that thread, and returns when work() has returned. */
 void rr_hand_do(struct rr_hand *hand, void (*work)(void *ctx), void *ctx);
 
 /* Ends the thread. hand may be NULL. */

@@ -14,6 +14,7 @@ struct rr_heap_link {
 	struct rr_heap_link *prev;  /* the child before, or the parent of the first child; NULL: the root */
 };
 
+/* The heap: its first element, and the order of its elements. */
 struct rr_heap {
 	struct rr_heap_link *first; /* NULL: the heap is empty */
 	/* Whether a comes before b. Two different elements must not come before each other. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the name of an IPv6 address to name. */
+/* Writes the name of the host of an IPv6 address to name; the last 64 bits of the address become zero. */
 static void
 host_name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
 {

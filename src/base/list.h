@@ -13,6 +13,7 @@ struct rr_list {
 	struct rr_list *next, *prev;
 };
 
+/* Returns the structure of that type whose member `member` pointer points to. */
 #define rr_container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void
@@ -37,14 +38,14 @@ rr_list_append(struct rr_list *list, struct rr_list *link)
 	list->prev = link;
 }
 
-/* Puts it at the front. */
+/* Puts link at the front of list. */
 static inline void
 rr_list_prepend(struct rr_list *list, struct rr_list *link)
 {
 	rr_list_append(list->next, link);
 }
 
-/* Takes link out of the list it is in, if any. */
+/* Takes link out of the list that it is in, if any. */
 static inline void
 rr_list_remove(struct rr_list *link)
 {
@@ -53,7 +54,7 @@ rr_list_remove(struct rr_list *link)
 	rr_list_init(link);
 }
 
-/* Takes the first link out of list; NULL where it is empty. */
+/* Takes the first link out of list and returns it; NULL where list is empty. */
 static inline struct rr_list *
 rr_list_pop(struct rr_list *list)
 {
@@ -65,7 +66,7 @@ rr_list_pop(struct rr_list *list)
 	return first;
 }
 
-/* Walks the list; the current link may be removed (and freed) meanwhile, no other. */
+/* Goes through list. The loop's body may remove (and free) the current link, and no other link. */
 #define rr_list_for_each(link, list)                                                                         \
 	for (struct rr_list *link = (list)->next, *rr_next_ = link->next; link != (list);                    \
 		link = rr_next_, rr_next_ = link->next)

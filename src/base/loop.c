@@ -9,23 +9,25 @@
 
 #include "base/peer_log.h"
 
+/* The most events that one wait takes; the most rounds of tasks in one turn. */
 enum { BATCH = 64, TASK_ROUNDS = 100 };
 
 struct rr_loop {
 	uint64_t turns;
-	uint32_t entered; /* calls of rr_loop_enter() without their rr_loop_leave() */
-	uint64_t now; /* the last reading of the clock in this turn; 0: there was no reading, or there is no
-			 turn */
+	uint32_t entered; /* calls of rr_loop_enter() without their rr_loop_leave() so far */
+	uint64_t now; /* the last reading of the clock in this turn; 0: the clock was not read in this turn,
+			 or no turn is under way */
 	bool turning;
 	const struct rr_env *env;
 	int epoll;
 	struct rr_heap timers; /* the earliest first */
-	uint64_t order;        /* of the last timer that was armed: those of one time expire in this order */
+	uint64_t order; /* of the last timer that was armed: timers of the same time expire in this order */
 	struct rr_list tasks;
 	struct rr_list graves;
 	uint64_t poll_limit;
 	bool polls;                      /* the last wait was shorter than poll_limit */
-	struct epoll_event ready[BATCH]; /* of the turn in progress; unwatch clears its entries */
+	struct epoll_event ready[BATCH]; /* events of the turn in progress; rr_loop_unwatch() clears those of
+					    its watch */
 	int nready;
 	struct rr_peer_log peer_log;
 };
@@ -58,7 +60,7 @@ rr_loop_new(const struct rr_env *env)
 	return NULL;
 }
 
-/* Freeing one object may bury another. */
+/* Frees all buried objects, also those that are buried by freeing another. Returns whether there were any. */
 static bool
 loop_free_buried(struct rr_loop *loop)
 {
@@ -97,6 +99,7 @@ rr_loop_env(const struct rr_loop *loop)
 	return loop->env;
 }
 
+/* Adds, changes or removes the watch in epoll; the result is that of epoll_ctl(2). */
 static int
 loop_control(struct rr_loop *loop, int operation, struct rr_watch *watch)
 {
@@ -211,8 +214,8 @@ rr_loop_fd(const struct rr_loop *loop)
 	return loop->epoll;
 }
 
-/* The next timer or the caller's limit, whichever is sooner, in milliseconds, rounded up so as not to spin.
- */
+/* Returns for how many milliseconds a turn may wait: until the next timer or the caller's limit, whichever is
+ * sooner, rounded up so that the loop does not spin; -1: without limit. */
 static int
 loop_wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
@@ -233,7 +236,8 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 	loop->polls = false;
 }
 
-/* Waits for ready descriptors; the result is that of epoll_wait(2). */
+/* Waits for ready descriptors, at most limit milliseconds; the result is that of epoll_wait(2). Where
+ * rr_loop_poll() asked for it, the function first looks again and again without waiting. */
 static int
 loop_wait_for_events(struct rr_loop *loop, int limit)
 {
@@ -255,6 +259,7 @@ loop_wait_for_events(struct rr_loop *loop, int limit)
 	return n;
 }
 
+/* Calls the watches whose descriptors are ready. */
 static void
 loop_handle_ready(struct rr_loop *loop)
 {
@@ -274,8 +279,8 @@ loop_handle_ready(struct rr_loop *loop)
 	loop->nready = 0;
 }
 
-/* A timer that is armed meanwhile waits for the next turn, so that timers that arm each other cannot starve
- * the rest. */
+/* Calls the timers that have expired, and returns whether there were any. A timer that is armed meanwhile
+ * waits for the next turn, so that timers that arm each other cannot starve the rest. */
 static bool
 loop_run_timers(struct rr_loop *loop)
 {
@@ -297,8 +302,9 @@ loop_run_timers(struct rr_loop *loop)
 	return ran;
 }
 
-/* Each round runs what was queued when it began, so that tasks that queue each other cannot starve the rest.
- */
+/* Runs the tasks that are queued, in rounds, and returns whether there were any. A round runs the tasks that
+ * were queued when it began; their number is bounded, so that tasks that queue each other cannot starve the
+ * rest. */
 static bool
 loop_run_tasks(struct rr_loop *loop)
 {

@@ -11,7 +11,7 @@
  * at the end of the turn. Everything of one engine runs inside rr_loop_turn(),
  * in the thread that calls it; nothing here locks.
  *
- * Who owns what: the caller owns each watch, timer and task (they are members
+ * Ownership: the caller owns each watch, timer and task (they are members
  * of its own structures) and takes them out before it frees them. A callback
  * may add and remove any of them, its own too. An object whose owner may close
  * it in one of its own callbacks is not freed there, but buried: the loop owns
@@ -21,13 +21,15 @@ struct rr_loop;
 
 enum { RR_READABLE = 1, RR_WRITABLE = 2 };
 
+/* Watches a descriptor: ready() is called when something can be read or written. */
 struct rr_watch {
 	void (*ready)(struct rr_watch *watch,
 		unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
 	int fd;
-	unsigned wanted; /* what the loop now waits for; private */
+	unsigned wanted; /* events that the loop now waits for; private */
 };
 
+/* Calls expired() at a time. */
 struct rr_timer {
 	void (*expired)(struct rr_timer *timer);
 	uint64_t at; /* private, as all below */
@@ -36,44 +38,47 @@ struct rr_timer {
 	bool armed;
 };
 
+/* Calls run() at the end of a turn. */
 struct rr_task {
 	void (*run)(struct rr_task *task);
 	struct rr_list link; /* private */
 };
 
+/* A member of an object that the loop is to free at the end of a turn. */
 struct rr_grave {
 	void (*free)(struct rr_grave *grave, const struct rr_env *env);
 	struct rr_list link; /* private */
 };
 
-/* NULL: no memory, or no epoll descriptor to be had (errno says why). */
+/* Makes a loop. NULL: no memory, or no epoll descriptor (errno says why). */
 struct rr_loop *rr_loop_new(const struct rr_env *env);
 
-/* Nothing may be watched, armed or queued any more; what is buried is freed. loop may be NULL. */
+/* Frees the loop, and the objects that are buried. No descriptor may be watched, no timer armed and no task
+ * queued any more. loop may be NULL. */
 void rr_loop_free(struct rr_loop *loop);
 
 const struct rr_env *rr_loop_env(const struct rr_loop *loop);
 
-/* Where warnings that peers cause go: peer_log.h. */
+/* Returns the log for warnings that peers cause: peer_log.h. */
 struct rr_peer_log *rr_loop_peer_log(struct rr_loop *loop);
 
-/* Watches fd for wanted (may be 0: errors only); ready must be set. -RPCRDMA_ERR_SYSTEM. */
+/* Watches fd for the events wanted (0: for errors alone); watch->ready must be set. -RPCRDMA_ERR_SYSTEM. */
 int rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted);
 
-/* Changes what a watch waits for; no system call where nothing changes. */
+/* Changes the events that a watch waits for; there is no system call where nothing changes. */
 void rr_loop_want(struct rr_loop *loop, struct rr_watch *watch, unsigned wanted);
 
 /* Ends the watch; its callback does not come again, not even in this turn. The descriptor stays open. */
 void rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch);
 
-/* A timer must be initialised once before use. */
+/* Initialises a timer, once before its first use. */
 void rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer));
 
-/* Arms (or re-arms) timer to expire delay nanoseconds from now; in the next turn at the earliest, where a
- * timer that expires does so. */
+/* Arms (or re-arms) timer to expire delay nanoseconds from now. A timer that is armed while another one
+ * expires does so in the next turn at the earliest. */
 void rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay);
 
-/* No effect where it is not armed. */
+/* Disarms the timer. No effect where the timer is not armed. */
 void rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer);
 
 static inline bool
@@ -82,20 +87,21 @@ rr_timer_armed(const struct rr_timer *timer)
 	return timer->armed;
 }
 
-/* A task must be initialised once before use. */
+/* Initialises a task, once before its first use. */
 void rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task));
 
 /*
- * Runs task at the end of this turn (of the next one, if none is running): once, however often it was asked
- * for. Tasks queued by tasks run in the same turn, bounded to one hundred rounds.
+ * Runs task at the end of this turn (of the next turn, if no turn is under way): once, however often the
+ * function was called. Tasks queued by tasks run in the same turn, bounded to one hundred rounds.
  */
 void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
 
+/* The task does not run, if it is queued. */
 void rr_task_cancel(struct rr_task *task);
 
 /*
- * Calls free with grave, a member of what is to be freed, and with the loop's environment: at the end of the
- * turn where a callback is under way, else at once. An object is buried once.
+ * Calls free with grave, a member of the object to be freed, and with the loop's environment: at the end of
+ * the turn where a callback is under way, else at once. An object is buried once.
  */
 void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 	void (*free)(struct rr_grave *grave, const struct rr_env *env));
@@ -109,39 +115,41 @@ void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
 /*
- * The time, as rr_now() of the loop's environment says it. rr_loop_now() may be as old as the beginning of
- * the turn, or the last rr_loop_clock() of the turn: it is for those who ask for each message, as a reading
- * of the clock costs as much as a hundred instructions. rr_loop_clock() reads the clock.
+ * Both return the time, as rr_now() of the loop's environment does. rr_loop_clock() reads the clock.
+ * rr_loop_now() may be as old as the beginning of the turn, or the last rr_loop_clock() of the turn: callers
+ * that need the time for each message use it, as a reading of the clock costs as much as a hundred
+ * instructions.
  */
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 
-/* What rr_loop_now() would say without reading the clock; 0: it would read the clock. */
+/* Returns the time that rr_loop_now() would return without reading the clock; 0: it would read the clock. */
 uint64_t rr_loop_known(const struct rr_loop *loop);
 
 /* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */
 bool rr_loop_calls_back(const struct rr_loop *loop);
 
-/* Every function that is called until rr_loop_leave() counts as a callback, although it does not come from
- * a turn. */
+/* Between these two calls, every function that is called counts as called inside a callback, although no turn
+ * calls it. */
 void rr_loop_enter(struct rr_loop *loop);
 void rr_loop_leave(struct rr_loop *loop);
 
-/* How many turns there were: what is done within one of them keeps all else waiting. */
+/* Returns how many turns there were. Callers bound by it what they do within one turn, as all else waits
+ * meanwhile. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);
 
 /*
- * Lets turns that have nothing to do look again and again, for up to limit nanoseconds, before they wait: for
- * those on whom others wait, as being woken costs more than what there is to be done. They do so only while
- * it pays: where the last wait was shorter than that. The processor is left to others that could run. 0, as
- * in the beginning: never.
+ * Lets a turn that has nothing to do look for events again and again, for up to limit nanoseconds, before it
+ * waits: being woken costs more than handling an event. A turn does so only while the last wait was shorter
+ * than limit, and it yields the processor to threads that can run. 0, as in the beginning: turns wait at
+ * once.
  */
 void rr_loop_poll(struct rr_loop *loop, uint64_t limit);
 
-/* A descriptor that is readable when a turn has something to do, except for timers. */
+/* Returns a descriptor that is readable when a turn has something to do, except for timers. */
 int rr_loop_fd(const struct rr_loop *loop);
 
-/* Nanoseconds until the next turn is due: 0 now, negative for "when the descriptor is readable". */
+/* Returns the nanoseconds until the next turn is due: 0 now, negative when the descriptor is readable. */
 int64_t rr_loop_due(const struct rr_loop *loop);
 
 #endif

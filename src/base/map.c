@@ -3,6 +3,7 @@
 
 #include <rpcrdma/error.h>
 
+/* Returns the bucket of a key: the key is mixed with the map's seed. */
 static struct rr_map_link **
 map_bucket_of(const struct rr_map *map, uint64_t key)
 {

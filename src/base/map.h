@@ -14,27 +14,29 @@ struct rr_map_link {
 	uint64_t key;
 };
 
+/* The map. buckets has mask + 1 lists. */
 struct rr_map {
 	struct rr_map_link **buckets;
 	uint32_t mask, count;
-	uint64_t seed; /* peers choose keys: they must not be able to choose buckets */
+	uint64_t seed; /* peers choose keys: with the seed they cannot choose buckets */
 };
 
-/* buckets: rounded up to a power of two. -RPCRDMA_ERR_NOMEM. */
+/* Makes a map. buckets is rounded up to a power of two. -RPCRDMA_ERR_NOMEM. */
 int rr_map_init(struct rr_map *map, const struct rr_env *env, uint32_t buckets);
 
-/* Frees the buckets, not the elements. Also after a failed or no rr_map_init() of zeroed memory. */
+/* Frees the buckets, not the elements. A map that is zeroed, or whose rr_map_init() failed, may be freed,
+ * too. */
 void rr_map_free(struct rr_map *map, const struct rr_env *env);
 
 void rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key);
 
-/* NULL where there is none. */
+/* Returns the link with that key that was added last; NULL: there is no such link. */
 struct rr_map_link *rr_map_find(const struct rr_map *map, uint64_t key);
 
-/* The link with the same key that was added before this one; NULL where there is none. */
+/* Returns the link with the same key that was added before this link; NULL: there is no such link. */
 struct rr_map_link *rr_map_next(const struct rr_map_link *link);
 
-/* link must be in map. */
+/* Removes link, which must be in map. */
 void rr_map_remove(struct rr_map *map, struct rr_map_link *link);
 
 #endif

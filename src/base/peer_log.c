@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The minute is over. */
+/* Begins another minute: says for each host how many lines were held back, and forgets all hosts. */
 static void
 log_begin_anew(struct rr_peer_log *log)
 {
@@ -32,6 +32,7 @@ log_expired(struct rr_timer *timer)
 	log_begin_anew(rr_container(timer, struct rr_peer_log, timer));
 }
 
+/* Returns the host of the peer in this minute; that of all others where there is no place for one more. */
 static struct rr_peer_log_host *
 host_of(struct rr_peer_log *log, const char *peer)
 {

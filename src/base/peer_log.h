@@ -7,21 +7,23 @@
 
 /*
  * Warnings that peers cause. A peer can connect as often as it likes, and each of its connections can
- * misbehave: so the lines are bounded for each host (host.h), whatever the number of its connections. In a
- * minute a host gets RR_PEER_LOG_LINES lines. Those beyond are held back, and one line says at the end of the
- * minute how many there were. Where the log wants RR_LOG_INFO, nothing is held back.
+ * misbehave: so the lines are bounded for each host (host.h), whatever the number of its connections. A host
+ * gets RR_PEER_LOG_LINES lines in a minute. Further lines are held back, and a line at the end of the minute
+ * says how many they were. Where the log wants RR_LOG_INFO, every line is written.
  */
 enum {
 	RR_PEER_LOG_LINES = 16,
-	RR_PEER_LOG_HOSTS = 64 /* that have lines of their own in one minute; all others share those of one */
+	RR_PEER_LOG_HOSTS = 64 /* hosts that have lines of their own in one minute; all other hosts together
+				  have the lines of one host */
 };
 
 #define RR_PEER_LOG_WINDOW (60 * RR_SECOND)
 
+/* A host and its lines in this minute. */
 struct rr_peer_log_host {
 	char name[RR_HOST_NAME];
 	uint32_t lines;
-	uint64_t held; /* back */
+	uint64_t held; /* lines that were held back */
 };
 
 /* Private: it belongs to its loop, see rr_loop_peer_log(). */
@@ -35,11 +37,11 @@ struct rr_peer_log {
 
 void rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop);
 
-/* Says what was held back. */
+/* Says how many lines were held back. */
 void rr_peer_log_end(struct rr_peer_log *log);
 
-/* A line of level RR_LOG_WARNING about the peer, whose address as text is peer; "" for what no single peer
- * causes. The line itself has to name the peer. log may be NULL: there is no line then. */
+/* Writes a line of level RR_LOG_WARNING about the peer, whose address as text is peer; "" where no single
+ * peer is the cause. The line itself has to name the peer. log may be NULL: then nothing is written. */
 void rr_log_peer(struct rr_peer_log *log, const char *peer, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

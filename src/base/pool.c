@@ -4,7 +4,7 @@
 #include "base/pool_private.h"
 
 /*
- * Who owns what: a buffer is its taker's from rr_pool_get() to rr_pool_put(). In front of each buffer, in the
+ * Ownership: a buffer is its taker's from rr_pool_get() to rr_pool_put(). In front of each buffer, in the
  * slack that its alignment costs, lies a head that says how large it is and what is to be freed. Buffers that
  * came back hang on a free list of their size by that head. Buffers that are out and buffers that are kept
  * stay below the bound together: kept buffers of other sizes are freed to make room. A buffer holds its
@@ -15,6 +15,7 @@ enum { ALIGNMENT = 4096 };
 _Static_assert(RR_POOL_KEPT == 1 << RR_POOL_SHIFT_KEPT, "the largest size that has a free list");
 _Static_assert((int)RR_POOL_MIN == (int)ALIGNMENT, "sizes are multiples of the alignment");
 
+/* Returns the head that lies in front of a buffer. */
 static struct rr_pool_head *
 pool_head_of(void *buffer)
 {
@@ -44,7 +45,7 @@ pool_trim(struct rr_pool *pool, size_t limit)
 	}
 }
 
-/* The largest power of two below size, which is above 1. */
+/* Returns the largest power of two below size, which is above 1. */
 static size_t
 pool_power_below(size_t size)
 {
@@ -64,7 +65,7 @@ rr_pool_rounded_of(size_t size)
 	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
 }
 
-/* The free list of buffers of that rounded size. */
+/* Returns the free list for buffers of that rounded size. */
 static struct rr_list *
 list_of(struct rr_pool *pool, size_t rounded)
 {
@@ -74,6 +75,8 @@ list_of(struct rr_pool *pool, size_t rounded)
 	return &pool->free[(size_t)above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
+/* Allocates a buffer of size octets and returns its head. Kept buffers are freed first, as far as the bound
+ * asks for it. NULL: no memory. */
 static struct rr_pool_head *
 pool_new_buffer(struct rr_pool *pool, size_t size)
 {
@@ -96,6 +99,7 @@ pool_new_buffer(struct rr_pool *pool, size_t size)
 	return head;
 }
 
+/* Takes a kept buffer of that rounded size from its free list. NULL: there is no such buffer. */
 static struct rr_pool_head *
 pool_kept_buffer(struct rr_pool *pool, size_t rounded)
 {
@@ -115,7 +119,8 @@ rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 	return party ? &party->accounts[pool->resource] : &pool->nobody;
 }
 
-/* NULL: it is not granted, or there is no memory. */
+/* Takes a buffer for the account, if the request is granted, and returns its head. NULL: the request is not
+ * granted, or there is no memory. */
 static struct rr_pool_head *
 pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 {
@@ -162,7 +167,8 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 	return rr_pool_get(pool, party, least);
 }
 
-/* A buffer that nobody holds any more is kept for reuse, or freed. */
+/* Keeps a buffer that nobody holds any more for reuse, or frees it where it is too large for that. Waiters
+ * are looked at later, as there may be memory for them now. */
 static void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
@@ -175,12 +181,13 @@ pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 		rr_free(pool->env, head->memory);
 	}
 	pool_trim(pool, pool->max > pool->used ? pool->max - pool->used : 0);
-	/* One that was woken in vain, and gives back what it had taken before, has changed nothing. */
+	/* An account that is being woken, and gives back only what it has just taken, has changed nothing. */
 	if (pool->woken != account && !rr_list_empty(&pool->turns))
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
-/* The buffer that was to become larger goes, and with the last buffer of an account the guest. */
+/* Forgets the buffer that comes back, if its account wanted a larger one in its place. The guest ends with
+ * the last buffer of its account. */
 static void
 pool_forget_growing(struct rr_pool *pool, const struct rr_pool_head *head)
 {
@@ -256,9 +263,10 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	return pool_buffer_of(smaller);
 }
 
-/* Something larger than a part of the pool could hold all memory for those that have proved to move, while it
- * grows; and what a party holds beside it may not come back before it has grown. Both have their memory at
- * once, or wait without any. */
+/* Something larger than a quarter of the pool takes its memory in steps, unless its party has proved to move
+ * what it holds: else a few slow peers could hold all memory while their messages come. A party that holds
+ * another buffer, too, asks for all at once: if it had to wait later, that buffer would not come back
+ * meanwhile. */
 size_t
 rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
 {

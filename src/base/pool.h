@@ -5,34 +5,35 @@
 #include "base/share.h"
 
 /*
- * Payload memory of one engine: page-aligned buffers, kept for reuse, and a
- * bound on their sum, which is shared fairly by the parties (share.h) that take
- * them:
+ * Payload memory of one engine: page-aligned buffers, kept for reuse, with a
+ * bound on their sum. The parties (share.h) that take buffers share it fairly:
  *
- * - A party that holds RR_POOL_START octets at most after a request gets them
- *   as long as any are free. An eighth of the pool is kept for such requests.
- * - Of the rest, a party that holds nothing gets its first buffer when it is
- *   free; one that holds some may hold as much as is still free, so that each
- *   of n greedy ones gets one part of n + 1, and one part is always free. The
+ * - A request is small if its party, with the new buffer, holds RR_POOL_START
+ *   octets at most. Small requests are granted as long as any memory is free: an
+ *   eighth of the pool is kept for them.
+ * - Of the rest, a party that holds nothing gets its first buffer when there is
+ *   memory for it; a party that holds some may hold as much as is still free, so that
+ *   each of n greedy parties gets one part of n + 1, and one part is always free. The
  *   parties of one peer address leave an eighth to other addresses.
- * - What parties hold beyond what they have proved to move, octets that went
- *   through buffers which came back in time, may be five eighths of the pool together,
- *   unless one party alone holds such, and no other one waits. So those that are silent,
- *   slow or new never keep the others from all of the pool. Half of these are for first
- *   buffers; of the other half, a party has no more than one part of
- *   RR_POOL_NEWCOMERS while others wait, so that they do not keep out each other.
+ * - A party proves to move octets by buffers that come back in time. Memory that
+ *   parties hold beyond what they have proved to move may be five eighths of the pool
+ *   together, unless one party alone holds such memory, and no other one waits. So
+ *   parties that are silent, slow or new never keep the others from all of the pool.
+ *   Half of this memory is for first buffers; of the other half, a party has no more
+ *   than one part of RR_POOL_NEWCOMERS while others wait, so that parties without proof
+ *   do not keep out each other.
  *
  * A request that is not granted may wait. Waiters are woken from the loop as
  * buffers come back, one of each party in turn; new requests do not overtake
- * those that are due. Requests of no party are bound by what is free alone.
+ * those that are due. Requests of no party are bound by the free memory alone.
  *
  * A message that comes slowly takes its memory as its octets come: rr_pool_step() and
- * rr_pool_grow(). One that waits for a larger buffer meanwhile holds the smaller one;
- * so that such do not wait for each other for ever, one of them at a time may have more
- * than the part of those that have proved nothing.
+ * rr_pool_grow(). A party that waits for a larger buffer meanwhile holds the smaller
+ * buffer. So that such parties do not wait for each other for ever, one of them at a
+ * time, the guest, may go beyond the bound on memory without proof.
  *
  * Sizes are rounded up to a quarter of the power of two below them, and to
- * 4096 octets, so that 1 MiB with its header takes 1.25 MiB; buffers up
+ * 4096 octets, so that 1 MiB with its header takes 1.25 MiB. Buffers up
  * to RR_POOL_KEPT octets are kept on free lists when they come back, so that
  * a stream of calls does not allocate.
  */
@@ -45,78 +46,83 @@ enum {
 	RR_POOL_NEWCOMERS = 32
 };
 
+/* A request that waits for memory. */
 struct rr_pool_waiter {
 	void (*wake)(struct rr_pool_waiter *waiter); /* called from the loop; may get, and wait again */
 	struct rr_list link;                         /* initialised with rr_list_init() before use */
-	size_t size;                                 /* private: octets that it waits for */
+	size_t size;                                 /* private: octets that the request is for */
 };
 
-/* NULL: no memory. max: octets that may be out at a time. resource: which account of each party it is. */
+/* Makes a pool. max: octets that may be out at a time. resource: which account of each party is that of this
+ * pool. NULL: no memory. */
 struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max);
 
-/* Every buffer must have come back. pool may be NULL. */
+/* Frees the pool, which may be NULL. Every buffer must have come back. */
 void rr_pool_free(struct rr_pool *pool);
 
 /*
- * A buffer of at least size octets for party (may be NULL), contents undefined. NULL where the bound or the
- * party's share is reached, where others wait for what is due to them (unless the party is the one being
- * woken), or where there is no memory; a request above the bound as a whole is granted only while nothing
- * else is out, so that it is slow, not stuck.
+ * Takes a buffer of at least size octets for party (may be NULL); its contents are undefined. NULL where the
+ * bound or the party's share is reached, where others wait for what is due to them (unless the party is the
+ * one being woken), or where there is no memory. A request that is larger than the bound is granted while no
+ * other buffer is out: such requests are slow, but come through.
  */
 void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
 
-/* The same; where so much is not granted to a party that holds nothing of the pool, a buffer of least octets,
- * and *size becomes least. */
+/* Takes a buffer of *size octets as rr_pool_get() does. Where that is not granted and the party holds nothing
+ * of the pool, the function takes a buffer of least octets instead, and *size becomes least. */
 void *rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, size_t least);
 
 /*
- * Of something that will have wanted octets in all, so many have come: the size of the buffer that the party
- * asks for next in the place of buffer, which may be NULL. All of it, where the party has proved to move what
- * it holds, where it holds something else, or where there is plenty; else RR_POOL_STEP to begin with, and
- * then what has come, as sizes are rounded up.
+ * Returns how large the next buffer should be for something that comes slowly: come octets have come, and
+ * wanted octets will have come in the end. buffer, which may be NULL, is the buffer that it has now, and
+ * which the next one replaces. The result is `wanted` where the party has proved to move what it holds, where
+ * it holds another buffer, or where there is plenty of memory; else RR_POOL_STEP to begin with, and then
+ * `come`, rounded up.
  */
 size_t rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted);
 
 /*
- * A buffer of size octets in the place of buffer, which has come back, with its first length octets. The
- * request is judged as if the party did not hold buffer. NULL as of rr_pool_get(): then the party has buffer
- * as before, also while it waits. buffer may be NULL.
+ * Replaces buffer by a buffer of size octets with the same first length octets, and takes buffer back. The
+ * request is judged as if the party did not hold buffer. NULL as of rr_pool_get(): the party then keeps
+ * buffer, also while it waits. buffer may be NULL.
  */
 void *rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t length, size_t size);
 
-/* Whether nothing but buffer is out: to wait for a larger one would be in vain. buffer may be NULL. */
+/* Whether no other buffer than this one is out: waiting for a larger one would then be in vain. buffer may be
+ * NULL. */
 bool rr_pool_is_alone(const struct rr_pool *pool, void *buffer);
 
-/* buffer may be NULL. */
+/* Gives buffer back, which may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 
 /*
- * A buffer whose first octets are those of buffer, of at least length octets, and not larger than it must be:
- * buffer itself where no smaller one would do, or there is none. The other one came back.
+ * Replaces buffer by a smaller buffer with the same first length octets, and takes buffer back. Returns
+ * buffer itself where a smaller one has no room for these octets, or cannot be had.
  */
 void *rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length);
 
-/* Queues waiter, whose party was refused a buffer just now, until that can be granted; no effect where it
- * waits already. rr_list_remove(&waiter->link) ends the wait. */
+/* Queues waiter, whose party has just been refused a buffer, until that can be granted; no effect where
+ * waiter waits already. rr_list_remove(&waiter->link) ends the wait. */
 void rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter *waiter);
 
-/* Whether nothing is out and nobody waits: a request that was refused is so for lack of memory, and waiting
- * would be in vain. */
+/* Whether no buffer is out and nobody waits: a request was then refused for lack of memory, and waiting would
+ * be in vain. */
 bool rr_pool_is_idle(const struct rr_pool *pool);
 
 /* Whether anybody waits. */
 bool rr_pool_is_wanted(const struct rr_pool *pool);
 
-/* Since when some party has been waiting for what is due to it; 0: there is none. */
+/* Returns since when some party has been waiting for what is due to it; 0: no party has. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
-/* Whether the party has proved to move some of what it holds. True for NULL. */
+/* Whether the party has proved to move some of what it holds. True where party is NULL. */
 bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party);
 
-/* Looks whether the party has held a buffer for too long to be believed to move what it holds. */
+/* Begins another probation of the party where it has held a buffer for longer than RR_SHARE_LATE: the pool
+ * believes no more that the party moves what it holds. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
-/* Octets that are out now, and the most there ever were. */
+/* Return the octets that are out now, and the most that were ever out at a time. */
 size_t rr_pool_used(const struct rr_pool *pool);
 size_t rr_pool_peak(const struct rr_pool *pool);
 

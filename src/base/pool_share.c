@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Which request for payload memory is granted: pool.h has the rules. An account is credited with the octets
- * that its peer took or brought since its probation ended; a buffer that was kept for longer than
+ * Decides which request for payload memory is granted: pool.h has the rules. An account is credited with the
+ * octets that its peer took or brought since its probation ended; a buffer that was kept for longer than
  * RR_SHARE_LATE begins another probation.
  */
 #include "base/pool_private.h"
 
+/* Returns the octets that are kept for small requests. */
 static size_t
 share_reserve_of(const struct rr_pool *pool)
 {
 	return pool->max / RR_POOL_RESERVE;
 }
 
-/* What there is left below a bound. */
+/* Returns how much is left below a bound. */
 static size_t
 share_left_below(size_t bound, size_t used)
 {
@@ -41,7 +42,7 @@ rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 	return size > pool->max - share_reserve_of(pool);
 }
 
-/* The most that may be out without proof, beside what is kept for small requests. */
+/* Returns the most octets that may be out without proof, not counting the reserve for small requests. */
 static size_t
 share_unproven_max(const struct rr_pool *pool)
 {
@@ -64,7 +65,7 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Of so many octets that the account holds, those that it has not proved to move. */
+/* Returns how many of `used` octets the account, if it held them, would not have proved to move. */
 static size_t
 share_unproven_of(const struct rr_account *account, size_t used)
 {
@@ -77,6 +78,7 @@ rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
 	return share_unproven_of(account, account->used + size) > 0;
 }
 
+/* Sets the octets that the account has proved to move, and keeps the sum pool->unproven right. */
 static void
 share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
 {
@@ -85,6 +87,7 @@ share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t prov
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
+/* Sets the octets that the account holds, and keeps the sum pool->unproven right. */
 static void
 share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 {
@@ -93,6 +96,7 @@ share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
+/* The account has proved nothing from now on, and can prove nothing before the probation ends. */
 static void
 share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
@@ -156,8 +160,9 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 	return pool->unproven > share_unproven_max(pool);
 }
 
-/* Those that wait for a larger buffer and hold a smaller one could wait for each other for ever. So one of
- * them may have it. */
+/* Whether the account is the one that may have a larger buffer beyond the bound: accounts that wait for a
+ * larger buffer and hold a smaller one could wait for each other for ever, so one of them at a time may have
+ * it. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -167,10 +172,10 @@ share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 /* ---- Judgement ---- */
 
 /*
- * Whether the account may have that beyond its first buffer, without proof: half of the room is kept for
- * first buffers of others, and where others wait, it must hold no more than lets RR_POOL_NEWCOMERS hold as
- * much. Few of those that move nothing would else hold all, and keep the others waiting until the umpire cuts
- * them off.
+ * Whether the account may not have `more` octets beyond its first buffer, without proof; after: octets
+ * without proof that it would then hold. Half of the room is kept for first buffers of others. Where others
+ * wait, an account may hold one part of RR_POOL_NEWCOMERS: else a few accounts that move nothing would hold
+ * all, and keep the others waiting until the umpire cuts them off.
  */
 static bool
 share_is_further_barred(
@@ -184,8 +189,8 @@ share_is_further_barred(
 }
 
 /*
- * Whether what is out without proof, of all accounts, leaves no room for the request. An account that is
- * alone in that, while no other one waits, has the pool for itself.
+ * Whether the octets that are out without proof, of all accounts, leave no room for the request. An account
+ * that alone holds such octets, while no other account waits, has the pool for itself.
  */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
@@ -203,7 +208,7 @@ share_is_barred(const struct rr_pool *pool, const struct rr_account *account, si
 	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
 }
 
-/* Octets that the account's host may still have: it leaves an eighth to others. */
+/* Returns the octets that the account's host may still have: a host leaves an eighth to others. */
 static size_t
 share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -212,7 +217,8 @@ share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 	return share_left_below(most, account->party->host->used[pool->resource]);
 }
 
-/* Octets that large requests of the account's host can still have. */
+/* Returns the octets that the account may still have for large requests: within the pool's bound, and within
+ * that of its host. */
 static size_t
 share_room_of(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -250,7 +256,8 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
 }
 
-/* Whether other, which waits for what is due to it, is to have that before the request is granted. */
+/* Whether other, which waits for what is due to it, must get its memory before the request of account is
+ * granted. */
 static bool
 share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	const struct rr_account *account, size_t size)
@@ -259,14 +266,15 @@ share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	bool small = rr_pool_share_is_small(pool, account, size);
 	const struct rr_host *full = rr_pool_share_full_host(pool, other, wants);
 
-	/* Its own host holds the memory that it waits for. */
+	/* The memory that `other` waits for is held by its own host: the request does not delay it. */
 	if (full && full != account->party->host)
 		return false;
 	if (share_is_barred(pool, other, wants))
 		return rr_pool_share_is_unproven(account, size) &&
 		       (!small || rr_pool_share_is_small(pool, other, wants) ||
 			       rr_pool_share_is_huge_unproven(pool, wants));
-	/* Small ones are only in the way of each other. */
+	/* A small request delays only other small ones, and one that is too large to be granted beside them.
+	 */
 	return !small || rr_pool_share_is_small(pool, other, wants) || rr_pool_share_is_huge(pool, wants);
 }
 

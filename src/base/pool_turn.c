@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Those that wait for payload memory, and their turns: an account is in the pool's turns while it has
- * waiters. */
+/* Wakes the requests that wait for payload memory, account by account: an account is in the list pool->turns
+ * while it has waiters. */
 #include "base/pool_private.h"
 
+/* Sets whether the account waits for what is due to it, and since when. The umpire looks while some account
+ * does. */
 static void
 turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 {
@@ -13,7 +15,8 @@ turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 		rr_shares_wanted(pool->shares);
 }
 
-/* The first waiter of the account may have what it wants. False: nothing came of that. */
+/* Wakes the first waiter of the account. False: the waiter has put itself in front again, as it was woken in
+ * vain. */
 static bool
 turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 {
@@ -29,13 +32,15 @@ turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 	return account->waiters.next != link;
 }
 
-/* The result of a round: which kinds of requests, small or large, are due and not granted; and the host
- * that has its part of the pool, whose large requests wait until it gives memory back. */
+/* The state of a round: the kinds of requests, large [0] or small [1], that are closed, as one of that kind
+ * is due and cannot be granted; and a host that holds its part of the pool, whose large requests wait until
+ * it gives memory back. */
 struct round {
 	bool closed[2], closed_to_unproven[2];
 	const struct rr_host *full;
 };
 
+/* Whether a request that was due before, in this round, keeps this one waiting. */
 static bool
 turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {
@@ -45,6 +50,7 @@ turn_is_closed(const struct round *round, const struct rr_account *account, size
 	       (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
 }
 
+/* Closes the round to the requests that would overtake this one, which cannot be granted now. */
 static void
 turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
@@ -63,7 +69,8 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 	}
 }
 
-/* Whether the account may have what it wants, in its turn. */
+/* Whether the account may have the octets that it wants, in its turn. False: the round is closed to those
+ * that would overtake it. */
 static bool
 turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct round *round)
 {
@@ -76,7 +83,9 @@ turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, 
 	return false;
 }
 
-/* Serves the account, in its turn. A buffer that would come back is judged as if it had. */
+/* Wakes the account's first waiter if its request is granted, and returns whether that changed anything.
+ * Where a larger buffer is wanted in place of another, the request is judged as if the other one had come
+ * back. */
 static bool
 turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
@@ -98,7 +107,7 @@ turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round
 	return false;
 }
 
-/* One round: each account once. True where one was served. */
+/* Serves each account once. Returns whether any was served. */
 static bool
 turn_serve_round(struct rr_pool *pool)
 {
@@ -112,7 +121,7 @@ turn_serve_round(struct rr_pool *pool)
 		struct rr_account *account = rr_container(link, struct rr_account, turn);
 		struct rr_party *party = rr_party_hold(account->party);
 
-		/* One that was served goes behind those that were not. */
+		/* An account that is served goes behind those that are not. */
 		if (!rr_list_empty(&account->waiters))
 			rr_list_append(&pool->turns, link);
 		served |= turn_serve(pool, account, &round);
@@ -140,7 +149,7 @@ rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter
 	if (!rr_list_empty(&waiter->link))
 		return;
 	waiter->size = account->refused > 0 ? account->refused : 1;
-	/* One that was woken in vain keeps its place. */
+	/* A waiter that was woken in vain keeps its place. */
 	if (pool->woken == account)
 		rr_list_prepend(&account->waiters, &waiter->link);
 	else
@@ -151,7 +160,8 @@ rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter
 		turn_set_due(pool, account,
 			account->refused > 0 && rr_pool_share_is_entitled(pool, account, waiter->size));
 	account->refused = 0;
-	/* Nothing is out that could come back: who waits is refused for good, or served. */
+	/* No buffer is out that could come back: the task serves the waiter, or refuses its request for good.
+	 */
 	if (pool->used == 0 && !pool->woken)
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
@@ -166,6 +176,7 @@ rr_pool_is_wanted(const struct rr_pool *pool)
 	return false;
 }
 
+/* Whether the list has another account that waits. */
 static bool
 turn_has_other(const struct rr_list *list, const struct rr_account *account)
 {

@@ -8,15 +8,17 @@
 #include "base/pool.h"
 
 /*
- * Who owns what: a party lives until its connection ended and its last buffer came back, a host until its
- * last party went. The umpire's timer is armed while somebody waits for what is due, and at no other time.
+ * Ownership: a party lives until its connection has ended and its last buffer has come back, a host until
+ * its last party has gone. The umpire's timer is armed only while somebody waits for what is due.
  */
 
 /* ---- Hosts ---- */
 
-/* As many addresses as that are found without a search; more of them share places. */
+/* The buckets of the table of hosts are between these: so many hosts are found without a search, further ones
+ * share buckets. */
 enum { BUCKETS_LEAST = 64, BUCKETS_MOST = 16384 };
 
+/* Makes the host of that name. NULL: no memory. */
 static struct rr_host *
 host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 {
@@ -38,6 +40,8 @@ host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 	return host;
 }
 
+/* Returns the host of the peer, with one more party; the host is made where it is not there. NULL: no memory.
+ */
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {
@@ -126,7 +130,8 @@ rr_party_end(struct rr_party *party, const void *ctx)
 
 /* ---- The umpire ---- */
 
-/* What the party holds of that for which another one has been waiting. */
+/* Returns the octets that the party holds of the pools for which some party has been waiting since since[],
+ * for RR_SHARE_TICK or longer. A pool for which the party itself waits does not count. */
 static size_t
 share_holds_of_wanted(
 	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)
@@ -142,6 +147,7 @@ share_holds_of_wanted(
 	return held;
 }
 
+/* Whether the party has proved to move something, of any pool. */
 static bool
 share_has_proved(const struct rr_party *party)
 {
@@ -153,8 +159,9 @@ share_has_proved(const struct rr_party *party)
 }
 
 /*
- * A party that holds nothing that is wanted, or whose peer owes nothing, is not judged. As soon as the peer
- * has moved what is due in its time, its next time begins: a burst at the beginning does not count twice.
+ * Cuts the party off where its peer has moved too little within the limit. A party that holds nothing that is
+ * wanted, or whose peer owes nothing, is not judged. As soon as the peer has moved what the limit asks for,
+ * the next time begins: a burst at the beginning does not count twice.
  */
 static void
 share_judge(struct rr_party *party, size_t held, uint64_t now)
@@ -176,6 +183,7 @@ share_judge(struct rr_party *party, size_t held, uint64_t now)
 	party->moved_then = moved;
 }
 
+/* Ends the belief in a party that holds a buffer for too long, and judges the party. */
 static void
 share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {
@@ -189,6 +197,7 @@ share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 		share_judge(party, held, now);
 }
 
+/* The umpire looks at every party; again after a tick while somebody waits. */
 static void
 share_tick(struct rr_timer *timer)
 {
@@ -202,7 +211,7 @@ share_tick(struct rr_timer *timer)
 			since[i] = rr_pool_due_since(shares->pools[i]);
 		wanted |= since[i] > 0;
 	}
-	/* A cut may free the party of what was cut, and no other party. */
+	/* Cutting off a connection may free the party of that connection, and no other party. */
 	for (link = shares->parties.next; link != &shares->parties;) {
 		struct rr_party *party = rr_party_hold(rr_container(link, struct rr_party, link));
 

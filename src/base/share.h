@@ -8,42 +8,44 @@
 #include "base/siphash.h"
 
 /*
- * Fair shares of what an engine has only so much of. Each connection is a
- * party: it has an account with each pool (pool.h). Parties of one peer address
- * belong to one host, which is bounded, too.
+ * Fair shares of memory and connections, which an engine has only so much of. Each connection is a party: it
+ * has an account with each pool (pool.h). Parties of one peer address belong to one host, which is bounded,
+ * too.
  *
- * While some party waits for what it is entitled to, an umpire looks at all
- * others every RR_SHARE_TICK. A party that holds what is wanted is cut off
- * where its peer moved less than rr_share_least() for RR_SHARE_LIMIT, or
- * RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may be as slow as it
- * likes, and the umpire does nothing.
+ * While some party waits for what it is entitled to, an umpire looks at all others every RR_SHARE_TICK. A
+ * party that holds what is wanted is cut off where its peer moved less than rr_share_least() for
+ * RR_SHARE_LIMIT, or RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may be as slow as it likes, and the
+ * umpire does nothing.
  */
 #define RR_SHARE_TICK      (125 * RR_MILLISECOND)
 #define RR_SHARE_LIMIT     (500 * RR_MILLISECOND)
 #define RR_SHARE_LIMIT_NEW (250 * RR_MILLISECOND) /* of a party that has not proved yet to move anything */
 
-/* A buffer that is held for longer proves nothing, and what comes back within so long after that, or after
- * the first one of a connection, neither. */
+/* A buffer that is held for longer than RR_SHARE_LATE proves nothing. Neither does a buffer that comes back
+ * within RR_SHARE_PROBATION after that, or after the first buffer of a connection came back. */
 #define RR_SHARE_LATE      (500 * RR_MILLISECOND)
 #define RR_SHARE_PROBATION RR_SECOND
 
+/* The pools of an engine. */
 enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
 
+/* The least that a peer must move while others wait: octets a second, and a part of what its party holds. */
 enum { RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
 
-/* What an accepted connection runs over; RR_NOT_ACCEPTED: this side connected. */
+/* The transport of an accepted connection; RR_NOT_ACCEPTED: this side connected. RR_ACCEPTED is their number.
+ */
 enum rr_accepted { RR_NOT_ACCEPTED, RR_ACCEPTED_TCP, RR_ACCEPTED_RDMA, RR_ACCEPTED };
 
 struct rr_pool;
 struct rr_pool_head;
 struct rr_party;
 
-/* What a party has of one pool. */
+/* The account of a party with one pool. */
 struct rr_account {
-	struct rr_party *party; /* NULL: of nobody in particular; no share bounds it */
+	struct rr_party *party; /* NULL: requests of no party; no share bounds them */
 	size_t used;
 	struct rr_list held;     /* its buffers, the one that was granted first in front */
-	size_t proven;           /* so much its peer has proved to move */
+	size_t proven;           /* octets that its peer has proved to move */
 	uint64_t moved_before;   /* octets that do not prove anything: they moved before probation ended */
 	uint64_t probation_ends; /* 0: no buffer came back yet */
 	size_t refused;          /* octets of the last request that was not granted */
@@ -65,7 +67,7 @@ struct rr_host {
 	char name[RR_HOST_NAME];
 };
 
-/* What the umpire asks of a connection. It calls from the loop. */
+/* The functions by which the umpire asks about a connection, and ends it. They are called from the loop. */
 struct rr_party_ops {
 	/* Whether the next step is the peer's: it has something to take, or to bring. */
 	bool (*is_awaited)(void *ctx);
@@ -77,11 +79,12 @@ struct rr_party_ops {
 	void (*cut)(void *ctx, const char *why);
 };
 
+/* A connection as the pools and the umpire see it. */
 struct rr_party {
 	struct rr_shares *shares;
 	struct rr_host *host;
 	struct rr_list link;
-	uint32_t references; /* the connection, its buffers */
+	uint32_t references; /* of the connection, and of each of its buffers */
 	uint64_t number;     /* no other party of these shares ever has it; above 0 */
 	struct rr_account accounts[RR_RESOURCES];
 	const struct rr_party_ops *ops; /* NULL once the connection ended */
@@ -90,11 +93,13 @@ struct rr_party {
 	uint64_t accepted_at;
 	uint64_t order; /* of its acceptance, or of its last call, among those of all parties */
 	uint64_t busy_order,
-		busy_since; /* its order when it was last seen busy, and when that was first so */
+		busy_since; /* its order when it was last seen busy, and when it was first seen so */
 	bool called;        /* a call came */
-	uint64_t judged_from, moved_then; /* the beginning of the time that is judged; 0: no such time */
+	uint64_t judged_from, moved_then; /* the beginning of the time that is judged, 0: there is none; and
+					     the octets moved by then */
 };
 
+/* All parties and hosts of an engine. */
 struct rr_shares {
 	struct rr_loop *loop;
 	struct rr_list parties, hosts;
@@ -103,35 +108,35 @@ struct rr_shares {
 	struct rr_pool *pools[RR_RESOURCES];
 	struct rr_timer timer;
 	uint32_t accepted_max;          /* connections accepted at a time, set by the owner */
-	uint32_t accepted[RR_ACCEPTED]; /* and how many there are, of each kind */
+	uint32_t accepted[RR_ACCEPTED]; /* connections accepted now, of each kind */
 	uint64_t order;                 /* of the last call or connection */
 	uint64_t made;                  /* parties so far */
 };
 
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
 
-/* A name as a key of by_name. */
+/* Returns the key of a host's name in by_name. */
 uint64_t rr_shares_hash(const struct rr_shares *shares, const char *name);
 
-/* The host of that name; NULL: no connection of it is there. */
+/* Returns the host of that name; NULL: no connection of that host is there. */
 struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);
 
-/* Every party must be gone. */
+/* Ends the umpire and frees the table of hosts. Every party must be gone. */
 void rr_shares_end(struct rr_shares *shares);
 
-/* peer: an address as text, of which rr_host_name() makes the host. NULL: no memory. */
+/* Makes a party. peer: an address as text, of which rr_host_name() makes the host. NULL: no memory. */
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
-/* party may be NULL. */
+/* Add and remove a reference to party, which may be NULL. The last one frees the party. */
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
-/* The connection with that ctx ended: it is neither asked nor cut any more. Includes rr_party_release().
- * party may be NULL. */
+/* The connection with that ctx has ended: the umpire neither asks about it nor cuts it off any more. The
+ * function includes rr_party_release(). party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
-/* Octets a second that a party which holds so many must move while others wait. */
+/* Returns the octets a second that a party which holds `held` octets must move while others wait. */
 static inline uint64_t
 rr_share_least(size_t held)
 {
@@ -141,22 +146,22 @@ rr_share_least(size_t held)
 /* ---- admission.c: connections that peers make ---- */
 
 /*
- * A peer wants to connect. Where accepted_max connections are there already, one of them is cut off to make
- * room, see admission.c. False: the peer must be declined.
+ * Whether the peer that wants to connect may do so. Where accepted_max connections are there already, the
+ * function cuts off one of them to make room: see admission.c. False: the peer must be declined.
  */
 bool rr_shares_admit(struct rr_shares *shares, const char *peer);
 
-/* Cuts off one connection of that kind (RR_NOT_ACCEPTED: of any kind) to make room for the peer. False: there
- * is none that may be cut off for this peer. */
+/* Cuts off one connection of that kind (RR_NOT_ACCEPTED: of any kind) to make room for the peer. False: no
+ * connection may be cut off for this peer. */
 bool rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted kind);
 
-/* The party is that of an accepted connection from now on until it ends. */
+/* The party's connection counts as an accepted one from now on. */
 void rr_party_accepted(struct rr_party *party, enum rr_accepted kind);
 
-/* It is none any more. */
+/* The party's connection counts as an accepted one no more. */
 void rr_party_leaves(struct rr_party *party);
 
-/* A call of the party's peer came. */
+/* Notes that a call of the party's peer came. */
 static inline void
 rr_party_called(struct rr_party *party)
 {
@@ -164,10 +169,10 @@ rr_party_called(struct rr_party *party)
 	party->order = ++party->shares->order;
 }
 
-/* Connections that are accepted now. */
+/* Returns how many accepted connections there are now. */
 uint32_t rr_shares_accepted(const struct rr_shares *shares);
 
-/* Somebody waits for what is due: the umpire begins to look, if it does not yet. */
+/* Notes that somebody waits for what is due: the umpire begins to look, if it does not look yet. */
 void rr_shares_wanted(struct rr_shares *shares);
 
 #endif

@@ -4,6 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
+/* Returns the word at data, in the byte order of SipHash. */
 static uint64_t
 siphash_word(const void *data)
 {
@@ -35,6 +36,7 @@ siphash_rounds(uint64_t v[4], int rounds)
 	}
 }
 
+/* Takes one more word of the input into the hash. */
 static void
 siphash_take(struct rr_siphash *hash, uint64_t word)
 {

@@ -14,29 +14,29 @@
 
 enum { RR_SIPHASH_KEY = 16, RR_SIPHASH_TAG = 16 };
 
-/* An input that comes in pieces. */
+/* A hash whose input comes in pieces: init, add for each piece, end. */
 struct rr_siphash {
 	uint64_t v[4];
 	uint64_t count;  /* octets so far */
-	uint8_t tail[8]; /* the last of them that make no whole word */
+	uint8_t tail[8]; /* the last octets, if they do not fill a word */
 };
 
 void rr_siphash_init(struct rr_siphash *hash, const uint8_t key[RR_SIPHASH_KEY]);
 void rr_siphash_add(struct rr_siphash *hash, const void *data, size_t size);
 void rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG]);
 
-/* An input that is there as a whole. */
+/* Writes the tag of an input that is there as a whole. */
 void rr_siphash(
 	const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size, uint8_t tag[RR_SIPHASH_TAG]);
 
-/* The same, and the first 64 bits of the tag. */
+/* Returns the first 64 bits of the tag of an input. */
 uint64_t rr_siphash_64(const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size);
 
-/* A key of its own for each purpose, from a secret of 32 octets. */
+/* Derives a key for a purpose from a secret of 32 octets: each purpose has a key of its own. */
 void rr_siphash_derive(
 	const uint8_t secret[2 * RR_SIPHASH_KEY], const char *purpose, uint8_t key[RR_SIPHASH_KEY]);
 
-/* Compares tags in a time that does not depend on where they differ. */
+/* Whether two tags are the same. The time does not depend on where they differ. */
 bool rr_siphash_same(const uint8_t a[RR_SIPHASH_TAG], const uint8_t b[RR_SIPHASH_TAG]);
 
 #endif

@@ -7,17 +7,19 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+/* The engines among which connections are spread. */
 struct rr_spread {
 	const struct rr_env *env;
 	pthread_mutex_t lock;   /* of all that follows, and of all members */
 	struct rr_list members; /* in the order in which they joined */
 };
 
+/* One engine among those of a spread. */
 struct rr_spread_member {
 	struct rr_spread *spread;
 	struct rr_list link;
 	struct rr_loop *loop;
-	struct rr_watch wake; /* an eventfd: there are gifts */
+	struct rr_watch wake; /* an eventfd: readable when there are gifts */
 	uint32_t count;       /* connections */
 	struct rr_list seats, gifts;
 };
@@ -27,7 +29,7 @@ struct gift {
 	struct rr_list link;
 	int fd;
 	struct sockaddr_storage peer;
-	char address[RR_ADDRESS_TEXT]; /* of the seat that it is for */
+	char address[RR_ADDRESS_TEXT]; /* the address that its seat must have */
 };
 
 struct rr_spread *
@@ -54,6 +56,7 @@ rr_spread_free(struct rr_spread *spread)
 
 /* ---- Connections that come from other engines ---- */
 
+/* Returns the seat of the member that listens at that address; NULL: the member does not listen there. */
 static struct rr_spread_seat *
 spread_seat_at(const struct rr_spread_member *member, const char *address)
 {
@@ -66,6 +69,7 @@ spread_seat_at(const struct rr_spread_member *member, const char *address)
 	return NULL;
 }
 
+/* Closes the connection: the member does not listen at its address any more. */
 static void
 spread_refuse(struct rr_spread_member *member, struct gift *gift)
 {
@@ -73,7 +77,8 @@ spread_refuse(struct rr_spread_member *member, struct gift *gift)
 	rr_spread_ended(member);
 }
 
-/* Seats are the member's own: nobody else changes them. */
+/* Gives the connection to the listener of this member. The lock is not needed: only the member itself changes
+ * its seats. */
 static void
 spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 {
@@ -86,6 +91,7 @@ spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 	rr_free(member->spread->env, gift);
 }
 
+/* Takes the next gift of the member, under the lock. NULL: there is no gift. */
 static struct gift *
 spread_next_gift(struct rr_spread_member *member)
 {
@@ -97,6 +103,7 @@ spread_next_gift(struct rr_spread_member *member)
 	return link ? rr_container(link, struct gift, link) : NULL;
 }
 
+/* Takes the connections that other engines have handed on. */
 static void
 spread_woken(struct rr_watch *watch, unsigned events)
 {
@@ -185,7 +192,8 @@ rr_spread_stand(struct rr_spread_seat *seat)
 
 /* ---- Connections ---- */
 
-/* The member with the fewest connections among those that listen at the address. */
+/* Returns the member with the fewest connections among those that listen at the address of the seat; the
+ * seat's own where others have no fewer. */
 static struct rr_spread_member *
 spread_choose(const struct rr_spread_seat *seat)
 {
@@ -217,7 +225,8 @@ rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_stora
 		gift->peer = *peer;
 		memcpy(gift->address, seat->address, sizeof(gift->address));
 		rr_list_append(&other->gifts, &gift->link);
-		(void)eventfd_write(other->wake.fd, 1); /* fails only where it is readable already */
+		/* The call fails only where the descriptor is readable already. */
+		(void)eventfd_write(other->wake.fd, 1);
 	}
 	pthread_mutex_unlock(&own->spread->lock);
 	if (other == own)

@@ -3,14 +3,14 @@
 #define RR_BASE_TEXT_H
 
 /*
- * The text that goes with an error: what failed, on which peer, what to do.
- * It lives on the handle whose operation failed.
+ * The text that goes with an error: what failed, on which peer, what to do. A text lives on the handle whose
+ * operation failed.
  */
 struct rr_text {
 	char text[256];
 };
 
-/* Sets the text and returns error, so that `return rr_fail(&h->text, -RPCRDMA_ERR_X, "...")` reads well. */
+/* Writes the text and returns error, for `return rr_fail(&h->text, -RPCRDMA_ERR_X, "...")`. */
 int rr_fail(struct rr_text *text, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif
