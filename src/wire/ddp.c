@@ -3,7 +3,7 @@
 
 #include "base/endian.h"
 
-/* The other bits of the two control octets. */
+/* The other bits of the two control octets at the front of each header. */
 enum {
 	LAST = 0x40,
 	DDP_VERSION_MASK = 0x03,
@@ -12,7 +12,7 @@ enum {
 	RDMAP_VERSION = 0x40,
 };
 
-/* RFC 5040, figure 4, by opcode. */
+/* The buffer model of each opcode, and the queue of untagged messages: RFC 5040, figure 4. */
 static const struct {
 	bool tagged;
 	uint8_t queue;
@@ -64,6 +64,7 @@ rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
 	       (control[1] & (RDMAP_VERSION_MASK | RR_RDMAP_OPCODE_MASK)) == (RDMAP_VERSION | RR_RDMAP_SEND);
 }
 
+/* Reads the fields of a tagged header that follow the control octets. */
 static void
 ddp_get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 {
@@ -71,6 +72,7 @@ ddp_get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 	header->to = rr_get_be64(in + 6);
 }
 
+/* Reads the fields of an untagged header that follow the control octets. */
 static void
 ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 {
@@ -80,7 +82,8 @@ ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 	header->mo = rr_get_be32(in + 14);
 }
 
-/* RFC 5040, 4.1: "Figure 4 ... MUST be used to define the value of the Tagged flag", and so of the queue. */
+/* Whether the opcode is known, and goes with the header's Tagged flag and queue. RFC 5040, 4.1: "Figure 4 ...
+ * MUST be used to define the value of the Tagged flag", and so of the queue. */
 static bool
 ddp_opcode_fits(const struct rr_ddp_header *header)
 {
@@ -92,8 +95,9 @@ ddp_opcode_fits(const struct rr_ddp_header *header)
 }
 
 /*
- * DDP's own checks come before those of RDMAP. RV 0 is that of the RDMA Consortium; such peers speak revision
- * 0 of MPA, which was refused long before. The reserved bits are "not checked on receive" (RFC 5041, 4.1).
+ * Checks DDP's own fields before those of RDMAP. An RV of 0 is that of the RDMA Consortium; peers that send
+ * it speak revision 0 of MPA, and were refused when they connected. The reserved bits are "not checked on
+ * receive" (RFC 5041, 4.1).
  */
 enum rr_ddp_result
 rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)

@@ -9,12 +9,12 @@
 #include "base/endian.h"
 
 /*
- * The headers of DDP (RFC 5041, section 4) and of RDMAP (RFC 5040, section 4),
- * which lie in one another: each ULPDU of MPA is one DDP segment and begins
- * with rr_ddp_header, without the length word of MPA.
+ * The headers of DDP (RFC 5041, section 4) and of RDMAP (RFC 5040, section 4), which are encoded together:
+ * each ULPDU of MPA is a DDP segment, and begins with the fields of struct rr_ddp_header, without the length
+ * word of MPA.
  */
 
-/* RFC 5040, figure 4. */
+/* The opcodes of RDMAP: RFC 5040, figure 4. */
 enum rr_rdmap_opcode {
 	RR_RDMAP_WRITE = 0,
 	RR_RDMAP_READ_REQUEST = 1,
@@ -32,16 +32,18 @@ enum { RR_DDP_TAGGED = 0x80, RR_RDMAP_OPCODE_MASK = 0x0f };
 /* The queue numbers of untagged messages, RFC 5040, figure 4. */
 enum { RR_DDP_QUEUE_SEND = 0, RR_DDP_QUEUE_READ_REQUEST = 1, RR_DDP_QUEUE_TERMINATE = 2, RR_DDP_QUEUES = 3 };
 
+/* Sizes in octets. */
 enum {
 	RR_DDP_CONTROL_SIZE = 2,
 	RR_DDP_TAGGED_SIZE = 14,   /* control, STag, TO */
 	RR_DDP_UNTAGGED_SIZE = 18, /* control, Invalidate STag, QN, MSN, MO */
 	RR_DDP_HEADER_MAX = RR_DDP_UNTAGGED_SIZE,
-	RR_READ_REQUEST_SIZE = 28, /* what follows the untagged header of a Read Request */
+	RR_READ_REQUEST_SIZE = 28, /* the octets behind the untagged header of a Read Request */
 	RR_TERMINATE_CONTROL_SIZE = 4,
 	RR_TERMINATE_MAX = RR_TERMINATE_CONTROL_SIZE + 2 + RR_DDP_UNTAGGED_SIZE + RR_READ_REQUEST_SIZE,
 };
 
+/* A header of DDP and RDMAP, decoded. */
 struct rr_ddp_header {
 	bool tagged, last;
 	uint8_t opcode;
@@ -53,13 +55,14 @@ struct rr_ddp_header {
 	uint64_t to;
 };
 
+/* The result of reading a header. */
 enum rr_ddp_result {
 	RR_DDP_OK,
 	RR_DDP_SHORT,             /* fewer octets than the header takes */
 	RR_DDP_BAD_VERSION,       /* DV is not 1 */
 	RR_DDP_BAD_QUEUE,         /* a queue above 2 */
 	RR_DDP_BAD_RDMAP_VERSION, /* RV is not 1 */
-	RR_DDP_BAD_OPCODE         /* unknown, or not of this buffer model or queue */
+	RR_DDP_BAD_OPCODE         /* unknown, or with a wrong T flag or queue */
 };
 
 static inline size_t
@@ -69,8 +72,8 @@ rr_ddp_header_size(bool tagged)
 }
 
 /*
- * How many octets come before the payload of a segment, by the two control octets at its front: the header,
- * and with it the whole of a Read Request or a Terminate, neither of which has a payload of its own.
+ * Returns how many octets of a segment come before its payload, by the two control octets at its front: the
+ * header; of a Read Request or a Terminate, which have no payload, all that can follow the header, too.
  */
 static inline size_t
 rr_ddp_head_size(const uint8_t control[RR_DDP_CONTROL_SIZE])
@@ -93,7 +96,7 @@ rr_rdmap_invalidates(uint8_t opcode)
 	return opcode == RR_RDMAP_SEND_INVALIDATE || opcode == RR_RDMAP_SEND_SE_INVALIDATE;
 }
 
-/* Whether an untagged header is that of the first segment of this queue's message msn. */
+/* Whether an untagged header is that of the first segment of message msn of this queue. */
 static inline bool
 rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, uint32_t msn)
 {
@@ -104,21 +107,23 @@ rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, u
 /* Writes the header and returns its octets, 14 or 18. */
 size_t rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *header);
 
-/* The header of a Send that is one segment; handle: what it invalidates, if it does. */
+/* Writes the header of a Send that fits into one segment; handle: the memory that the Send invalidates, where
+ * invalidates is set. */
 void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t handle, uint32_t msn);
 
-/* Whether the control octets are those of a Send's last segment, which invalidates nothing, and right in all
- * that is checked. */
+/* Whether the control octets, all checks included, are those of the last segment of a Send without
+ * invalidation. */
 bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);
 
 /*
- * Reads the header at the front of a segment. With any result, all fields that are there are set (the rest
- * are 0), and the segment is to be refused with rr_ddp_cause() unless the result is RR_DDP_OK.
+ * Reads the header at the front of a segment. With any result, all fields that the octets hold are set (the
+ * rest are 0). Where the result is not RR_DDP_OK, the segment is to be refused with rr_ddp_cause().
  */
 enum rr_ddp_result rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header);
 
 /* ---- The RDMA Read Request Header (RFC 5040, section 4.4) ---- */
 
+/* A Read Request, decoded: its sink is the memory that the data goes to, its source the memory to be read. */
 struct rr_read_request {
 	uint32_t sink_stag;
 	uint64_t sink_to;
@@ -132,8 +137,8 @@ void rr_read_request_get(const uint8_t in[RR_READ_REQUEST_SIZE], struct rr_read_
 
 /* ---- The Terminate Header (RFC 5040, section 4.8) ---- */
 
-/* Layer (4 bits), error type (4 bits) and error code (8 bits), as the front of the Terminate Control field
- * has them. */
+/* The causes of a Terminate: layer (4 bits), error type (4 bits) and error code (8 bits), as the front of the
+ * Terminate Control field has them. */
 enum rr_cause {
 	/* RFC 5040, figure 9. */
 	RR_CAUSE_RDMAP_CATASTROPHIC = 0x0000,
@@ -181,14 +186,15 @@ rr_cause_layer(uint16_t cause)
 	return (enum rr_cause_layer)(cause >> 12);
 }
 
-/* What to put into the Terminate that answers a segment for which rr_ddp_get() was not RR_DDP_OK. */
+/* Returns the cause for the Terminate that answers a segment for which rr_ddp_get() returned result. */
 uint16_t rr_ddp_cause(enum rr_ddp_result result, const struct rr_ddp_header *header);
 
-/* The name of a cause that the specifications know; else NULL. */
+/* Returns the name of a cause. NULL: the specifications do not have the cause. */
 const char *rr_cause_name(uint16_t cause);
 
+/* A Terminate Header, decoded. */
 struct rr_terminate {
-	uint16_t cause;          /* an enum rr_cause, or something that the specifications do not know */
+	uint16_t cause;          /* an enum rr_cause, or a number that the specifications do not have */
 	bool has_length;         /* M */
 	uint16_t segment_length; /* "The length handed up by the DDP layer when the error was detected." */
 	const uint8_t
@@ -200,20 +206,21 @@ struct rr_terminate {
 	bool swapped;
 };
 
-/* Writes the Terminate Header (what follows the untagged header) and returns its octets. */
+/* Writes the Terminate Header, which follows the untagged header, and returns its octets. */
 size_t rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *terminate);
 
 /*
- * Reads a Terminate Header, by the letter of the specification. The headers in it refer to data. False where
- * there are fewer than four octets; a header that is announced but not whole counts as not there.
+ * Reads a Terminate Header as the specification says. The headers inside it refer to data. False: there are
+ * fewer than four octets. A header that is announced and not complete counts as absent.
  */
 bool rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate);
 
-/* Its cause, as it was meant where it is written in swapped order. */
+/* Returns the cause that the sender meant: that of a swapped Terminate is put into the specification's order.
+ */
 uint16_t rr_terminate_meaning(const struct rr_terminate *terminate);
 
-/* Puts what terminate says into words, for people: also what it would mean in siw's order of bits, where that
- * may be what was meant. Returns text, which ends in a zero octet within size. */
+/* Puts terminate into words, for people. Where the sender may have meant siw's order of bits, the words say
+ * its cause in that order, too. Returns text, which ends in a zero octet within size. */
 const char *rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate);
 
 #endif

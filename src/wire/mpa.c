@@ -6,6 +6,8 @@
 #include <string.h>
 
 /*
+ * The frame, by the offsets of its rows:
+ *
  *  0 |            Key (16 octets)            |
  * 16 |M|C|R|S| Res |   Rev    |  PD_Length   |
  * 20 |A|B|    IRD             |C|D|   ORD    |   only with S, in the Private Data
@@ -53,6 +55,7 @@ mpa_flags_of(const struct rr_mpa_frame *frame)
 	return flags;
 }
 
+/* Writes IRD and ORD with their control flags, the front of an enhanced frame's Private Data field. */
 static void
 mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 {
@@ -68,6 +71,7 @@ mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 	rr_put_be16(out + 2, ord);
 }
 
+/* Whether the revision and the limits of the protocol allow the frame. */
 static bool
 mpa_expressible(const struct rr_mpa_frame *frame)
 {
@@ -101,6 +105,7 @@ rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame)
 	return RR_MPA_HEADER_SIZE + length;
 }
 
+/* Reads IRD and ORD with their control flags. */
 static void
 mpa_get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 {
@@ -115,8 +120,8 @@ mpa_get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 	frame->rtr_read = frame->peer_to_peer && (ord & ORD_RTR_READ);
 }
 
-/* The flags and the revision. RFC 5044, 7.1.1, Res: "not checked on reception", which in revision 1 includes
- * S. */
+/* Reads the flags and the revision. RFC 5044, 7.1.1, Res: "not checked on reception", which in revision 1
+ * includes S. */
 static void
 mpa_get_header(const uint8_t *in, bool reply, struct rr_mpa_frame *frame)
 {

@@ -14,6 +14,7 @@
  * arithmetic of FPDUs (RFC 5044, section 4.1).
  */
 
+/* Sizes in octets, and the largest IRD and ORD. */
 enum {
 	RR_MPA_KEY_SIZE = 16,
 	RR_MPA_HEADER_SIZE = 20,  /* the frame without its Private Data field */
@@ -24,6 +25,7 @@ enum {
 		0x3fff, /* RFC 6581, 9.1: "automatic negotiation of the IRD or ORD is not desired" */
 };
 
+/* A request or reply frame, decoded. */
 struct rr_mpa_frame {
 	bool reply;                  /* an MPA Reply Frame; else an MPA Request Frame */
 	bool markers;                /* M: the sender requires markers in what it receives */
@@ -32,32 +34,34 @@ struct rr_mpa_frame {
 	bool enhanced;               /* S: ird and ord are there; only with revision 2 */
 	uint8_t revision;            /* 1 or 2 */
 	uint16_t ird, ord;           /* 0 to RR_MPA_DEPTH_MAX */
-	bool peer_to_peer;           /* A; where it is false, so are the next three */
+	bool peer_to_peer;           /* A; without it the next three are false */
 	bool rtr_send;               /* B: a zero-length Send as RTR indication */
 	bool rtr_write;              /* C: a zero-length RDMA Write */
 	bool rtr_read;               /* D: a zero-length RDMA Read */
-	const uint8_t *private_data; /* the ULP's: what follows IRD and ORD. Refers to what was read */
+	const uint8_t *private_data; /* of the upper layer: it follows IRD and ORD. It refers to the octets
+					that were read */
 	uint16_t private_data_length;
 };
 
+/* The result of reading a frame. */
 enum rr_mpa_result {
 	RR_MPA_OK,
-	RR_MPA_MORE,         /* all right so far */
-	RR_MPA_BAD_KEY,      /* not the key expected; found as soon as one octet differs */
+	RR_MPA_MORE,         /* more octets are needed; those that came are right */
+	RR_MPA_BAD_KEY,      /* another key than expected, found as soon as an octet differs */
 	RR_MPA_BAD_REVISION, /* neither 1 nor 2; frame->revision has it */
 	RR_MPA_BAD_LENGTH    /* more than 512 octets of Private Data, or enhanced and less than 4 */
 };
 
 /*
- * Writes frame to out. Returns its octets; 0 where it does not fit into size, or breaks a limit. Bits that
- * the frame's kind does not have (R in a request; the RTR bits without A) are not written.
+ * Writes frame to out. Returns its octets; 0 where the frame does not fit into size, or breaks a limit. Flags
+ * that the frame cannot have (R in a request; the RTR bits without A) are not written.
  */
 size_t rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame);
 
 /*
- * Reads the frame at the front of the size octets that have come so far; reply tells which of the two is due.
- * With RR_MPA_OK, *used is the size of the frame; with RR_MPA_MORE, the octets that are needed at least for
- * the next step.
+ * Reads the frame at the front of the size octets that have come so far; reply: a reply frame is due, else a
+ * request frame. With RR_MPA_OK, *used is the size of the frame; with RR_MPA_MORE, the octets that are needed
+ * at least for the next step.
  */
 enum rr_mpa_result rr_mpa_get(
 	const void *data, size_t size, bool reply, struct rr_mpa_frame *frame, size_t *used);
@@ -65,12 +69,13 @@ enum rr_mpa_result rr_mpa_get(
 /*
  * ---- Markers (RFC 5044, 4.3) ----
  *
- * Where they are in use, one precedes the first FPDU, and one is at every 512th octet of the stream from
- * there on: two octets of 0, then how many octets before the marker the FPDU began that it is in, or 0 where
- * it is between two.
+ * Where markers are in use, a marker precedes the first FPDU, and from there on each 512th octet of the
+ * stream begins a marker: two octets of 0, then the distance, in octets, from the marker back to the
+ * beginning of its FPDU, or 0 where the marker lies between two FPDUs.
  */
 enum { RR_MPA_MARKER_SIZE = 4, RR_MPA_MARKER_INTERVAL = 512 };
 
+/* Writes a marker; back: the octets from the marker back to the beginning of its FPDU. */
 static inline void
 rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
 {
@@ -78,7 +83,8 @@ rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
 	rr_put_be16(out + 2, (uint16_t)back);
 }
 
-/* "MPA reserves these bits so they MUST be treated as zero for computation at the receiver." */
+/* Whether the marker says the distance `back`. "MPA reserves these bits so they MUST be treated as zero for
+ * computation at the receiver." */
 static inline bool
 rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
 {
@@ -87,16 +93,18 @@ rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
 
 /* ---- FPDUs without markers: ULPDU_Length, ULPDU, PAD, CRC ---- */
 
+/* Sizes in octets. */
 enum { RR_FPDU_LENGTH_SIZE = 2, RR_FPDU_CRC_SIZE = 4, RR_FPDU_ULPDU_MAX = 0xffff };
 
-/* "The length of the pad is set so as to make the size of the FPDU an integral multiple of four." */
+/* Returns the octets of the pad behind a ULPDU. "The length of the pad is set so as to make the size of the
+ * FPDU an integral multiple of four." */
 static inline size_t
 rr_fpdu_pad(size_t ulpdu)
 {
 	return -(RR_FPDU_LENGTH_SIZE + ulpdu) & 3;
 }
 
-/* The whole FPDU around a ULPDU of this length. */
+/* Returns the size of the FPDU around a ULPDU of this length. */
 static inline size_t
 rr_fpdu_size(size_t ulpdu)
 {
@@ -104,9 +112,10 @@ rr_fpdu_size(size_t ulpdu)
 }
 
 /*
- * The CRC field: CRC32c over everything from the ULPDU_Length to the pad, "in the manner described in the
- * iSCSI Protocol" (RFC 5044, section 4.4), whose digests lie with their least significant octet first (RFC
- * 3720, B.4). Where CRCs are not in use the field is there all the same: write 0, and do not look at it.
+ * Write and read the CRC field: CRC32c over everything from the ULPDU_Length to the pad, "in the manner
+ * described in the iSCSI Protocol" (RFC 5044, section 4.4), whose digests lie with their least significant
+ * octet first (RFC 3720, B.4). Where CRCs are not in use the field is there all the same: the sender writes
+ * 0, and the receiver does not look at the field.
  */
 static inline void
 rr_fpdu_put_crc(uint8_t out[RR_FPDU_CRC_SIZE], uint32_t crc)

@@ -4,6 +4,8 @@
 #include "base/endian.h"
 
 /*
+ * The message, eight octets:
+ *
  * |           Format Identifier           |
  * | Version | Reserved |R| Send | Receive |
  */
@@ -22,7 +24,8 @@ enum {
 
 #define FORMAT_IDENTIFIER UINT32_C(0xf6ab0e18)
 
-/* RFC 8797, 4.2: "the unsigned number of additional kilo-octets of length beyond the first 1024 octets" */
+/* Returns the code of a size, rounded down: RFC 8797, 4.2: "the unsigned number of additional kilo-octets of
+ * length beyond the first 1024 octets" */
 static uint8_t
 data_size_code(uint32_t size)
 {
@@ -33,6 +36,7 @@ data_size_code(uint32_t size)
 	return units - 1 < SIZE_CODE_MAX ? (uint8_t)(units - 1) : SIZE_CODE_MAX;
 }
 
+/* Returns the size, in octets, that a code stands for. */
 static uint32_t
 data_size_of_code(uint8_t code)
 {
@@ -52,9 +56,9 @@ rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_d
 }
 
 /*
- * RFC 8797, 5.2: "The offset of the Format Identifier is not restricted to any alignment." What merely looks
- * like the identifier, in the private data of another layer, must not hide the message behind it: so the
- * search goes on where the version is not recognized.
+ * Finds the message in data; NULL: there is no message. RFC 8797, 5.2: "The offset of the Format Identifier
+ * is not restricted to any alignment." The private data of another layer may happen to contain the octets of
+ * the identifier: so the search goes on where the version is not recognized.
  */
 static const uint8_t *
 data_find(const uint8_t *data, size_t size)
@@ -71,9 +75,9 @@ rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer)
 {
 	const uint8_t *message = data_find(data, size);
 
-	/* RFC 8797, 5.1: "bit 15 of the Flags field is zero and (2) both Size fields contain the value zero".
-	 * RFC 8166, 3.3.3: otherwise "senders and receives MUST assume the inline thresholds are 1024 bytes."
-	 */
+	/* The defaults: RFC 8797, 5.1: "bit 15 of the Flags field is zero and (2) both Size fields contain
+	 * the value zero". RFC 8166, 3.3.3: otherwise "senders and receives MUST assume the inline thresholds
+	 * are 1024 bytes." */
 	*peer = (struct rr_private_data){ .send_size = SIZE_UNIT, .receive_size = SIZE_UNIT };
 	if (!message)
 		return false;

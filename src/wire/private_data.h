@@ -10,17 +10,18 @@
 
 enum { RR_PRIVATE_DATA_SIZE = 8 };
 
+/* The message, decoded. */
 struct rr_private_data {
 	uint32_t send_size, receive_size; /* octets: multiples of 1024, 1024 to 262144 */
 	bool remote_invalidation;         /* the R field */
 };
 
-/* Writes the eight octets. Sizes are rounded down to what can be expressed, never below 1024. */
+/* Writes the message. Sizes are rounded down to a multiple of 1024, never below 1024. */
 void rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_data *own);
 
 /*
- * Looks for the message at any offset of data. False where there is none that is whole and of version 1; then
- * *peer holds the defaults (section 5: 1024 both ways, no remote invalidation).
+ * Looks for the message at any offset of data. False: there is no complete message of version 1; *peer then
+ * holds the defaults (section 5: 1024 octets both ways, no remote invalidation).
  */
 bool rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer);
 

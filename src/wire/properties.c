@@ -5,8 +5,8 @@
 
 #include "wire/rpcrdma2.h"
 
-/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.2, table 1; and 5.4.2: "values in the range from 4,294,967,040 to
- * 4,294,967,295 are reserved for experimental use". */
+/* The known properties: draft-cel-nfsv4-rpcrdma-version-two-03, 5.2, table 1; and 5.4.2: "values in the range
+ * from 4,294,967,040 to 4,294,967,295 are reserved for experimental use". */
 const struct rr_property_kind rr_property_kinds[RR_PROPERTIES] = {
 	[RR_PROPERTY_RECEIVE_SIZE] = { "receive buffer size", 1, RR_INLINE_DEFAULT_2, UINT32_MAX },
 	[RR_PROPERTY_REVERSE] = { "backward request support", 2, RR_REVERSE_INLINE, RR_REVERSE_GENERAL },
@@ -22,6 +22,7 @@ rpcrdma_property_name(uint32_t index)
 	return index < RR_PROPERTIES ? rr_property_kinds[index].name : NULL;
 }
 
+/* The least octets of a property in a set, and the size of a word. */
 enum { PROPVAL_MIN = 8, WORD = 4, WORD_BITS = 32 };
 
 /* ---- Sets and subsets ---- */
@@ -40,8 +41,9 @@ rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES])
 	return set;
 }
 
-/* 5.1.1: "If a particular rpcrdma2_propval is at position N in the array, then bit number N mod 32 in word N
- * div 32 specifies whether that particular rpcrdma2_propval is included in the defined subset." */
+/* Goes through the known properties of the set. 5.1.1: "If a particular rpcrdma2_propval is at position N in
+ * the array, then bit number N mod 32 in word N div 32 specifies whether that particular rpcrdma2_propval is
+ * included in the defined subset." */
 uint32_t
 rr_property_selected(const struct rr_property_set *set, const struct rr_property_subset *subset)
 {
@@ -73,6 +75,7 @@ rr_property_subset(const struct rr_property_set *set, uint32_t has)
 
 /* ---- Reading ---- */
 
+/* Returns the property of that code; RR_PROPERTIES: the code is not known. */
 static enum rr_property
 properties_find(uint32_t code)
 {
@@ -84,10 +87,10 @@ properties_find(uint32_t code)
 }
 
 /*
- * 5.1.1: the receiver "MUST report an XDR error if [...] The nominally opaque data within rdma_data is not
- * valid when interpreted using the property-associated typedef. The length of rdma_data is insufficient". All
- * known types take one word. "A rdma_data field which is of zero length is interpreted as indicating the
- * default".
+ * Reads the value of a known property from its opaque data. 5.1.1: the receiver "MUST report an XDR error if
+ * [...] The nominally opaque data within rdma_data is not valid when interpreted using the
+ * property-associated typedef. The length of rdma_data is insufficient". All known types take one word. "A
+ * rdma_data field which is of zero length is interpreted as indicating the default".
  */
 static uint32_t
 properties_get_value(
@@ -106,7 +109,8 @@ properties_get_value(
 	return value;
 }
 
-/* "Note that no error is to be reported if rdma_which is unknown to the receiver." */
+/* Reads a set: unknown properties are counted and skipped. "Note that no error is to be reported if
+ * rdma_which is unknown to the receiver." */
 static void
 properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 {
@@ -127,8 +131,8 @@ properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *se
 	}
 }
 
-/* "Words beyond the last one specified are treated as containing zero." Those beyond the largest set select
- * nothing. */
+/* Reads a subset. "Words beyond the last one specified are treated as containing zero." Words for elements
+ * beyond the largest set select nothing. */
 static void
 properties_get_subset(struct rpcrdma_xdr_reader *reader, struct rr_property_subset *subset)
 {
@@ -164,6 +168,7 @@ rr_property_get(
 
 /* ---- Writing ---- */
 
+/* Writes a set, the properties in the order of their indices. */
 static void
 properties_put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_set *set)
 {
@@ -177,6 +182,7 @@ properties_put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_s
 	}
 }
 
+/* Writes a subset of a set of `elements` elements. */
 static void
 properties_put_subset(
 	struct rpcrdma_xdr_writer *writer, const struct rr_property_subset *subset, uint32_t elements)

@@ -9,7 +9,7 @@
  * version 2: four values of rdma_opttype, whose rdma_optinfo is read into and written from values here.
  */
 
-/* Section 5.3, table 2. */
+/* The operations, by their rdma_opttype: section 5.3, table 2. */
 enum rr_property_operation { RR_CONNPROP = 1, RR_REQPROP = 2, RR_RESPPROP = 3, RR_UPDPROP = 4 };
 
 /* The properties that are known here, by index. Their codes are in rr_property_kinds. */
@@ -28,61 +28,64 @@ enum rr_property {
 	RR_PROPERTIES
 };
 
-/* enum rpcrdma2_bkreqsup */
+/* The values of RR_PROPERTY_REVERSE: enum rpcrdma2_bkreqsup. */
 enum rr_reverse_support { RR_REVERSE_NONE, RR_REVERSE_INLINE, RR_REVERSE_GENERAL };
 
+/* A known property. */
 struct rr_property_kind {
 	const char *name;
 	uint32_t code;    /* rpcrdma2_propid */
 	uint32_t initial; /* the default */
-	uint32_t max;     /* values above are none of its type */
+	uint32_t max;     /* larger values are not of its type */
 };
 
 extern const struct rr_property_kind rr_property_kinds[RR_PROPERTIES];
 
 enum {
 	RR_PROPERTY_SET_MAX = 256, /* properties in a set, unknown ones among them: more are malformed */
-	RR_PROPERTY_INFO_MAX = 256 /* octets that any operation written here takes */
+	RR_PROPERTY_INFO_MAX = 256 /* no operation that is written here takes more octets */
 };
 
-/* rpcrdma2_propset: what it says of known properties, and where in the set it says it. */
+/* rpcrdma2_propset: the known properties that a set has, their values, and their positions in the set. */
 struct rr_property_set {
-	uint32_t count; /* of all properties in it */
-	uint32_t has;   /* bit i: the known property i is in it */
+	uint32_t count; /* of all its properties, unknown ones among them */
+	uint32_t has;   /* bit i: the set has the known property i */
 	uint32_t values[RR_PROPERTIES];
 	uint32_t positions[RR_PROPERTIES];
 };
 
-/* rpcrdma2_propsubset: bit i of the set's element i. */
+/* rpcrdma2_propsubset: bit i selects element i of a set. */
 struct rr_property_subset {
 	uint32_t words[RR_PROPERTY_SET_MAX / 32];
 };
 
-/* One of the four operations. */
+/* The contents of an operation, whichever of the four. */
 struct rr_property_message {
-	struct rr_property_set set;      /* CONNPROP: start; REQPROP: want; RESPPROP: other; UPDPROP: now */
-	struct rr_property_subset nochg; /* CONNPROP */
-	struct rr_property_subset done, rejected; /* RESPPROP: of the set of the request */
+	/* CONNPROP: its start; REQPROP: its want; RESPPROP: its other; UPDPROP: its now. */
+	struct rr_property_set set;
+	struct rr_property_subset nochg;          /* CONNPROP */
+	struct rr_property_subset done, rejected; /* RESPPROP: subsets of the set in the request */
 };
 
-/* Values of a set with the properties whose bits are in has, in the order of their indices. */
+/* Returns a set of the properties whose bits are in has, in the order of their indices, with their values. */
 struct rr_property_set rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES]);
 
-/* The known properties of a set that a subset of it selects. */
+/* Returns the bits of the known properties that a subset of the set selects. */
 uint32_t rr_property_selected(const struct rr_property_set *set, const struct rr_property_subset *subset);
 
-/* The other way round: the subset that selects these known properties. */
+/* Returns the subset of the set that selects the known properties whose bits are in has. */
 struct rr_property_subset rr_property_subset(const struct rr_property_set *set, uint32_t has);
 
 /*
- * Reads all of info as the operation's. False: it is malformed, that is it breaks off or goes on, has more
- * than RR_PROPERTY_SET_MAX properties, a known property twice, or with a value that is none of its type. A
- * property of length zero has its default; properties that are not known only count.
+ * Reads info, the whole of it, as the contents of the operation. False: info is malformed, that is it breaks
+ * off or goes on, has more than RR_PROPERTY_SET_MAX properties, a known property twice, or a value that is
+ * not of its type. A property of length zero has its default; unknown properties are only counted.
  */
 bool rr_property_get(
 	enum rr_property_operation operation, struct rpcrdma_bytes info, struct rr_property_message *message);
 
-/* Writes known properties only; subsets select among `elements` elements. */
+/* Writes the contents of the operation: known properties only; its subsets are of a set of `elements`
+ * elements. */
 void rr_property_put(struct rpcrdma_xdr_writer *writer, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements);
 

@@ -5,13 +5,14 @@
 #include <rpcrdma/xdr.h>
 
 /*
- * Octets of a stream that a codec reads or writes as one, with one check of the bounds for all of them: the
- * fixed words of headers. As with the functions of <rpcrdma/xdr.h>, a failure is for good. Sizes have 64 bits
- * on every machine: a length that a peer names, with its padding, may pass the largest size_t of a machine of
- * 32 bits.
+ * Access to several octets of a stream at once, with one check of the bounds for all of them: codecs use it
+ * for the fixed words of headers. As with the functions of <rpcrdma/xdr.h>, a failure is for good. Sizes have
+ * 64 bits on every machine: a length that a peer names, with its padding, may pass the largest size_t of a
+ * machine of 32 bits.
  */
 
-/* The next size octets of the stream, which then are read; NULL (and failed) where there are fewer. */
+/* Returns the next size octets of the stream, which then count as read; NULL (and failed) where there are
+ * fewer. */
 static inline const uint8_t *
 rr_xdr_octets(struct rpcrdma_xdr_reader *reader, uint64_t size)
 {
@@ -25,7 +26,8 @@ rr_xdr_octets(struct rpcrdma_xdr_reader *reader, uint64_t size)
 	return octets;
 }
 
-/* Room for the next size octets, which then count as written; NULL (and failed) where there is less. */
+/* Returns room for the next size octets, which then count as written; NULL (and failed) where there is less.
+ */
 static inline uint8_t *
 rr_xdr_room(struct rpcrdma_xdr_writer *writer, uint64_t size)
 {

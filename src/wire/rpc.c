@@ -7,8 +7,8 @@
 
 /* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
 
-/* False where the body is too long: RFC 5531, 8.2: "up to 400 bytes that are opaque to"
- * the RPC protocol. */
+/* Reads the body of a credential or verifier, of length octets. False: the body is too long: RFC 5531, 8.2:
+ * "up to 400 bytes that are opaque to" the RPC protocol. */
 static bool
 rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaque_auth *auth)
 {
@@ -21,6 +21,8 @@ rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaqu
 	return true;
 }
 
+/* Reads a credential or verifier. False: its body is too long. The caller looks at reader->failed for all
+ * other failures. */
 static inline bool
 rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 {
@@ -32,6 +34,7 @@ rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 	return length == 0 || rpc_get_body(reader, length, auth);
 }
 
+/* Writes a credential or verifier. */
 static void
 rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
@@ -46,7 +49,7 @@ rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *aut
 	rpcrdma_put_bytes(writer, auth->body, RR_AUTH_BODY_MAX);
 }
 
-/* An enum of the schema that ends at max: RFC 4506, 4.3: "It is an error to encode as an enum any other
+/* Reads an enum whose largest value is max. RFC 4506, 4.3: "It is an error to encode as an enum any other
  * integer". */
 static uint32_t
 rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
@@ -61,7 +64,8 @@ rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 
 /* ---- Calls: xid CALL rpcvers prog vers proc cred verf, then the arguments ---- */
 
-/* Why the first words are not those of a call: the reader ends where that shows. */
+/* Reads the front of a message that is not a whole call of version 2, as far as it is understood: xid and, of
+ * a call, rpcvers. Always false. */
 static bool
 rpc_get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 {
@@ -71,10 +75,10 @@ rpc_get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 	type = rpc_get_enum(reader, RR_REPLY);
 	if (reader->failed || type != RR_CALL)
 		return false;
-	/* What follows rpcvers is known of version 2 only. */
+	/* The words behind rpcvers are known of version 2 only. */
 	call->rpcvers = rpcrdma_get_u32(reader);
 	if (call->rpcvers == RR_RPC_VERSION)
-		rpcrdma_xdr_fail(reader); /* the words behind it are not all there */
+		rpcrdma_xdr_fail(reader); /* the words behind rpcvers are not complete */
 	return false;
 }
 
@@ -126,8 +130,9 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 
 /* ---- Replies: xid REPLY reply_stat, then one of two bodies ---- */
 
-enum { REPLY_WORDS = 3 * sizeof(uint32_t) }; /* octets of those three */
+enum { REPLY_WORDS = 3 * sizeof(uint32_t) }; /* octets of these three words */
 
+/* Reads the lowest and the highest version of a mismatch. */
 static void
 rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -135,6 +140,7 @@ rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 	reply->high = rpcrdma_get_u32(reader);
 }
 
+/* Reads the rest of the header of an accepted reply. */
 static void
 rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -144,7 +150,8 @@ rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *repl
 		rpc_get_range(reader, reply);
 }
 
-/* RFC 5531, 9: "there may be a need for more status codes": so auth_stat is open. */
+/* Reads the rest of the header of a denied reply. RFC 5531, 9: "there may be a need for more status codes":
+ * so any auth_stat is taken. */
 static void
 rpc_get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -176,6 +183,7 @@ rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *repl
 	return !reader->failed;
 }
 
+/* Writes the lowest and the highest version of a mismatch. */
 static void
 rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {

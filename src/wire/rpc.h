@@ -67,37 +67,41 @@ struct rr_auth_sys {
 };
 
 /*
- * Reads a call header and leaves the reader at the arguments. A message of type REPLY, or an rpcvers that is
- * not 2, is not a failure of the reader: false is returned, with xid set. Only a CALL of another version
- * leaves an rpcvers that is not 2: it is to be answered with RPC_MISMATCH. A credential or verifier that is
- * too long leaves an auth_stat: it is to be answered with AUTH_ERROR. What else fails is no whole header.
+ * Reads a call header and leaves the reader at the arguments. False, with xid set and without a failure of
+ * the reader, where the message is of type REPLY, or its rpcvers is not 2. Only a CALL of another version
+ * leaves an rpcvers that is not 2: the caller answers it with RPC_MISMATCH. A credential or verifier that is
+ * too long leaves an auth_stat and fails: the caller answers it with AUTH_ERROR. On any other failure the
+ * header is not complete.
  */
 bool rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call);
 
 /* Whether an item of the message lies in the header that rr_rpc_get_call() read, or failed to read. */
 bool rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader);
 
-/* Writes a call header; rpcvers is always 2, whatever call says. */
+/* Writes a call header; its rpcvers is always 2, whatever call->rpcvers is. */
 void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
 
-/* Reads a reply header and leaves the reader at the results. False where it is not one. Any auth_stat is
- * taken, since more of them may be assigned. */
+/* Reads a reply header and leaves the reader at the results. False: the message has no valid reply header.
+ * Any auth_stat is taken, since more of them may be assigned. */
 bool rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply);
 void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply);
 
-/* The body of an AUTH_SYS credential. False where it does not decode, exactly and within its bounds. */
+/* Read and write the body of an AUTH_SYS credential. False: the body does not decode, exactly and within its
+ * bounds. */
 bool rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys);
 void rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys);
 
-/* The XID and the direction of a message, for those who must know no more. False where it is shorter than 8.
- */
+/* Reads the XID and the type (enum rr_msg_type) of a message, and nothing else. False: the message is shorter
+ * than 8 octets. */
 bool rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_type);
 
 /* ---- Record marking over TCP (RFC 5531, section 11) ---- */
 
+/* The size of a record mark, and its bit for the last fragment of a record. */
 enum { RR_RECORD_MARK_SIZE = 4 };
 #define RR_RECORD_LAST UINT32_C(0x80000000)
 
+/* Returns the record mark of a fragment of length octets. */
 static inline uint32_t
 rr_record_mark(uint32_t length, bool last)
 {

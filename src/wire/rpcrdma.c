@@ -14,13 +14,14 @@
  *   Write list    1 N HLOO HLOO ... 1 N HLOO ... 0
  *   Reply chunk   1 N HLOO HLOO ...   or 0
  *
- * where P is a position, H a handle, L a length and OO an offset.
+ * where P is a position, H a handle, L a length, OO an offset and N a number of segments.
  */
 enum { WORD = 4, NO_LISTS_SIZE = 3 * WORD };
 
 /* ---- Reading ---- */
 
-/* RFC 8166, 4.2: only "these four fields must remain with the same meanings" in other versions. */
+/* Reads the words that all versions share. RFC 8166, 4.2: only "these four fields must remain with the same
+ * meanings" in other versions. */
 bool
 rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -35,6 +36,7 @@ rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *head
 	return true;
 }
 
+/* Returns the least octets that a message of procedure proc has. */
 static uint32_t
 rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 {
@@ -42,8 +44,8 @@ rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 }
 
 /*
- * RFC 8166, 4.5: of a message that is too short, the receiver "cannot trust the value of the XID field;
- * therefore, it MUST silently discard the message".
+ * Discards a message that is shorter than its procedure takes: RFC 8166, 4.5: the receiver "cannot trust the
+ * value of the XID field; therefore, it MUST silently discard the message".
  */
 enum rr_header_result
 rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
@@ -67,6 +69,7 @@ rr_rdma_clear_lists(struct rr_chunk_lists *lists)
 	lists->has_reply = false;
 }
 
+/* Reads a segment; all 0 where the stream has no more octets. */
 static struct rr_segment
 rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 {
@@ -81,6 +84,7 @@ rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 	};
 }
 
+/* Reads the Read list. */
 static enum rr_header_result
 rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -99,7 +103,8 @@ rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* A counted array, whose count the stream must be able to hold before we look whether our array does. */
+/* Reads the segments of a Write chunk or the Reply chunk. The stream must be able to hold as many as the
+ * count says, before the caller's array is looked at. */
 static enum rr_header_result
 rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
@@ -116,6 +121,7 @@ rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, 
 	return RR_HEADER_OK;
 }
 
+/* Reads the Write list. */
 static enum rr_header_result
 rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -132,6 +138,7 @@ rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
+/* Reads the Reply chunk, if there is one. */
 static enum rr_header_result
 rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -146,7 +153,8 @@ rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return result;
 }
 
-/* Most headers have no chunks. */
+/* Reads three empty lists at once, which most headers have. False: some list has a chunk, and nothing was
+ * read. */
 static bool
 rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 {
@@ -194,6 +202,7 @@ rr_rdma_place_lists(
 	lists->reads = (struct rr_read_segment *)(lists->writes + writes);
 }
 
+/* Returns chunk, whose segments lie in the array `from`, with its segments in the array `to`. */
 static struct rr_chunk
 rdma_moved_chunk(const struct rr_chunk *chunk, const struct rr_segment *from, struct rr_segment *to)
 {
@@ -225,6 +234,7 @@ rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 
 /* ---- Writing ---- */
 
+/* Writes the four fixed words. */
 static void
 rdma_put_words(uint8_t to[RR_RDMA_FIXED_SIZE], const struct rr_rdma_header *header)
 {

@@ -5,15 +5,13 @@
 #include <rpcrdma/xdr.h>
 
 /*
- * What the RPC-over-RDMA transport headers of all versions have in common:
- * the four fixed words and the chunk lists. The headers themselves are in
- * rpcrdma1.h and rpcrdma2.h.
+ * The parts that the RPC-over-RDMA transport headers of all versions have in common: the four fixed words and
+ * the chunk lists. The headers themselves are in rpcrdma1.h and rpcrdma2.h.
  *
- * Chunk lists go into arrays of the caller, whose sizes bound what a peer can
- * make us keep.
+ * Chunk lists go into arrays of the caller, whose sizes bound the memory that a peer can take up.
  */
 
-/* RFC 8166, section 4.2.4. */
+/* The procedures: RFC 8166, section 4.2.4. */
 enum rr_rdma_proc {
 	RR_RDMA_MSG = 0,
 	RR_RDMA_NOMSG = 1,
@@ -23,7 +21,8 @@ enum rr_rdma_proc {
 	RR_RDMA_OPTIONAL = 5 /* from version 2 on */
 };
 
-/* RFC 8166, section 4.5, and draft-cel-nfsv4-rpcrdma-version-two-00, section 4.2. */
+/* The errors of an RDMA_ERROR: RFC 8166, section 4.5, and draft-cel-nfsv4-rpcrdma-version-two-00,
+ * section 4.2. */
 enum rr_rdma_err {
 	RR_ERR_VERS = 1,
 	RR_ERR_CHUNK = 2,      /* version 1 */
@@ -31,6 +30,7 @@ enum rr_rdma_err {
 	RR_ERR_INVAL_OPTION = 3
 };
 
+/* Sizes in octets. P, H, L and O are the words of a segment: position, handle, length, offset (two words). */
 enum {
 	RR_RDMA_FIXED_SIZE = 16,   /* xid, vers, credit, proc */
 	RR_RDMA_HEADER_MIN = 28,   /* "a minimal size RPC-over-RDMA header (28 bytes)" */
@@ -44,6 +44,7 @@ struct rr_segment {
 	uint64_t offset;
 };
 
+/* A segment of the Read list. */
 struct rr_read_segment {
 	uint32_t position;
 	struct rr_segment target;
@@ -66,38 +67,40 @@ struct rr_chunk_lists {
 	bool has_reply;
 };
 
+/* A transport header without its chunk lists, decoded. */
 struct rr_rdma_header {
 	uint32_t xid, vers, credit, proc;
 	uint32_t err, vers_low, vers_high; /* where proc is RR_RDMA_ERROR */
 	uint32_t opttype;                  /* where proc is RR_RDMA_OPTIONAL */
-	struct rpcrdma_bytes optinfo;      /* and there; in the message */
+	struct rpcrdma_bytes optinfo;      /* likewise; refers to the message */
 };
 
+/* The result of reading a header. */
 enum rr_header_result {
 	RR_HEADER_OK,
-	RR_HEADER_SHORT, /* too few octets for a header at all: "MUST silently discard the message" */
-	RR_HEADER_VERS,  /* a version that is not read here; the four fixed words are set, proc among them */
+	RR_HEADER_SHORT,     /* too few octets for a header at all: "MUST silently discard the message" */
+	RR_HEADER_VERS,      /* a version that is not read here; the four fixed words are set */
 	RR_HEADER_MALFORMED, /* the fixed words are set; a responder answers with an error, a requester
 			      * discards */
-	RR_HEADER_LIMIT, /* well-formed so far, and more segments than the caller's arrays hold; as malformed
-			  */
+	RR_HEADER_LIMIT, /* well-formed so far, with more segments than the caller's arrays hold; treated as
+			    malformed */
 };
 
 /*
- * A version of the protocol, as far as headers go. The four fixed words mean the same in all of them (RFC
- * 8166, section 4.2): get() starts behind these words, put() writes them, too.
+ * A version of the protocol: how its headers are read and written. The four fixed words mean the same in all
+ * versions (RFC 8166, section 4.2): get() starts behind these words, put() writes them, too.
  */
 struct rr_rdma_version {
 	uint32_t number;
-	const char
-		*procs[RR_RDMA_OPTIONAL + 1]; /* names of procedures, and of errors; NULL: there is no such */
+	/* The names of procedures, and of errors; NULL: there is no such number. */
+	const char *procs[RR_RDMA_OPTIONAL + 1];
 	const char *errs[RR_ERR_INVAL_OPTION + 1];
-	/* The least octets of a message of that procedure; of any further one: RR_RDMA_HEADER_MIN. A shorter
-	 * one is not parsed. */
+	/* The least octets of a message, by procedure; of any other procedure: RR_RDMA_HEADER_MIN. A shorter
+	 * message is not parsed. */
 	uint8_t least[RR_RDMA_OPTIONAL + 1];
 	enum rr_header_result (*get)(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 		struct rr_chunk_lists *lists);
-	/* lists may be NULL: all three are not present. */
+	/* lists may be NULL: then all three lists are empty. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 		const struct rr_chunk_lists *lists);
 };
@@ -106,31 +109,32 @@ struct rr_rdma_version {
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
-/* The four fixed words; all else in header becomes 0. False: there are fewer, and the reader did not move. */
+/* Reads the four fixed words; all else in header becomes 0. False: there are fewer octets, and the reader did
+ * not move. */
 bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
 void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
 
-/* The header of an RDMA_MSG or RDMA_NOMSG without chunks, which most messages have, and which both versions
- * have in common: its RR_RDMA_HEADER_MIN octets. */
+/* Writes the header of an RDMA_MSG or RDMA_NOMSG without chunks: RR_RDMA_HEADER_MIN octets, which are the
+ * same in both versions. Most messages have this header. */
 void rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header);
 
 /*
- * Read list, Write list and Reply chunk. lists must have its arrays and maxima set; counts are added up here
- * from 0 (rr_rdma_clear_lists()) and never exceed the maxima. Positions that are no multiple of four are
- * malformed (RFC 8166, section 3.4.5).
+ * Reads the Read list, the Write list and the Reply chunk. lists must have its arrays and maxima set; its
+ * counts must be 0 before (rr_rdma_clear_lists()), and never exceed the maxima. Positions that are no
+ * multiple of four are malformed (RFC 8166, section 3.4.5).
  */
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
 void rr_rdma_clear_lists(struct rr_chunk_lists *lists);
 
-/* Whether there is a chunk in any of them. */
+/* Whether any of the lists has a chunk. */
 static inline bool
 rr_rdma_has_lists(const struct rr_chunk_lists *lists)
 {
 	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
 }
 
-/* Octets of memory that arrays of so many elements take; and makes the lists use that memory, with these
- * numbers as their maxima. */
+/* rr_rdma_lists_size() returns the octets of memory that arrays of so many elements take;
+ * rr_rdma_place_lists() makes the lists use that memory, with these numbers as their maxima. */
 size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);
 void rr_rdma_place_lists(
 	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments);
@@ -138,15 +142,15 @@ void rr_rdma_place_lists(
 /* Copies the lists into the arrays of *to, whose maxima are set. False: they do not fit, and *to is empty. */
 bool rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from);
 
-/* NULL: all three are not present. */
+/* Writes the three lists. lists NULL: all of them are empty. */
 void rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists);
 
-/* The octets that the header of an RDMA_MSG or RDMA_NOMSG takes with these counts, in versions 1 and 2.
- * writes: the number of Write chunks, segments: in all of them and in the Reply chunk. UINT32_MAX where it
- * is more than that. */
+/* Returns the octets that the header of an RDMA_MSG or RDMA_NOMSG takes with these counts, in versions 1
+ * and 2. writes: the number of Write chunks; segments: those in all Write chunks and in the Reply chunk.
+ * UINT32_MAX where the size is larger than that. */
 uint32_t rr_rdma_header_size(uint32_t reads, uint32_t writes, bool has_reply, uint32_t segments);
 
-/* Sum of the lengths of a chunk's segments. */
+/* Returns the sum of the lengths of a chunk's segments. */
 uint64_t rr_chunk_length(const struct rr_chunk *chunk);
 
 #endif

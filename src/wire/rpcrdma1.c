@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "wire/rpcrdma1.h"
 
+/* The octets of an RDMA_ERROR with ERR_CHUNK. */
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
+/* Reads the rest of an RDMA_ERROR. */
 static enum rr_header_result
 rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -16,6 +18,7 @@ rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
+/* Reads the rest of a header, behind the four fixed words. */
 static enum rr_header_result
 rdma1_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -34,6 +37,7 @@ rr_rdma_get_header(
 	return rr_rdma_get_of(&rr_rdma_version_1, reader, header, lists);
 }
 
+/* Writes the rest of an RDMA_ERROR. */
 static void
 rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
@@ -46,7 +50,7 @@ rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *
 	}
 }
 
-/* RFC 8166, 4: the header "MUST be XDR encoded." */
+/* Writes the fixed words, then the lists or the error. RFC 8166, 4: the header "MUST be XDR encoded." */
 void
 rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists)

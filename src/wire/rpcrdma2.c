@@ -4,6 +4,7 @@
 #include "base/endian.h"
 #include "wire/rpcrdma1.h"
 
+/* The octets of an RDMA_ERROR without a range of versions. */
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
 /*
@@ -24,6 +25,7 @@ rr_rdma2_payload(uint32_t proc)
 
 /* ---- Reading ---- */
 
+/* Reads the rest of an RDMA_ERROR. */
 static enum rr_header_result
 rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -40,6 +42,7 @@ rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
+/* Reads the rest of an RDMA_OPTIONAL. */
 static enum rr_header_result
 rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -48,6 +51,7 @@ rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *hea
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
+/* Reads the rest of a header, behind the four fixed words, by its procedure. */
 static enum rr_header_result
 rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -62,6 +66,7 @@ rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 	}
 }
 
+/* Whether a payload that follows is forbidden, or one that does not follow is required. */
 static bool
 rdma2_is_payload_wrong(uint32_t proc, bool follows)
 {
@@ -70,6 +75,7 @@ rdma2_is_payload_wrong(uint32_t proc, bool follows)
 	return payload == (follows ? RR_PAYLOAD_NEVER : RR_PAYLOAD_ALWAYS);
 }
 
+/* Reads the rest of a header, and checks whether a payload may follow, or must. */
 static enum rr_header_result
 rdma2_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -89,6 +95,7 @@ rr_rdma2_get_header(
 
 /* ---- Writing ---- */
 
+/* Writes the rest of an RDMA_ERROR. */
 static void
 rdma2_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
@@ -129,7 +136,7 @@ const struct rr_rdma_version rr_rdma_version_2 = {
 	.errs = { [RR_ERR_VERS] = "RDMA_ERR_VERS",
 		[RR_ERR_BAD_HEADER] = "RDMA_ERR_BAD_HEADER",
 		[RR_ERR_INVAL_OPTION] = "RDMA_ERR_INVAL_OPTION" },
-	/* By the XDR of each procedure. */
+	/* The least octets that the XDR of each procedure takes. */
 	.least = { RR_RDMA_HEADER_MIN, RR_RDMA_HEADER_MIN, RR_RDMA_FIXED_SIZE, RR_RDMA_FIXED_SIZE,
 		ERROR_SIZE_MIN, RR_RDMA_OPTIONAL_MIN },
 	.get = rdma2_get_rest,
@@ -150,7 +157,7 @@ rr_rdma_version(uint32_t number)
 	}
 }
 
-/* Names in a version that is not known are those of the first one. */
+/* Returns the version of that number; version 1 in place of an unknown one. */
 static const struct rr_rdma_version *
 rdma2_version_for_names(uint32_t number)
 {
@@ -186,7 +193,7 @@ rr_rdma_get_any_header(struct rpcrdma_xdr_reader *reader, uint32_t highest, stru
 		number = rr_get_be32(reader->next + VERSION_AT);
 		version = number <= highest ? rr_rdma_version(number) : NULL;
 	}
-	/* A version that is not known has at least the sizes of the first one. */
+	/* A message of an unknown version must have the sizes of version 1 at least. */
 	return rr_rdma_get_of(version ? version : &rr_rdma_version_1, reader, header, lists);
 }
 

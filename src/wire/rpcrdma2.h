@@ -6,8 +6,8 @@
 
 /*
  * The RPC-over-RDMA version 2 transport header (draft-cel-nfsv4-rpcrdma-version-two-00, section 4.2), read
- * into and written from values. The draft's XDR declares rpcrdma2_chunk_lists and names it rpcrdma2_chunks
- * where it is used: they are one type, and that of version 1.
+ * into and written from values. The draft's XDR declares the type rpcrdma2_chunk_lists and uses it under the
+ * name rpcrdma2_chunks: its chunk lists are those of version 1.
  */
 
 enum { RR_RPCRDMA_VERSION_2 = 2 };
@@ -15,47 +15,51 @@ enum { RR_RPCRDMA_VERSION_2 = 2 };
 /* Section 2.3: "senders MUST assume a receiver's inline threshold is 4096 bytes". */
 enum { RR_INLINE_DEFAULT_2 = 4096 };
 
-enum { RR_RDMA_OPTIONAL_MIN = RR_RDMA_FIXED_SIZE + 8 }; /* and rdma_opttype, and no rdma_optinfo */
+/* The fixed words, rdma_opttype, and an empty rdma_optinfo. */
+enum { RR_RDMA_OPTIONAL_MIN = RR_RDMA_FIXED_SIZE + 8 };
 
-/* May an RPC Payload Stream follow the Transport Header Stream? (Section 4.2.) */
+/* Says whether an RPC Payload Stream may follow the Transport Header Stream (section 4.2). */
 enum rr_payload { RR_PAYLOAD_NEVER, RR_PAYLOAD_MAY, RR_PAYLOAD_ALWAYS };
 
+/* Returns whether a payload follows the header of procedure proc. */
 enum rr_payload rr_rdma2_payload(uint32_t proc);
 
 /*
- * Reads a header from the front of reader and leaves the reader at the RPC Payload Stream, or at the end:
- * what lacks a payload that must follow, or has one that must not, is malformed, and so are a procedure
- * outside the XDR, an unknown err and a list that breaks off. Lists: see rr_rdma_get_lists().
+ * Reads a header from the front of reader and leaves the reader at the RPC Payload Stream, or at the end. A
+ * message is malformed where a payload is absent that must follow, or is there and must not follow, and where
+ * it has a procedure outside the XDR, an unknown err or a list that breaks off. Lists: see
+ * rr_rdma_get_lists().
  *
  * An RDMA_ERROR fills err and, for RDMA_ERR_VERS, the range. An RDMA_OPTIONAL fills opttype and optinfo,
- * which refers to the message; whether its type is known, and has a payload, is its feature's to say.
+ * which refers to the message; the feature of that type decides whether the type is known, and whether it has
+ * a payload.
  *
- * A message is too short below what the XDR of its procedure takes: 28 octets, RDMA_OPTIONAL 24, RDMA_ERROR
- * 20, RDMA_MSGP and RDMA_DONE 16.
+ * A message is too short below the octets that the XDR of its procedure takes: 28, RDMA_OPTIONAL 24,
+ * RDMA_ERROR 20, RDMA_MSGP and RDMA_DONE 16.
  */
 enum rr_header_result rr_rdma2_get_header(
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
 /*
- * Writes a header: of RDMA_MSG and RDMA_NOMSG with lists (NULL: all three are not present), of RDMA_ERROR
- * with err and range, of RDMA_OPTIONAL with opttype and optinfo, of RDMA_MSGP and RDMA_DONE the fixed words.
- * Fails for procedures and errors that there are not.
+ * Writes a header: that of RDMA_MSG and RDMA_NOMSG with lists (NULL: all three are empty), that of RDMA_ERROR
+ * with err and range, that of RDMA_OPTIONAL with opttype and optinfo, that of RDMA_MSGP and RDMA_DONE with
+ * the fixed words alone. The writer fails for any other procedure or error.
  */
 void rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists);
 
 extern const struct rr_rdma_version rr_rdma_version_2;
 
-/* NULL: there is no such version. */
+/* Returns the version of that number. NULL: there is no such version. */
 const struct rr_rdma_version *rr_rdma_version(uint32_t number);
 
-/* What that version calls a procedure, or the error of an RDMA_ERROR. */
+/* Return the name of a procedure, or of the error of an RDMA_ERROR, in that version; never NULL. */
 const char *rr_rdma_proc_name(uint32_t vers, uint32_t proc);
 const char *rr_rdma_err_name(uint32_t vers, uint32_t err);
 
 /*
- * Both versions by the word that tells: reads versions 1 to highest (1 or 2), with RR_HEADER_VERS for others,
- * and writes that of header->vers.
+ * Read and write headers of either version. The reading function takes versions 1 to highest (1 or 2), and
+ * returns RR_HEADER_VERS for others. The writing function writes a header of version header->vers.
  */
 enum rr_header_result rr_rdma_get_any_header(struct rpcrdma_xdr_reader *reader, uint32_t highest,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);

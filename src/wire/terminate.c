@@ -6,6 +6,8 @@
 #include <string.h>
 
 /*
+ * The Terminate Header:
+ *
  * | Layer | EType |   Error Code  |M|D|R|  Reserved  |
  * | DDP Segment Length, if M or D |
  * | Terminated DDP Header, if D   |
@@ -20,6 +22,7 @@ enum {
 	DDP_TAGGED = 0x80, /* the T flag of the terminated header */
 };
 
+/* Returns the octets of the terminated DDP header. */
 static size_t
 terminate_terminated_size(const uint8_t *ddp_header)
 {
@@ -51,7 +54,7 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 	return (size_t)(next - out);
 }
 
-/* The parts that the header control bits announce, as far as they are whole. */
+/* Reads the parts that the header control bits announce, as far as the parts are complete. */
 static void
 terminate_get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
 {
@@ -86,6 +89,7 @@ rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate)
 	return true;
 }
 
+/* The names of the causes. */
 static const struct {
 	uint16_t cause;
 	const char *name;
@@ -137,7 +141,7 @@ rr_cause_name(uint16_t cause)
 	return NULL;
 }
 
-/* The same cause with layer and error type exchanged. */
+/* Returns the cause with layer and error type exchanged. */
 static uint16_t
 terminate_exchanged(uint16_t cause)
 {
@@ -150,7 +154,8 @@ rr_terminate_meaning(const struct rr_terminate *terminate)
 	return terminate->swapped ? terminate_exchanged(terminate->cause) : terminate->cause;
 }
 
-/* Only a writer that keeps to the specification leaves anything behind for us to find. */
+/* Whether the order of the cause is certain: where the header has parts that could be read, its sender keeps
+ * to the specification. */
 static bool
 terminate_certain(const struct rr_terminate *terminate)
 {

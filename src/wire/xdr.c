@@ -9,9 +9,9 @@
 #include "wire/room.h"
 
 /*
- * Readers and writers own nothing. A failure leaves them without room: a
- * failed reader has no octets left, a failed writer no space, so that the
- * checks against the end of the memory are the only ones that are needed.
+ * XDR in memory. Readers and writers own nothing. A failure leaves them without room: a failed reader has no
+ * octets left, a failed writer no space, so that the checks against the end of the memory are the only checks
+ * that are needed.
  */
 
 /* ---- Reading ---- */
@@ -46,8 +46,8 @@ rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader)
 {
 	if (reader->failed || reader->next != reader->end)
 		return false;
-	/* An empty item left over is a chunk that was not used; any other one is data that nothing asked for.
-	 */
+	/* An empty item that is left over is a chunk that was not used. Any other item that is left over has
+	 * data that nothing asked for. */
 	for (const struct rpcrdma_item *item = reader->items; item < reader->items_end; item++) {
 		if (item->length > 0)
 			return false;
@@ -62,9 +62,9 @@ rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
 }
 
 /*
- * The next size octets, and behind them the padding that brings them to a multiple of four. RFC 4506, section
- * 3, has senders pad with "residual zero bytes", but receivers take any: RFC 8166, 8.2.2.3: "XDR padding
- * octets are often zero bytes, but they don't have to be."
+ * Returns the next size octets, and passes the padding that brings them to a multiple of four. RFC 4506,
+ * section 3, has senders pad with "residual zero bytes", but receivers take any octets: RFC 8166, 8.2.2.3:
+ * "XDR padding octets are often zero bytes, but they don't have to be."
  */
 static const uint8_t *
 xdr_take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
@@ -139,7 +139,7 @@ rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size)
 		memset(data, 0, size);
 }
 
-/* The rest of an opaque whose length word was read: length octets of the stream. */
+/* Reads the length octets of an opaque from the stream, behind its length word. */
 static struct rpcrdma_bytes
 xdr_get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
@@ -148,7 +148,7 @@ xdr_get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
 	return (struct rpcrdma_bytes){ octets, octets ? length : 0 };
 }
 
-/* The length word of an opaque<max>; 0 where it failed. */
+/* Reads the length word of an opaque<max>; 0 where the reader failed. */
 static uint32_t
 xdr_get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
@@ -167,10 +167,9 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 }
 
 /*
- * The item that stands for the opaque of length octets whose length word was
- * just read, taken from the list; NULL where the opaque is in the stream.
- * Empty items whose place went by were chunks for nothing, and are no concern
- * of anybody.
+ * Takes the item of a marked opaque from the list; length: the value of the length word that was just read.
+ * NULL: the opaque is in the stream. Empty items in front of this place are chunks that were not used: they
+ * are skipped.
  */
 static const struct rpcrdma_item *
 xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
@@ -186,17 +185,18 @@ xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 		return NULL;
 	/* RFC 8166, 4.3.2.2: a result without data leaves a chunk unconsumed, and "If there is a subsequent
 	 * DDP-eligible result data item in the RPC Reply message, it MUST be placed in that unconsumed Write
-	 * chunk." What is there belongs to a later opaque. */
+	 * chunk." The item belongs to a later opaque. */
 	if (item->offset == RPCRDMA_ITEM_NEXT && item->length > 0 && length == 0)
 		return NULL;
 	reader->items++;
-	/* A Write chunk that was provided for this opaque, and came back unused. */
+	/* The Write chunk was provided for this opaque, and came back unused. */
 	if (item->offset == RPCRDMA_ITEM_NEXT && item->length == 0)
 		return NULL;
 	return item;
 }
 
-/* RFC 8166, section 3.4.5.2: a Read chunk may or may not bring the roundup padding of its item. */
+/* Whether the item holds an opaque of length octets. RFC 8166, section 3.4.5.2: a Read chunk may or may not
+ * bring the roundup padding of its item. */
 static bool
 xdr_fits(const struct rpcrdma_item *item, uint32_t length)
 {
@@ -345,7 +345,8 @@ rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value)
 	rpcrdma_put_u64(writer, bits);
 }
 
-/* Copies size octets, at least one, and pads them: the last word is cleared before them. */
+/* Copies size octets, at least one, and their padding of zeroes: the last word is cleared before the octets
+ * are copied. */
 static void
 xdr_copy_padded(uint8_t *to, const void *data, uint32_t size)
 {
@@ -362,7 +363,8 @@ rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t 
 		xdr_copy_padded(octets, data, size);
 }
 
-/* The length word; false (and failed) where the schema forbids that length or there is no room. */
+/* Writes the length word of an opaque<max>; false (and failed) where the schema forbids that length or there
+ * is no room. */
 static bool
 xdr_put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 {
@@ -372,7 +374,7 @@ xdr_put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 	return !writer->failed;
 }
 
-/* The same for octets, which must be there. */
+/* Writes the length word of bytes; false (and failed) also where bytes has a length and no data. */
 static bool
 xdr_put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
@@ -399,11 +401,12 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 }
 
 /*
+ * Writes the length word and records the item; where all items are used up, the octets go into the stream.
  * RFC 8166, 3.4.4.1: "the count of array elements MUST remain in the Payload stream, while the array elements
  * MUST be moved to the chunk". 3.4.4.4: "the sender MUST remove XDR roundup padding for that data item from
  * the Payload stream". An item of no octets is recorded, too: RFC 8267, 6.4.1: "The first chunk in the Write
  * list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk
- * is used by the next READ operation, and so on", whatever the first one returns.
+ * is used by the next READ operation, and so on", whatever the first READ returns.
  */
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
