@@ -4,8 +4,7 @@
 #include <netinet/in.h>
 
 /*
- * The front door: every argument is checked here, once, so that providers
- * need not look again.
+ * The front door: the functions here check every argument, so that providers need not check them again.
  */
 
 const struct rr_fabric_config rr_fabric_config_default = {
@@ -16,6 +15,7 @@ const struct rr_fabric_config rr_fabric_config_default = {
 	.region_max = 1024,
 };
 
+/* The largest read_max and region_max. */
 enum { READ_MAX = 128, REGION_MAX = 1 << 20 };
 
 bool
@@ -56,6 +56,7 @@ rr_fabric_destroy(struct rr_fabric *fabric)
 		fabric->ops->destroy(fabric);
 }
 
+/* Frees an endpoint that was buried. */
 static void
 fabric_free_endpoint(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -68,6 +69,7 @@ rr_endpoint_bury(struct rr_endpoint *endpoint)
 	rr_loop_bury(endpoint->fabric->loop, &endpoint->grave, fabric_free_endpoint);
 }
 
+/* Whether address is an IPv4 or IPv6 address, and size large enough for it. */
 static bool
 fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 {
@@ -78,6 +80,7 @@ fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 	return address->sa_family == AF_INET6 && size >= sizeof(struct sockaddr_in6);
 }
 
+/* Whether the provider can send that much private data. */
 static bool
 fabric_private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
 {
@@ -160,7 +163,8 @@ rr_fabric_is_short(struct rr_fabric *fabric)
 	return ops->is_short && ops->is_short(fabric);
 }
 
-/* RDMAP has 32 bits for the length of a message: a work request moves no more. */
+/* Whether each sge has memory, and all of them together no more octets than RDMAP allows: a message's length
+ * has 32 bits. */
 static bool
 fabric_sges_are_good(const struct rr_sge *sges, uint32_t count)
 {

@@ -16,12 +16,14 @@ rr_receives_destroy(struct rr_receives *pool)
 	rr_cache_end(&pool->kept);
 }
 
+/* Whether as many receives are out as may be. */
 static bool
 receives_is_exhausted(const struct rr_receives *pool)
 {
 	return pool->out >= pool->max;
 }
 
+/* Whether the owner of wait must wait: the pool is exhausted, or another one has waited for longer. */
 static bool
 receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {
@@ -32,6 +34,7 @@ receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait 
 	return !first || receives_is_exhausted(pool);
 }
 
+/* Wakes the owner that has waited longest, if there is a receive for it. */
 static void
 receives_wake_first(struct rr_receives *pool)
 {

@@ -6,19 +6,18 @@
 #include "base/list.h"
 
 /*
- * The pool of receives that all endpoints of a fabric share. Buffers are made
- * on demand and kept for reuse. While max are out, an endpoint that accepted
- * its connection finds none. It can wait for one: first come, first served,
- * and those who wait come before those who do not.
+ * The pool of receives that all endpoints of a fabric share. Buffers are made on demand and kept for reuse.
+ * While max receives are out, an endpoint that accepted its connection gets no receive. It can wait for a
+ * receive: the endpoint that has waited longest gets the next receive, and endpoints that do not wait come
+ * after all that do.
  *
- * An endpoint that connected always finds a receive, as long as there is memory, and has no more of them than
- * it is allowed. The message may be the answer without which no receive would ever come back: a server that
- * answers a call by a call of its own, such as the gateway, holds the receive of the first call until the
- * second is answered.
+ * An endpoint that connected always gets a receive, as long as there is memory, up to the number that it is
+ * allowed. The message may be the answer without which no receive would ever come back: a server that answers
+ * a call by a call of its own, such as the gateway, holds the receive of the first call until the second call
+ * is answered.
  *
- * So it is with data that was asked for by RDMA Read, where it comes behind
- * the Send: one that waits for such data finds a receive as long as not twice
- * as many are out.
+ * Data that was asked for by RDMA Read may come behind the Send: an endpoint that waits for such data gets a
+ * receive as long as fewer than twice max are out.
  */
 struct rr_receives {
 	struct rr_cache kept;
@@ -26,34 +25,37 @@ struct rr_receives {
 	struct rr_list waiting;
 };
 
+/* An endpoint that needs a receive, and may wait for it. */
 struct rr_receive_wait {
-	void (*wake)(
-		struct rr_receive_wait *wait); /* must only schedule: it is called from rr_receives_put() */
+	/* Must only schedule: rr_receives_put() calls it. */
+	void (*wake)(struct rr_receive_wait *wait);
 	struct rr_list link;
-	bool assured; /* it is for an endpoint that connected */
-	bool reads;   /* or for one that waits for data behind the Send */
+	bool assured; /* the endpoint connected */
+	bool reads;   /* the endpoint waits for data behind the Send */
 };
 
+/* Initialises the pool; size: octets of a receive. */
 void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max);
 
-/* Frees what has come back; what is still out is lost. */
+/* Frees the receives that have come back. A receive that is still out is never freed. */
 void rr_receives_destroy(struct rr_receives *pool);
 
 /*
- * A receive for the owner of wait, which then waits no longer. NULL where max are out or others have waited
- * longer, unless it need not mind: then *full is set; or where there is no memory.
+ * Takes a receive for the owner of wait, which then waits no longer. NULL with *full set: max are out or
+ * others have waited longer, and the owner must wait for its turn. NULL without: no memory.
  */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 
+/* Gives back a receive, and wakes the owner that has waited longest. */
 void rr_receives_put(struct rr_receives *pool, uint8_t *receive);
 
-/* Waits: wake is called when a receive is there for wait, once or more often. */
+/* Has the owner of wait wait: wake is called when there is a receive for it, once or more often. */
 void rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait);
 
-/* Whether anybody does. */
+/* Whether any owner waits. */
 bool rr_receives_are_wanted(const struct rr_receives *pool);
 
-/* No longer. No effect where it does not wait. */
+/* Ends the wait. No effect where the owner does not wait. */
 void rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 
-/* Slots that the table begins with: handles have room for them, whatever max is. */
+/* The slots that the table begins with; handles have room for as many even where max is smaller. */
 enum { SIZE_LEAST = 8 };
 
 void
@@ -21,7 +21,7 @@ rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t m
 	regions->first_free = regions->last_free = RR_REGIONS_NONE;
 	regions->disguise = rr_random_u32(env) & regions->slot_mask;
 	regions->generation = rr_random_u32(env) & ~regions->slot_mask;
-	/* An odd number of steps: all generations are passed before one comes again. */
+	/* The number of steps is odd, so that all generations come before any comes again. */
 	regions->step = (rr_random_u32(env) | 1) * slots;
 }
 
@@ -33,6 +33,7 @@ rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
 	regions->size = regions->used = regions->count = 0;
 }
 
+/* Returns the slot of the region with that handle; NULL: no region has it. */
 static struct rr_region_slot *
 regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 {
@@ -43,6 +44,7 @@ regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 	return &regions->slots[number];
 }
 
+/* Doubles the slots of the table. */
 static int
 regions_grow(struct rr_regions *regions, const struct rr_env *env)
 {
@@ -56,7 +58,8 @@ regions_grow(struct rr_regions *regions, const struct rr_env *env)
 	return 0;
 }
 
-/* A slot that was never used while there is one, so that handles come again as late as can be. */
+/* Takes a slot: one that was never used, as long as there is one, so that handles come again as late as
+ * possible. */
 static int
 regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
 {
@@ -80,6 +83,7 @@ regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t
 	return 0;
 }
 
+/* Returns the next handle for a slot; never 0. */
 static uint32_t
 regions_new_handle(struct rr_regions *regions, uint32_t number)
 {
@@ -106,7 +110,7 @@ rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr,
 	*slot = (struct rr_region_slot){ .addr = addr, .length = length, .access = (uint8_t)access };
 	slot->valid = true;
 	slot->handle = regions_new_handle(regions, number);
-	/* Differs from region to region, far from 2^64, and keeps the place within the page. */
+	/* The offset differs from region to region, is far from 2^64, and keeps the place within the page. */
 	slot->offset = (uint64_t)slot->handle << 12 | ((uintptr_t)addr & 0xfff);
 	regions->count++;
 	*region = (struct rr_region){ .handle = slot->handle, .length = length, .offset = slot->offset };

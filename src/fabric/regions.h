@@ -7,12 +7,11 @@
 /*
  * The registered regions of one endpoint, by handle.
  *
- * A handle has the number of its slot in the low bits, masked with a random
- * number, and above them a count of registrations that starts and steps at
- * random: a table of 1024 regions does not tell the same handle twice in
- * four million registrations. Free slots are used again in the order in
- * which they became free.
+ * A handle has the number of its slot in the low bits, masked with a random number, and above them a count of
+ * registrations that starts and steps at random: a table of 1024 regions does not give the same handle twice
+ * in four million registrations. Free slots are used again in the order in which they became free.
  */
+/* A slot of the table: a region, or free. */
 struct rr_region_slot {
 	uint32_t handle; /* 0: free */
 	uint32_t length;
@@ -24,16 +23,18 @@ struct rr_region_slot {
 	uint32_t next_free; /* number of a slot */
 };
 
+/* The table. */
 struct rr_regions {
 	struct rr_region_slot *slots;
 	uint32_t size, used, count, max;
-	uint32_t first_free, last_free; /* among used; RR_REGIONS_NONE: no slot is free */
+	uint32_t first_free, last_free; /* slots among those used; RR_REGIONS_NONE: no slot is free */
 	uint32_t slot_mask;             /* the low bits of a handle */
 	uint32_t disguise, generation, step;
 };
 
 #define RR_REGIONS_NONE UINT32_MAX
 
+/* The reasons why an access of the peer is refused. */
 enum rr_region_fault {
 	RR_REGION_FINE,
 	RR_REGION_UNKNOWN, /* no region has the handle, or the peer invalidated it */
@@ -46,27 +47,29 @@ enum rr_region_fault {
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
 void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
 
-/* Errors: LIMIT, NOMEM. */
+/* Adds a region and fills in *region. Errors: LIMIT, NOMEM. */
 int rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
 	unsigned access, struct rr_region *region);
 
-/* No effect where no region has the handle. */
+/* Removes the region with that handle. No effect where no region has it. */
 void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
 
-/* Where the length octets at offset of the region lie, if the peer may access them like that. */
+/* Sets *addr to the memory of length octets at offset of the region, if the peer may access them in that way.
+ */
 enum rr_region_fault rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
 	uint32_t length, unsigned access, uint8_t **addr);
 
-/* Whether a region has the handle, be it valid or invalidated by the peer. */
+/* Whether a region has the handle, valid or not. */
 bool rr_regions_has(const struct rr_regions *regions, uint32_t handle);
 
-/* Invalidation by the peer; one that is invalid already stays so. */
+/* Invalidates the region with that handle, as the peer asked for it. A region that is invalid already stays
+ * so. */
 void rr_regions_invalidate(struct rr_regions *regions, uint32_t handle);
 
-/* This side ends the peer's access; the handle stays known until it is removed. */
+/* Ends the peer's access to the region with that handle, which stays known until it is removed. */
 void rr_regions_revoke(struct rr_regions *regions, uint32_t handle);
 
-/* Says in words what an access was about and why it was refused. */
+/* Says in words which memory an access was about and why it was refused. Returns text->text. */
 const char *rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
 	uint32_t length, enum rr_region_fault fault, struct rr_text *text);
 

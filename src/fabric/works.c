@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* The most items that are kept for reuse. */
 enum { KEPT_MAX = 4096 };
 
 void

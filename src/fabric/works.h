@@ -6,8 +6,8 @@
 #include "fabric/fabric.h"
 
 /*
- * Work requests on their way, as providers keep them. The fabric keeps those
- * that are done for reuse; an endpoint has as many as are outstanding.
+ * A work request on its way, as providers keep it. The fabric keeps the memory of requests that are done for
+ * reuse; an endpoint has as many items as it has requests outstanding.
  */
 struct rr_work_item {
 	struct rr_list link;
@@ -16,22 +16,24 @@ struct rr_work_item {
 	uint32_t remote_handle;
 	uint64_t remote_offset;
 	void *cookie;
-	uint64_t end;      /* for the provider: where in its stream the request ends */
-	uint32_t sink, at; /* for the provider: an RDMA Read's sink STag, and octets that have come */
+	uint64_t end; /* for the provider: the place in its stream at which the request ends */
+	/* For the provider: the sink STag of an RDMA Read, and the octets that have come. */
+	uint32_t sink, at;
 	uint32_t sge_count;
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
-/* The memory of items; rr_cache_end() frees it. */
+/* Initialises the memory of items; rr_cache_end() frees it. */
 void rr_works_init(struct rr_cache *works, const struct rr_env *env);
 
-/* An item for work, in no list; NULL: no memory. */
+/* Makes an item for work, in no list; NULL: no memory. */
 struct rr_work_item *rr_works_get(struct rr_cache *works, const struct rr_work *work);
 
 /* Takes item out of its list, and frees it. */
 void rr_works_put(struct rr_cache *works, struct rr_work_item *item);
 
-/* Takes item out of its list, frees it, and tells the endpoint's handler where it wants to know. */
+/* Takes item out of its list, frees it, and calls the endpoint's handler, if the request has a cookie or
+ * failed. */
 void rr_works_complete(
 	struct rr_cache *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status);
 

@@ -10,12 +10,13 @@
 #include "base/checked.h"
 
 enum {
-	CAPTURE_PORT = 49152, /* from which ports are made up */
+	CAPTURE_PORT = 49152, /* the first port that is made up for sides that connected */
 	CAPTURE_READS = 512,
 	CAPTURE_WRITES = 128,
 	CAPTURE_SEGMENTS = 1024
 };
 
+/* Returns the filter's endpoint whose base is given. */
 static struct rr_capture_endpoint *
 capture_endpoint_of(struct rr_endpoint *base)
 {
@@ -24,7 +25,7 @@ capture_endpoint_of(struct rr_endpoint *base)
 
 /* ---- Addresses ---- */
 
-/* From "192.0.2.1:20049" or "[2001:db8::1]:20049". */
+/* Reads an address from text: "192.0.2.1:20049" or "[2001:db8::1]:20049". False: the text is no address. */
 static bool
 capture_parse(const char *text, struct sockaddr_storage *address)
 {
@@ -44,7 +45,8 @@ capture_parse(const char *text, struct sockaddr_storage *address)
 			      : (void *)&((struct sockaddr_in *)address)->sin_addr) == 1;
 }
 
-/* Sets the ends of the flow. The port of a side that connected is made up, unless the peer's is known. */
+/* Sets the addresses of both ends of the flow; own: the side of the flow that is this side, with the port
+ * `port`. A peer whose address is not known gets 127.0.0.1. */
 static void
 capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 {
@@ -64,6 +66,7 @@ capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 
 /* ---- Connections ---- */
 
+/* Writes the opening of the connection, with the private data of both sides; rejected: side 1 declined it. */
 static void
 capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, bool rejected)
 {
@@ -73,6 +76,7 @@ capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, 
 	endpoint->is_open = !rejected;
 }
 
+/* Keeps the private data of side 0 until the answer of side 1 comes. */
 static void
 capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_t size)
 {
@@ -81,6 +85,7 @@ capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_
 		memcpy(endpoint->first, data, endpoint->first_size);
 }
 
+/* Writes the end of the connection, which side `from` closed, if the connection is open. */
 static void
 capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 {
@@ -149,6 +154,7 @@ capture_reject(struct rr_endpoint *base, const void *private_data, size_t privat
 
 /* ---- Work ---- */
 
+/* Writes the request of an RDMA Read of this side, and remembers the Read until it completes. */
 static void
 capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -165,6 +171,7 @@ capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *w
 	endpoint->read_count++;
 }
 
+/* Writes the response of an RDMA Read that has completed, with the octets that came. */
 static void
 capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *event)
 {
@@ -183,6 +190,7 @@ capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *ev
 	}
 }
 
+/* Writes a Send or an RDMA Write of this side. */
 static void
 capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -234,6 +242,7 @@ capture_register(
 	return error;
 }
 
+/* Forgets the region with that handle: the peer cannot reach its memory any more. */
 static void
 capture_forget(struct rr_capture_endpoint *endpoint, uint32_t handle)
 {
@@ -261,6 +270,7 @@ capture_revoke(struct rr_endpoint *base, struct rr_region *region)
 
 /* ---- Events ---- */
 
+/* Writes what an event of the endpoint below says, and passes the event on. */
 static void
 capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 {
@@ -290,6 +300,7 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 
 /* ---- The filter ---- */
 
+/* Begins an endpoint: its lists are empty. */
 static void
 capture_begin(struct rr_filter_endpoint *filter)
 {
@@ -300,6 +311,7 @@ capture_begin(struct rr_filter_endpoint *filter)
 	rr_list_init(&endpoint->reads);
 }
 
+/* Ends an endpoint: closes its flow and frees its lists. */
 static void
 capture_end(struct rr_filter_endpoint *filter)
 {

@@ -14,20 +14,23 @@
 #include "base/endian.h"
 #include "base/env.h"
 
+/* Sizes in octets; the most octets of a message in one segment. */
 enum { IP4_SIZE = 20, IP6_SIZE = 40, TCP_SIZE = 20, SEGMENT_MAX = 32768 };
 
+/* A capture, and the function that takes its packets. */
 struct rr_capture {
-	pthread_mutex_t lock; /* one packet at a time, in the file as at the function */
+	pthread_mutex_t lock; /* of all that follows: packets are made one at a time */
 	FILE *file;
 	void (*packet)(void *ctx, uint64_t time, const void *data, size_t size);
 	void *ctx;
 	void (*failed)(void *ctx);
 	void *failed_ctx;
-	uint64_t waits_since; /* ns: a call of this side left, and nothing came since; 0: there is no such
-				 call */
+	uint64_t waits_since; /* ns: the time of the first call of this side after which nothing has come; 0:
+				 there is no such call */
 	uint8_t octets[RR_CAPTURE_PACKET_MAX];
 };
 
+/* Writes a packet to a file in the format of pcapng. */
 static void
 capture_to_file(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -121,6 +124,7 @@ rr_capture_waits_since(struct rr_capture *capture)
 
 /* ---- Packets ---- */
 
+/* Writes an IPv4 header to out, for a packet with size octets behind it, and returns its size. */
 static uint32_t
 capture_ip4(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
@@ -136,6 +140,7 @@ capture_ip4(
 	return IP4_SIZE;
 }
 
+/* Writes an IPv6 header to out, for a packet with size octets behind it, and returns its size. */
 static uint32_t
 capture_ip6(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
@@ -150,7 +155,8 @@ capture_ip6(
 	return IP6_SIZE;
 }
 
-/* The packet's octets, from which on TCP's payload is at rr_capture.octets + the returned offset. */
+/* Writes the IP and TCP headers of a packet to capture->octets, for a payload of size octets. Returns the
+ * offset of the payload. */
 static uint32_t
 capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t size)
@@ -171,7 +177,7 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	return at + TCP_SIZE;
 }
 
-/* Gives the packet away; its payload is in place. */
+/* Passes on the packet whose headers and payload are in capture->octets, and counts its octets. */
 static void
 capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t at, uint32_t size)
@@ -184,6 +190,7 @@ capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t fr
 	flow->sequence[from] += size + (flags & (RR_CAPTURE_SYN | RR_CAPTURE_FIN) ? 1 : 0);
 }
 
+/* Writes a TCP segment with size octets at data. */
 static void
 capture_segment(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	const void *data, uint32_t size)
@@ -198,6 +205,7 @@ capture_segment(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_
 	pthread_mutex_unlock(&capture->lock);
 }
 
+/* Writes the MPA request frame (side 0) or reply frame (side 1), with the private data. */
 static void
 capture_mpa(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, struct rpcrdma_bytes data,
 	bool rejected)
@@ -233,7 +241,7 @@ rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint
 
 /* ---- DDP ---- */
 
-/* Copies size octets that begin at octet from of what sges have. */
+/* Copies size octets of the memory of sges, from octet `from` on, to out. */
 static void
 capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t from, uint32_t size)
 {
@@ -252,15 +260,15 @@ capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t
 	}
 }
 
-/* One segment of a message. */
+/* A segment of a DDP message. */
 struct capture_segment {
 	const struct rr_ddp_header *header;
 	const struct rr_sge *sges; /* the whole message */
 	uint32_t sge_count;
-	uint32_t begin, size; /* the octets of the message that the segment has */
+	uint32_t begin, size; /* the octets of the message that are in the segment */
 };
 
-/* An FPDU with a segment; without CRC, as the MPA frames say. */
+/* Writes an FPDU with a segment. Its CRC is 0, as the MPA frames say that CRCs are not in use. */
 static void
 capture_fpdu(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	const struct capture_segment *segment)

@@ -12,6 +12,7 @@ enum {
 	NANOSECONDS = 9
 };
 
+/* Writes a block of a pcapng file: its type, its size, head, data with padding, and its size again. */
 static void
 capture_block(
 	FILE *file, uint32_t type, const void *head, uint32_t head_size, const void *data, uint32_t data_size)

@@ -5,9 +5,10 @@
 
 #include "wire/rpc.h"
 
-/* What the peer did by RDMA, from the messages that say so. */
+/* Derives the RDMA operations of the peer from the messages that say that they were done. */
 
-/* The header, and what follows it. False: it does not decode. */
+/* Decodes the transport header of a message into header and the filter's lists; payload becomes the octets
+ * behind the header. False: the header does not decode. */
 static bool
 capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t size,
 	struct rr_rdma_header *header, struct rpcrdma_bytes *payload)
@@ -26,7 +27,7 @@ capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t 
 	return true;
 }
 
-/* Of messages that this side sends. */
+/* Whether a message that this side sends, as side 0, is a call. */
 static bool
 capture_is_call(const struct rr_rdma_header *header, struct rpcrdma_bytes payload)
 {
@@ -45,7 +46,7 @@ rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sge
 	struct rr_rdma_header header;
 	struct rpcrdma_bytes payload;
 
-	/* A header lies in one piece. */
+	/* A header lies in the first sge. */
 	if (count == 0 || !capture_decode(endpoint, sges[0].addr, sges[0].length, &header, &payload))
 		return;
 	if (endpoint->own == 0 && capture_is_call(&header, payload))
@@ -75,7 +76,8 @@ rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle)
 	return NULL;
 }
 
-/* The octets that a segment of the peer's means, in memory of this side; NULL: the segment is not of it. */
+/* Returns the memory of this side that a segment names, whose handle and offset the peer has; NULL: the
+ * segment is not within a region. */
 static const uint8_t *
 capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segment *segment)
 {
@@ -87,7 +89,8 @@ capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segme
 	return region->addr + at;
 }
 
-/* The peer has read what was exposed with that XID, or, where it answers with an error, maybe not. */
+/* Writes the RDMA Reads of the memory that was exposed with the message's XID: the peer has read it. Where
+ * the peer answers with an error, it may not have read, and no Reads are written. */
 static void
 capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_header *header)
 {
@@ -115,7 +118,7 @@ capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_head
 	}
 }
 
-/* The peer's RDMA Writes: what a reply returns as written. */
+/* Writes the RDMA Writes of the peer: into the segments that a reply returns as written. */
 static void
 capture_was_written(struct rr_capture_endpoint *endpoint)
 {
@@ -135,6 +138,7 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 	}
 }
 
+/* Whether a message of the peer ends the exposure of a call or reply of this side. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)

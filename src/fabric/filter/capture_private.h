@@ -12,19 +12,20 @@
 #include "wire/rpcrdma2.h"
 
 /*
- * Between capture.c, which knows operations, capture_peer.c, which knows what the peer did, and
- * capture_file.c, which makes packets of both.
+ * Shared by the files of the capture filter: capture.c sees the operations of this side, capture_peer.c
+ * derives those of the peer, capture_file.c makes packets of both.
  */
 
-/* A connection as packets show it. Side 0 opened it. */
+/* A connection as packets show it. Side 0 opened the connection. */
 struct rr_capture_flow {
 	struct sockaddr_storage ends[2];
 	uint32_t sequence[2];
 	uint32_t msn[2][RR_DDP_QUEUES];
-	uint32_t sinks; /* RDMA Reads so far: each has a sink of its own */
+	uint32_t sinks; /* RDMA Reads so far: each has its own sink */
 };
 
-/* Messages whose Read chunks the peer may read, and RDMA Reads under way. */
+/* The most messages whose Read chunks the peer may read, and the most RDMA Reads under way, that an endpoint
+ * remembers. */
 enum { RR_CAPTURE_EXPOSED = 256 };
 
 /* Memory that the peer may reach. */
@@ -43,7 +44,7 @@ struct rr_capture_exposed {
 	struct rr_segment segments[];
 };
 
-/* An RDMA Read of this side. */
+/* An RDMA Read of this side that is under way. */
 struct rr_capture_read {
 	struct rr_list link;
 	void *cookie;
@@ -51,18 +52,20 @@ struct rr_capture_read {
 	uint32_t length, sink;
 };
 
+/* The filter's fabric. */
 struct rr_capture_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_capture *capture;
 	uint16_t listened; /* the port of its last listener */
 	uint32_t endpoints;
-	struct rr_chunk_lists lists; /* to decode into */
+	struct rr_chunk_lists lists; /* arrays for decoding */
 };
 
+/* An endpoint of the filter. */
 struct rr_capture_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	struct rr_capture_flow flow;
-	uint8_t own; /* the side of the flow that is this one */
+	uint8_t own; /* the side of the flow that is this side */
 	bool is_open;
 	uint8_t first[RR_MPA_PRIVATE_MAX]; /* private data of side 0 */
 	uint32_t first_size;
@@ -70,12 +73,14 @@ struct rr_capture_endpoint {
 	uint32_t exposed_count, read_count;
 };
 
+/* Returns the fabric that an endpoint belongs to. */
 static inline struct rr_capture_fabric *
 rr_capture_fabric_of(struct rr_filter_endpoint *endpoint)
 {
 	return rr_container(rr_filter_fabric(endpoint), struct rr_capture_fabric, filter);
 }
 
+/* Returns the capture that an endpoint writes to. */
 static inline struct rr_capture *
 rr_capture_of(struct rr_capture_endpoint *endpoint)
 {
@@ -87,50 +92,51 @@ rr_capture_of(struct rr_capture_endpoint *endpoint)
 /* Remembers the Read chunks of a message that this side sends. */
 void rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count);
 
-/* A Send of the peer, and before it the RDMA that it says was done. */
+/* Writes a Send of the peer, and before it the RDMA operations that, as it says, were done. */
 void rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event *event);
 
-/* NULL: there is no region with that handle. */
+/* Returns the region with that handle. NULL: there is no such region. */
 struct rr_capture_region *rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle);
 
 /* ---- capture_pcapng.c ---- */
 
 enum { RR_CAPTURE_PACKET_MAX = 65535 };
 
-/* The blocks before the first packet. */
+/* Writes the blocks of a file that come before the first packet. */
 void rr_capture_begin_file(FILE *file);
 
-/* A packet of so many octets, of which the first ones are kept. */
+/* Writes a packet of size octets, of which the first `kept` octets are at data. */
 void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size);
 
 /* ---- capture_file.c ---- */
 
-/* Has a function called when a connection ends with an error of the protocol, in the thread of that
- * connection. */
+/* rr_capture_on_failure() has a function called when a connection ends with an error of the protocol, in the
+ * thread of that connection; rr_capture_failed() calls it. */
 void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
 void rr_capture_failed(const struct rr_capture *capture);
 
-/* A call of this side left; or something came. */
+/* Notes that a call of this side left (waits), or that a message of the peer came. */
 void rr_capture_set_waiting(struct rr_capture *capture, bool waits);
 
-/* The time (ns, monotonic) since which a call waits while nothing comes; 0: there is no such call. Any
- * thread. */
+/* Returns the time (ns, monotonic) since which a call has been waiting while nothing came; 0: there is no
+ * such call. Any thread. */
 uint64_t rr_capture_waits_since(struct rr_capture *capture);
 
 /* TCP's flags, RFC 9293, 3.1. */
 enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };
 
-/* Its SYNs, and both MPA frames. */
+/* Write the opening of a connection: both SYNs and both MPA frames; and its end, which side `from` began. */
 void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow, struct rpcrdma_bytes first,
 	struct rpcrdma_bytes second, bool rejected);
 void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);
 
-/* A message of DDP, in as many segments as it takes: header has all but last, MO and TO of later segments,
- * and for untagged ones the MSN. sges: its octets. */
+/* Writes a message of DDP, in as many segments as it takes. header is complete but for last, MSN, and MO and
+ * TO of later segments. sges: the message's octets. */
 void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
 
-/* An RDMA Read of the segment: the request, and then the response, with these octets. Returns the sink. */
+/* Write the request of an RDMA Read of size octets at handle and offset, and the response to it, with the
+ * octets at data. The first function returns the sink, which the second one needs. */
 uint32_t rr_capture_read_request(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	uint32_t handle, uint64_t offset, uint32_t size);
 void rr_capture_read_response(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,

@@ -6,7 +6,7 @@
 
 /* ---- What is to happen ---- */
 
-/* SplitMix64: each state leads to the next, all are passed. */
+/* Returns the next random number (SplitMix64, whose states are all different). */
 static uint32_t
 fault_next_random(struct rr_fault_fabric *fabric)
 {
@@ -17,6 +17,8 @@ fault_next_random(struct rr_fault_fabric *fabric)
 	return (uint32_t)(z >> 32);
 }
 
+/* Chooses a random fault for an operation, by the script's rate. *argument becomes the delay, or the octets
+ * that are left. */
 static enum rr_fault_action
 fault_choose(
 	struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
@@ -61,6 +63,7 @@ rr_fault_decide(
 
 /* ---- Connections ---- */
 
+/* Loses the connection of the endpoint. */
 static void
 fault_lose(struct rr_filter_endpoint *endpoint)
 {
@@ -68,7 +71,7 @@ fault_lose(struct rr_filter_endpoint *endpoint)
 		"the connection was lost (by a fault script)");
 }
 
-/* One that never gets anywhere. */
+/* Makes an endpoint without one below, for a connection that never comes about. */
 static int
 fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
 	void *ctx, struct rr_endpoint **endpoint, struct rr_text *text)
@@ -138,6 +141,7 @@ fault_register(
 
 /* ---- Work requests ---- */
 
+/* Returns the operation of the script that a kind of work request is. */
 static enum rr_fault_operation
 fault_operation_of(enum rr_work_kind kind)
 {
@@ -148,6 +152,7 @@ fault_operation_of(enum rr_work_kind kind)
 	}
 }
 
+/* Returns the octets that a work request moves. */
 static uint64_t
 fault_length_of(const struct rr_work *work)
 {
@@ -158,8 +163,8 @@ fault_length_of(const struct rr_work *work)
 	return length;
 }
 
-/* Only the first octets are left. A Send of that many is what a bad peer would send; other requests break off
- * with the connection. */
+/* Cuts a work request to its first octets. A Send that is cut is posted, as a faulty peer would send it; with
+ * any other request the connection ends. */
 static void
 fault_cut(struct rr_fault_item *item, uint64_t octets)
 {
@@ -170,6 +175,7 @@ fault_cut(struct rr_fault_item *item, uint64_t octets)
 	item->drops = fault_operation_of(item->work.kind) != RR_FAULT_SEND;
 }
 
+/* Makes an item for a work request, which keeps the owner's cookie. NULL: no memory. */
 static struct rr_fault_item *
 fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 {
@@ -187,7 +193,8 @@ fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 	return item;
 }
 
-/* Every request has a cookie below, so that its completion comes here. */
+/* Posts an item below. Each request has its item as the cookie below, so that its completion comes back here.
+ */
 static int
 fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
@@ -201,7 +208,7 @@ fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 	return 0;
 }
 
-/* Posts what waits: all of it, or what is due. */
+/* Posts the items that wait, until the time `until`; later items wait for the timer. */
 static void
 fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
@@ -221,6 +228,7 @@ fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 	}
 }
 
+/* Posts the items whose time has come. */
 static void
 fault_posting_is_due(struct rr_timer *timer)
 {
@@ -229,6 +237,7 @@ fault_posting_is_due(struct rr_timer *timer)
 	fault_post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
+/* Has an item wait for delay nanoseconds, behind those that wait already. */
 static void
 fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
@@ -238,6 +247,7 @@ fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, ui
 		rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, delay);
 }
 
+/* Posts an item, or has it wait, as the action says. Items do not overtake items that wait. */
 static int
 fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
 	uint64_t argument)
@@ -280,7 +290,7 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
-/* What was posted before still leaves. */
+/* Disconnects in good order: requests that wait are posted first. */
 static void
 fault_disconnect(struct rr_endpoint *base)
 {
@@ -305,6 +315,7 @@ fault_begin(struct rr_filter_endpoint *filter)
 	rr_timer_init(&endpoint->telling, rr_fault_told);
 }
 
+/* Frees all items of a list, and gives back their receives. */
 static void
 fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
@@ -330,7 +341,7 @@ fault_end(struct rr_filter_endpoint *filter)
 	fault_forget(endpoint, &endpoint->held);
 }
 
-/* Name, limits and configuration are those of the provider below. */
+/* The operations of the filter. Name, limits and configuration are those of the provider below. */
 static const struct rr_fabric_ops fault_ops = {
 	.destroy = rr_filter_destroy,
 	.listen = rr_filter_listen,

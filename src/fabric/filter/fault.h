@@ -6,22 +6,22 @@
 #include "fabric/filter/script.h"
 
 /*
- * A filter that brings about what hardware, networks and peers can do wrong, as a script says. Its owner sees
- * only what the interface allows: completions keep their order where the protocol keeps it, and all that is
- * outstanding completes before the end of a connection.
+ * A filter that brings about, as a script says, faults of hardware, networks and peers. The owner of an
+ * endpoint sees only what the interface allows: completions keep their order where the protocol keeps it, and
+ * all outstanding requests complete before the end of a connection.
  */
 
 /*
- * Puts a filter before below, which it then owns. Errors: NOMEM; NOTSUP where the script corrupts octets and
- * the path has no checksum. below then stays the caller's.
+ * Puts a filter before below, which the filter then owns. Errors: NOMEM; NOTSUP where the script corrupts
+ * octets and the path has no checksum. After an error below stays the caller's.
  */
 int rr_fault_fabric_new(
 	struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric);
 
-/* The same as a rr_fabric_filter: script is the const struct rr_fault_script. */
+/* Puts the filter before *fabric, as a rr_fabric_filter: script is the const struct rr_fault_script. */
 int rr_fault_filter(void *script, struct rr_fabric **fabric);
 
-/* How many faults it has brought about. */
+/* Returns how many faults the filter has brought about. */
 uint64_t rr_fault_count(struct rr_fabric *fabric);
 
 #endif

@@ -6,10 +6,9 @@
 #include "base/checked.h"
 
 /*
- * Events on their way up. Where none is held back, an event passes at once;
- * else it queues behind those that are, unless all of these may be passed by
- * it: a delayed event keeps back everything behind it, a reordered one only
- * what must stay in order with it.
+ * Events on their way to the owner. While no event is held back, an event passes at once. Else it queues
+ * behind the held events, unless it may pass all of them: a delayed event keeps back everything behind it, a
+ * reordered event only those that must stay in order with it.
  */
 
 static struct rr_loop *
@@ -24,6 +23,7 @@ events_now(const struct rr_fault_endpoint *endpoint)
 	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
+/* Returns the first item of a list. */
 static struct rr_fault_item *
 events_first_of(const struct rr_list *list)
 {
@@ -49,7 +49,7 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 		rr_free(rr_filter_fabric(&endpoint->filter)->env, item);
 }
 
-/* Events of one stream keep their order; those of different streams need not. */
+/* The streams of events: events of one stream keep their order, events of different streams need not. */
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
 static enum stream
@@ -62,6 +62,7 @@ events_stream_of(const struct rr_event *event)
 	return event->work == RR_WORK_READ ? STREAM_READS : STREAM_SENDS;
 }
 
+/* Whether the event may go to the owner before the events that are held. */
 static bool
 events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -76,7 +77,7 @@ events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event 
 	return true;
 }
 
-/* Whether what queues up now may be passed in its turn. */
+/* Whether an event that queues up now may itself be passed by later ones, as all held events may. */
 static bool
 events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {
@@ -87,6 +88,7 @@ events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 	return true;
 }
 
+/* Passes an event to the owner. A completion without cookie and error is not passed. */
 static void
 events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -96,6 +98,7 @@ events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_filter_emit(&endpoint->filter, event);
 }
 
+/* Arms the timer for the first held event. */
 static void
 events_arm(struct rr_fault_endpoint *endpoint)
 {
@@ -125,6 +128,7 @@ rr_fault_told(struct rr_timer *timer)
 	events_arm(endpoint);
 }
 
+/* Holds an item for delay nanoseconds; alone: events of other streams may pass it. */
 static void
 events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
 {
@@ -136,7 +140,7 @@ events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint
 		events_arm(endpoint);
 }
 
-/* Something has passed what was to be passed. */
+/* Ends the delay of all held events, as an event has passed them. */
 static void
 events_let_go(struct rr_fault_endpoint *endpoint)
 {
@@ -145,7 +149,8 @@ events_let_go(struct rr_fault_endpoint *endpoint)
 	events_arm(endpoint);
 }
 
-/* A copy of event that can be held; what it brings must not be lost where there is no memory for one. */
+/* Makes an item with a copy of event and of its private data, so that the event can be held. NULL: no memory;
+ * the event's receive is still the caller's. */
 static struct rr_fault_item *
 events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -160,6 +165,7 @@ events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 	return item;
 }
 
+/* Gives back the receive of an event. */
 static void
 events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -167,7 +173,7 @@ events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
 }
 
-/* Hands event on as action says. */
+/* Passes the event on, or holds it, as the action says. Without memory for that the connection ends. */
 static void
 events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
 	uint64_t delay)
@@ -194,6 +200,7 @@ events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, en
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_NOMEM, "no memory");
 }
 
+/* Cancels the requests of all items of a list: their completions go to the owner. */
 static void
 events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
@@ -206,6 +213,7 @@ events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 	}
 }
 
+/* Ends the connection for the owner: outstanding requests are cancelled, and DISCONNECTED follows. */
 static void
 events_end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
 {
@@ -233,12 +241,14 @@ rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
 	events_end_with(endpoint, status, text);
 }
 
+/* Loses the connection. */
 static void
 events_lose(struct rr_fault_endpoint *endpoint)
 {
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
 }
 
+/* A request completed below: decides on a fault, and passes the completion on. */
 static void
 events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -262,6 +272,7 @@ events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *even
 		events_lose(endpoint);
 }
 
+/* A Send of the peer came: decides on a fault, and passes the receive on. */
 static void
 events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -280,6 +291,7 @@ events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event
 		events_lose(endpoint);
 }
 
+/* Keeps the private data of a rejection, as it is valid during the handler only. */
 static void
 events_keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

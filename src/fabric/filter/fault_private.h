@@ -5,8 +5,9 @@
 #include "fabric/filter/fault.h"
 #include "fabric/filter/filter.h"
 
-/* What the files of the fault filter share. */
+/* Shared by the files of the fault filter. */
 
+/* The filter's fabric: its script, and the operations counted so far. */
 struct rr_fault_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_fault_script script;
@@ -19,15 +20,16 @@ struct rr_fault_fabric {
 struct rr_fault_item {
 	struct rr_list link;
 	struct rr_event event;
-	uint64_t at; /* when it may go on */
-	bool alone;  /* what need not keep its order may pass it */
-	bool drops;  /* the connection ends with its completion */
+	uint64_t at; /* the time at which it may go on */
+	bool alone;  /* events of other streams may pass it */
+	bool drops;  /* the connection ends when it completes */
 	struct rr_work work;
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
 enum { RR_FAULT_REASON = 512 };
 
+/* An endpoint of the filter. */
 struct rr_fault_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	struct rr_list posted;            /* items at the provider */
@@ -39,9 +41,9 @@ struct rr_fault_endpoint {
 	uint8_t reason[RR_FAULT_REASON]; /* private data of a rejection */
 	uint64_t start_delay;
 	bool drops_at_start;
-	bool breaking; /* what was cut is the last to leave */
+	bool breaking; /* a request that was cut is the last to leave */
 	bool up;       /* the owner has had ESTABLISHED */
-	bool ended;    /* nothing comes from below any more */
+	bool ended;    /* the provider's events are over */
 };
 
 static inline struct rr_fault_endpoint *
@@ -50,22 +52,24 @@ rr_fault_of(struct rr_filter_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_fault_endpoint, filter);
 }
 
-/* Counts one operation and says what is to happen to it. size: octets that it moves. */
+/* Counts an operation and returns the fault that it is to have. size: octets that the operation moves.
+ * *argument: the delay in ns, or the octets that are left. */
 enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fault_operation operation,
 	uint64_t size, uint64_t *argument);
 
 /* ---- fault_events.c ---- */
 
-/* NULL: no memory. data: octets of private data, which lie behind it. */
+/* Make and free an item. data: octets for private data, which lie behind the item. NULL: no memory. */
 struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
 void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
 
-/* For struct rr_filter_fabric.event. */
+/* Handles an event of the endpoint below: the function for struct rr_filter_fabric.event. */
 void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
 /* The connection is lost: all outstanding work is cancelled, then the owner gets DISCONNECTED. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
 
+/* Passes the held events whose time has come to the owner; called by the timer `telling`. */
 void rr_fault_told(struct rr_timer *timer);
 
 #endif

@@ -65,6 +65,7 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 	return endpoint;
 }
 
+/* Sets the endpoint below, and takes over its peer's address. */
 static void
 filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 {
@@ -72,7 +73,7 @@ filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
 }
 
-/* Ends the endpoint on this side alone. */
+/* Ends the endpoint of the filter; the endpoint below is not touched. */
 static void
 filter_end(struct rr_filter_endpoint *endpoint)
 {
@@ -110,6 +111,8 @@ rr_filter_event(void *ctx, const struct rr_event *event)
 
 /* ---- Listening ---- */
 
+/* A request came to the listener below: makes an endpoint before the one of the request, and hands it over.
+ */
 static void
 filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
 {
@@ -238,7 +241,7 @@ rr_filter_post(struct rr_endpoint *base, const struct rr_work *work)
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	struct rr_work below = *work;
 
-	/* Filters see each completion. */
+	/* Filters must see each completion. */
 	below.may_copy = false;
 	return endpoint->below ? rr_endpoint_post(endpoint->below, &below) : -RPCRDMA_ERR_DISCONNECTED;
 }

@@ -5,41 +5,42 @@
 #include "fabric/fabric.h"
 
 /*
- * What filters have in common: a fabric whose listeners and endpoints each
- * stand before one of another fabric, and hand everything on. A filter puts
- * functions of its own into a table of operations that is made of these, and
- * embeds these structures at the front of its own.
+ * The common part of all filters: a fabric whose listeners and endpoints each stand before one of another
+ * fabric, and hand everything on. A filter makes a table of operations from the functions here and functions
+ * of its own, and embeds these structures at the front of its own.
  *
- * Who owns what: a filter's fabric owns the one below, each endpoint the one
- * below until the filter closed that. A closed endpoint is buried, as its own
- * handler may close it.
+ * Ownership: a filter's fabric owns the fabric below; an endpoint owns the endpoint below until the
+ * filter closes that. A closed endpoint is buried, as its own handler may close it.
  */
 struct rr_filter_endpoint;
 
+/* The fabric of a filter. */
 struct rr_filter_fabric {
 	struct rr_fabric base;
 	struct rr_fabric_ops ops; /* name and limits are those of the fabric below */
 	const struct rr_env *env;
 	struct rr_fabric *below;
 	size_t endpoint_size;
-	/* An endpoint is there, all zero behind its base. */
+	/* An endpoint was made; its memory behind its base is zero. */
 	void (*begin)(struct rr_filter_endpoint *endpoint);
-	/* It is closed: gives back what the filter put there. */
+	/* An endpoint is closed: the filter frees what it put into the endpoint. */
 	void (*end)(struct rr_filter_endpoint *endpoint);
-	/* An event came from below. */
+	/* An event came from the endpoint below. */
 	void (*event)(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
-	/* A request came, and is about to be handed over. */
+	/* A connection request came, and is about to be handed over. */
 	void (*request)(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size);
 };
 
+/* The listener of a filter. */
 struct rr_filter_listener {
 	struct rr_listener base;
 	struct rr_listener *below;
 };
 
+/* The endpoint of a filter. */
 struct rr_filter_endpoint {
 	struct rr_endpoint base;
-	struct rr_endpoint *below; /* NULL: there is none any more */
+	struct rr_endpoint *below; /* NULL: it was closed, or there never was any */
 	bool closed;
 };
 
@@ -68,17 +69,18 @@ rr_filter_fabric(const struct rr_filter_endpoint *endpoint)
 	return rr_filter_fabric_of(endpoint->base.fabric);
 }
 
-/* Zeroed memory of size octets that begins with a fabric before below, handing everything on. NULL: none. */
+/* Makes the fabric of a filter before below, in zeroed memory of size octets, which begins with the
+ * structure. The fabric hands everything on. NULL: no memory. */
 struct rr_filter_fabric *rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size);
 
-/* Hands an event to the endpoint's owner, who may close it. */
+/* Hands an event to the endpoint's owner, which may close the endpoint meanwhile. */
 void rr_filter_emit(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
-/* An endpoint before none: the filter makes it up, or connects later. NULL: no memory. */
+/* Makes an endpoint without an endpoint below: the filter sets that later, or never. NULL: no memory. */
 struct rr_filter_endpoint *rr_filter_endpoint_new(
 	struct rr_filter_fabric *fabric, rr_endpoint_handler *handler, void *ctx);
 
-/* Events of the endpoint below come to this, with the filter's endpoint as ctx. */
+/* Takes the events of the endpoint below, with the filter's endpoint as ctx. */
 void rr_filter_event(void *ctx, const struct rr_event *event);
 
 /* ---- Operations ---- */

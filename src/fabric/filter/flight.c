@@ -14,20 +14,22 @@
 
 enum { FLIGHT_POLL = 1 }; /* s between two looks at the calls that wait */
 
+/* A packet that is kept. */
 struct flight_packet {
 	uint64_t time; /* ns since the epoch */
-	uint32_t size; /* of the packet; it may be more than what is kept */
+	uint32_t size; /* of the packet, of which only the first octets are kept */
 	uint8_t octets[RR_FLIGHT_OCTETS];
 };
 
+/* A flight recorder. */
 struct rr_flight {
 	const char *path;
 	struct rr_capture *capture;
 	pthread_mutex_t lock; /* of what follows */
-	uint64_t count;       /* of packets so far; the next one's place, modulo the size */
+	uint64_t count;       /* of packets so far; modulo the size, the place of the next packet */
 	bool is_written;
 	bool ending;
-	/* Of the thread that watches. */
+	/* Of the watching thread. */
 	bool is_watched;
 	pthread_t thread;
 	int signal_number;
@@ -37,6 +39,7 @@ struct rr_flight {
 
 /* ---- Packets ---- */
 
+/* Keeps a packet, in the place of the oldest. */
 static void
 flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -51,14 +54,17 @@ flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 	pthread_mutex_unlock(&flight->lock);
 }
 
+/* Writes the file after a connection has failed. */
 static void
 flight_failed(void *ctx)
 {
-	(void)rr_flight_write(ctx); /* a file that cannot be written is no reason to do anything else */
+	/* No one asked for the file now, so nothing is done where it cannot be written. */
+	(void)rr_flight_write(ctx);
 }
 
 /* ---- The file ---- */
 
+/* Writes the packets that are kept to file, the oldest first. */
 static void
 flight_put(const struct rr_flight *flight, FILE *file)
 {
@@ -103,6 +109,7 @@ rr_flight_is_written(struct rr_flight *flight)
 
 /* ---- The thread that watches ---- */
 
+/* Whether the watching thread is to end. */
 static bool
 flight_ends(struct rr_flight *flight)
 {
@@ -114,6 +121,7 @@ flight_ends(struct rr_flight *flight)
 	return ending;
 }
 
+/* The watching thread: writes the file when the signal comes, and once for each call that waits too long. */
 static void *
 flight_watch(void *ctx)
 {
@@ -144,7 +152,7 @@ rr_flight_watch(struct rr_flight *flight, int signal_number, uint64_t hang)
 
 	flight->signal_number = signal_number;
 	flight->hang = hang;
-	/* Signals are for the program's own threads: here they would not end a wait. */
+	/* The thread blocks all signals, so that the program's own threads take them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	errno = pthread_create(&flight->thread, NULL, flight_watch, flight);

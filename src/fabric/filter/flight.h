@@ -5,35 +5,35 @@
 #include "fabric/filter/capture.h"
 
 /*
- * A flight recorder: the last packets that a capture would have, kept in memory, and written to a file when
- * something went wrong. The capture that it belongs to (rr_flight_capture()) makes the packets; nothing is
- * written before.
+ * A flight recorder: keeps the last packets of a capture in memory, and writes them to a file when something
+ * went wrong. The packets come from the capture that belongs to it (rr_flight_capture()).
  *
- * The memory is fixed: the last RR_FLIGHT_PACKETS packets, of each the first RR_FLIGHT_OCTETS octets.
+ * The memory is fixed: the last RR_FLIGHT_PACKETS packets, and of each the first RR_FLIGHT_OCTETS octets.
  */
 struct rr_flight;
 
 enum { RR_FLIGHT_PACKETS = 1024, RR_FLIGHT_OCTETS = 512 };
 
-/* path must outlive the recorder. -RPCRDMA_ERR_NOMEM. */
+/* Makes a recorder. path must outlive the recorder. -RPCRDMA_ERR_NOMEM. */
 int rr_flight_new(const char *path, struct rr_flight **flight);
 
-/* What is to be put before a fabric: rr_capture_fabric_new(). The recorder's. */
+/* Returns the recorder's capture, to be put before a fabric by rr_capture_fabric_new(). */
 struct rr_capture *rr_flight_capture(struct rr_flight *flight);
 
-/* Writes what is kept, in the format of pcapng, in place of what the file had. Any thread. Connections that
- * end with an error of the protocol have it written without a call. -RPCRDMA_ERR_SYSTEM, with errno. */
+/* Writes the packets that are kept, in the format of pcapng, in place of the file's contents. Any thread. The
+ * recorder does so by itself when a connection ends with an error of the protocol. -RPCRDMA_ERR_SYSTEM, with
+ * errno. */
 int rr_flight_write(struct rr_flight *flight);
 
-/* Has a thread of its own, which writes the file when the process receives the signal, and when a call of
- * this side got no answer for so long (ns; once for each call). The signal must be blocked in all threads.
- * -RPCRDMA_ERR_SYSTEM. */
+/* Starts a thread that writes the file when the process receives the signal, and when a call of this side has
+ * had no answer for hang nanoseconds (once for each call). The signal must be blocked in all threads.
+ * -RPCRDMA_ERR_SYSTEM, with errno. */
 int rr_flight_watch(struct rr_flight *flight, int signal_number, uint64_t hang);
 
 /* Whether the file was ever written. */
 bool rr_flight_is_written(struct rr_flight *flight);
 
-/* After all fabrics that write to it. flight may be NULL. */
+/* Ends the thread and frees the recorder, after all fabrics that write to its capture. flight may be NULL. */
 void rr_flight_free(struct rr_flight *flight);
 
 #endif

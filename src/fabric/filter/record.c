@@ -14,6 +14,7 @@
 
 /* ---- The file ---- */
 
+/* A record, to which fabrics of several threads may write. */
 struct rr_record {
 	FILE *file;
 	_Atomic uint32_t fabrics;
@@ -31,7 +32,7 @@ rr_record_open(const char *path, struct rr_record **record, struct rr_text *text
 		free(new);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	}
-	/* After a crash, the file has all lines but perhaps the last. */
+	/* Lines are written at once: after a crash, the file has all of them, except perhaps the last. */
 	setvbuf(new->file, NULL, _IOLBF, 1 << 16);
 	fprintf(new->file, "rpcrdma-record 1\n");
 	*record = new;
@@ -55,6 +56,7 @@ rr_record_close(struct rr_record *record, struct rr_text *text)
 
 /* ---- Lines ---- */
 
+/* The filter's fabric; its number is the first number of each of its lines. */
 struct record_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_record *record;
@@ -62,6 +64,7 @@ struct record_fabric {
 	uint64_t start;
 };
 
+/* An endpoint of the filter; its number is the second number of each of its lines. */
 struct record_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	uint32_t number;
@@ -73,7 +76,8 @@ record_fabric_of(struct rr_filter_endpoint *endpoint)
 	return rr_container(rr_filter_fabric(endpoint), struct record_fabric, filter);
 }
 
-/* From here to record_end_line() no other thread writes. */
+/* Begins a line: time, fabric and endpoint, and the name of the operation or event. From here to
+ * record_end_line() no other thread writes. */
 static FILE *
 record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
 {
@@ -86,6 +90,7 @@ record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const c
 	return file;
 }
 
+/* Begins a line of an endpoint. */
 static FILE *
 record_begin(struct rr_filter_endpoint *endpoint, const char *what)
 {
@@ -100,6 +105,7 @@ record_end_line(FILE *file)
 	funlockfile(file);
 }
 
+/* Ends a line with the result of an operation, and returns that result. */
 static int
 record_end_with(FILE *file, int result)
 {
@@ -108,6 +114,7 @@ record_end_with(FILE *file, int result)
 	return result;
 }
 
+/* Writes octets in hexadecimal digits. */
 static void
 record_put_octets(FILE *file, const void *data, size_t size)
 {
@@ -129,6 +136,7 @@ record_put_octets(FILE *file, const void *data, size_t size)
 	fwrite(text, 1, used, file);
 }
 
+/* Writes private data, or the octets of a receive. */
 static void
 record_put_data(FILE *file, const void *data, size_t size)
 {
@@ -147,11 +155,13 @@ record_put_address(FILE *file, const struct sockaddr *address)
 
 /* ---- Events ---- */
 
+/* The names of the kinds of work requests. */
 static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 	[RR_WORK_SEND_INVALIDATE] = "send-invalidate",
 	[RR_WORK_WRITE] = "write",
 	[RR_WORK_READ] = "read" };
 
+/* Writes a line for an event, and passes the event on. */
 static void
 record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
@@ -179,6 +189,7 @@ record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *ev
 	rr_filter_emit(endpoint, event);
 }
 
+/* Writes a line for a connection request. */
 static void
 record_note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
@@ -255,7 +266,7 @@ record_allow(struct rr_endpoint *base, uint32_t count)
 	rr_filter_allow(base, count);
 }
 
-/* The octets of a Send are written down; of an RDMA Write, only length and checksum. */
+/* Writes a work request: the octets of a Send, but only length and checksum of an RDMA Write. */
 static void
 record_put_work(FILE *file, const struct rr_work *work)
 {
@@ -315,6 +326,7 @@ record_register(
 	return record_end_with(file, error);
 }
 
+/* Writes a line for the end of a region, and returns error. */
 static int
 record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
@@ -362,6 +374,7 @@ record_close(struct rr_endpoint *base)
 
 /* ---- The filter ---- */
 
+/* Numbers an endpoint. */
 static void
 record_begin_endpoint(struct rr_filter_endpoint *endpoint)
 {

@@ -10,14 +10,18 @@
 
 enum { WORD = 64, DELAY_DEFAULT_MS = 20, CUT_DEFAULT = 8 };
 
+/* The longest delay, in nanoseconds. */
 static const uint64_t delay_limit = 3600 * RR_SECOND;
 
+/* The names of actions and operations, in the order of their enums. */
 static const char *const actions[] = { "fail", "delay", "cut", "reorder", "flush", "drop", "corrupt" };
 static const char *const operations[] = { "connect", "accept", "send", "write", "read", "register", "receive",
 	"complete" };
 
+/* The bit of an operation. */
 #define BIT(operation) (1u << RR_FAULT_##operation)
 
+/* The operations that each action can be done to. */
 static const unsigned applicable[RR_FAULT_ACTIONS] = {
 	[RR_FAULT_FAIL] = (1u << RR_FAULT_OPERATIONS) - 1,
 	[RR_FAULT_DELAY] = ((1u << RR_FAULT_OPERATIONS) - 1) & ~BIT(REGISTER),
@@ -43,7 +47,7 @@ rr_fault_corrupts(const struct rr_fault_script *script)
 	return script->rate && script->kinds >> RR_FAULT_CORRUPT & 1;
 }
 
-/* The words of a statement, one after the other. */
+/* Reads the words of a statement, one after the other. */
 struct reader {
 	const char *next;
 	char word[WORD];
@@ -56,7 +60,7 @@ script_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* The next word, "" at the end of the statement. */
+/* Returns the next word, "" at the end of the statement. A word that is too long is cut. */
 static const char *
 script_next_word(struct reader *reader)
 {
@@ -73,6 +77,7 @@ script_next_word(struct reader *reader)
 	return reader->word;
 }
 
+/* Whether the statement has no more words. */
 static bool
 script_at_end(struct reader *reader)
 {
@@ -81,6 +86,7 @@ script_at_end(struct reader *reader)
 	return !*reader->next || *reader->next == ';';
 }
 
+/* Sets the text that says what is wanted in place of the word that was read, and returns INVAL. */
 static int
 script_wrong(const struct reader *reader, const char *wanted)
 {
@@ -88,6 +94,7 @@ script_wrong(const struct reader *reader, const char *wanted)
 		reader->word);
 }
 
+/* Returns the place of a name among count names; count: it is not there. */
 static int
 script_find(const char *const *names, int count, const char *name, size_t length)
 {
@@ -97,7 +104,8 @@ script_find(const char *const *names, int count, const char *name, size_t length
 	return count;
 }
 
-/* A decimal number; what follows it is left in *end. */
+/* Reads a decimal number; *end becomes the text behind it. False: the word does not begin with a number, or
+ * it is too large. */
 static bool
 script_read_number(const char *word, uint64_t *number, const char **end)
 {
@@ -109,6 +117,7 @@ script_read_number(const char *word, uint64_t *number, const char **end)
 	return *word >= '0' && *word <= '9' && !errno;
 }
 
+/* Reads a time with its unit, as nanoseconds. */
 static bool
 script_read_time(const char *word, uint64_t *time)
 {
@@ -131,6 +140,7 @@ script_read_time(const char *word, uint64_t *time)
 	return false;
 }
 
+/* Reads the argument of a rule, if there is one: the delay, or the octets that are left. */
 static int
 script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 {
@@ -152,6 +162,7 @@ script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 	return 0;
 }
 
+/* Reads the rest of a statement for an action: operation, number, argument. */
 static int
 script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
 {
@@ -178,6 +189,7 @@ script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_
 	return script_read_argument(reader, rule);
 }
 
+/* Reads a list of actions, "drop,delay", as bits. */
 static bool
 script_read_kinds(const char *list, uint32_t *kinds)
 {
@@ -195,6 +207,7 @@ script_read_kinds(const char *list, uint32_t *kinds)
 	}
 }
 
+/* Reads a fraction above 0, at most 1, as a part of 2^32. */
 static bool
 script_read_rate(const char *word, uint32_t *rate)
 {
@@ -207,13 +220,15 @@ script_read_rate(const char *word, uint32_t *rate)
 	return true;
 }
 
+/* Reads the rest of a statement for random faults. */
 static int
 script_read_random(struct reader *reader, struct rr_fault_script *script)
 {
 	const char *end = "";
 
 	script->rate = UINT32_MAX / 100;
-	script->kinds = ((1u << RR_FAULT_ACTIONS) - 1) & ~(1u << RR_FAULT_CORRUPT); /* not every path can */
+	/* Not every path has checksums. */
+	script->kinds = ((1u << RR_FAULT_ACTIONS) - 1) & ~(1u << RR_FAULT_CORRUPT);
 	script->delay_max = (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;
 	while (!script_at_end(reader)) {
 		const char *word = script_next_word(reader);
@@ -233,6 +248,7 @@ script_read_random(struct reader *reader, struct rr_fault_script *script)
 	return 0;
 }
 
+/* Reads a statement; an empty one has no effect. */
 static int
 script_read_statement(struct reader *reader, struct rr_fault_script *script)
 {

@@ -14,9 +14,9 @@
  *   statement  action operation N[+] [argument]
  *            | "random" { "seed="N | "rate="FRACTION | "delay="TIME | "kinds="action{","action} }
  *
- * "drop send 17": the connection whose Send is the 17th of the fabric drops at it. "fail register 3+": so do
- * the third and all that follow. "delay complete 5 20ms", "cut write 2 100". Operations are counted from 1,
- * over all connections of the fabric.
+ * Operations are counted from 1, over all connections of the fabric. "drop send 17" drops the connection of
+ * the 17th Send. "fail register 3+" fails the third registration and all that follow. Other examples are
+ * "delay complete 5 20ms" and "cut write 2 100".
  */
 enum rr_fault_action {
 	RR_FAULT_FAIL,
@@ -30,6 +30,7 @@ enum rr_fault_action {
 	RR_FAULT_NONE = RR_FAULT_ACTIONS
 };
 
+/* The operations that a fault can be done to. */
 enum rr_fault_operation {
 	RR_FAULT_CONNECT,
 	RR_FAULT_ACCEPT,
@@ -42,20 +43,23 @@ enum rr_fault_operation {
 	RR_FAULT_OPERATIONS
 };
 
+/* The most rules of a script. */
 enum { RR_FAULT_RULES = 32 };
 
+/* A statement: the action that is done to the operation of that number. */
 struct rr_fault_rule {
 	enum rr_fault_action action;
 	enum rr_fault_operation operation;
-	uint64_t number, argument; /* argument: ns of a delay, octets that are left of what is cut */
-	bool onward;               /* also all that follow */
+	uint64_t number, argument; /* argument: ns of a delay, octets that are left by a cut */
+	bool onward;               /* also to all operations that follow */
 };
 
+/* A script, as rr_fault_parse() reads it. */
 struct rr_fault_script {
 	struct rr_fault_rule rules[RR_FAULT_RULES];
 	uint32_t rule_count;
 	uint64_t seed;
-	uint32_t rate;      /* of 2^32: how likely an operation has a random fault; 0: never */
+	uint32_t rate;      /* of 2^32: the chance of an operation to have a random fault; 0: never */
 	uint32_t kinds;     /* a bit for each action that may be chosen */
 	uint64_t delay_max; /* ns */
 };
@@ -63,10 +67,10 @@ struct rr_fault_script {
 /* Whether the action can be done to the operation. */
 bool rr_fault_applies(enum rr_fault_action action, enum rr_fault_operation operation);
 
-/* Whether the script damages octets on their way: then CRCs are needed. */
+/* Whether the script damages octets on their way, so that the path needs CRCs. */
 bool rr_fault_corrupts(const struct rr_fault_script *script);
 
-/* Reads source. -RPCRDMA_ERR_INVAL with a text that shows where it is wrong. */
+/* Reads source into script. -RPCRDMA_ERR_INVAL, with a text that shows the wrong word. */
 int rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_text *text);
 
 #endif

@@ -6,22 +6,24 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * A batch lies beside the payload that it refers to: headers, trailers and
- * small payloads are in metas, one behind the other, so that the trailer of
- * an FPDU and the header of the next one are one vector. An engine has one
- * while TCP has not taken all of it; else it lies on the fabric's free list.
+ * A batch is a list of vectors, the octets that leave next. Payload stays where it is, and the vectors refer
+ * to it; headers, trailers and small payloads are copied to metas, one behind the other, so that the trailer
+ * of an FPDU and the header of the next one are one vector. An engine has a batch while TCP has not taken all
+ * of its octets; other batches lie on the fabric's free list.
  */
 
-/* A test damages an octet by a copy of that octet: its payload becomes two vectors more. */
+/* The further vectors of a payload with an octet that a test damages: the octet is copied, and parts the
+ * payload. */
 enum { SPOILT_VECTORS = 2 };
 
-/* Batches that are kept for reuse. An endpoint gives its batch back before the next endpoint sends, unless
- * TCP takes no more. */
+/* The most batches that are kept for reuse. An endpoint gives its batch back before the next endpoint sends,
+ * unless TCP takes no more octets. */
 enum { KEPT_MAX = 64 };
 
-/* Markers in one FPDU. */
+/* The most markers in an FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
+/* Sets how full the batch may be for another FPDU to be put into it. */
 static void
 batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {
@@ -78,7 +80,7 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 	       batch->octets <= batch->octets_most;
 }
 
-/* As rr_iwarp_batch_append(), with one bit of the octet at fpdu->spoil turned. */
+/* Appends as rr_iwarp_batch_append() does, with a bit of the octet at fpdu->spoil turned. */
 static void
 batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 {
@@ -95,6 +97,7 @@ batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size
 	fpdu->spoil = SIZE_MAX;
 }
 
+/* Appends octets of an FPDU, markers among them, and continues its CRC. */
 static void
 batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
@@ -110,14 +113,16 @@ batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 	rr_iwarp_batch_append(fpdu->batch, data, size);
 }
 
-/* RFC 5044, 4.3: markers are used where the peer asks for them, one every 512 octets of the stream. */
+/* Whether a marker comes next. RFC 5044, 4.3: markers are used where the peer asks for them, at every 512th
+ * octet of the stream. */
 static bool
 batch_marker_is_due(const struct rr_iwarp_tx *tx)
 {
 	return tx->markers && tx->gathered % RR_MPA_MARKER_INTERVAL == 0;
 }
 
-/* RFC 5044, 4.3: "All MPA Markers are included in the containing FPDU CRC calculation". */
+/* Appends a marker that is `back` octets behind the beginning of the FPDU. RFC 5044, 4.3: "All MPA Markers
+ * are included in the containing FPDU CRC calculation". */
 static void
 batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 {
@@ -150,14 +155,15 @@ rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint
 	}
 }
 
-/* The place where the next octets of a header or a trailer are written; batch_put_meta() then appends them.
- */
+/* Returns the place where the next octets of a header or a trailer are written; batch_put_meta() then appends
+ * them. */
 static uint8_t *
 batch_meta(const struct rr_iwarp_fpdu *fpdu)
 {
 	return fpdu->batch->metas + fpdu->batch->meta;
 }
 
+/* Appends size octets that were written at batch_meta(). */
 static void
 batch_put_meta(struct rr_iwarp_fpdu *fpdu, size_t size)
 {
@@ -205,7 +211,7 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 	size_t pad = rr_fpdu_pad(fpdu->ulpdu);
 
 	memset(batch_meta(fpdu), 0, RR_IWARP_TAIL_MAX);
-	/* Without a CRC the field is 0, as the pad is, and both are put as one. */
+	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. */
 	if (fpdu->plain) {
 		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
 		fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
@@ -233,11 +239,11 @@ rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_
 	rr_ddp_put_send(fpdu + RR_FPDU_LENGTH_SIZE, work->kind == RR_WORK_SEND_INVALIDATE,
 		work->remote_handle, ++engine->tx.send_msn);
 	for (uint32_t i = 0; i < work->sge_count; i++) {
-		if (work->sges[i].length > 0) /* an empty one may be nowhere */
+		if (work->sges[i].length > 0) /* an empty sge may have no address */
 			memcpy(to, work->sges[i].addr, work->sges[i].length);
 		to += work->sges[i].length;
 	}
-	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC, or a little more */
+	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC; it may reach past the end of the FPDU */
 	batch->meta += (uint32_t)size;
 	engine->tx.gathered += size;
 	rr_iwarp_batch_append(batch, fpdu, size);

@@ -11,15 +11,16 @@
 /*
  * The ways in which a connection ends:
  *
- *   fault       the peer broke the protocol: what TCP has begun to take still
- *               leaves, then a Terminate (CLOSING)
+ *   fault       the peer broke the protocol: octets that TCP has begun to take still
+ *               leave, then a Terminate (CLOSING)
  *   drained     the owner disconnected, and all is done (CLOSING)
  *   over        TCP is gone, the peer terminated, or memory must not be
  *               touched any more
  *
- * CLOSING becomes OVER when the peer closes, or the owner is tired of waiting.
+ * CLOSING becomes OVER when the peer closes, or the owner's limit is over.
  */
 
+/* Gives back the receive, and forgets the message that was arriving. */
 static void
 end_stop_receiving(struct rr_iwarp *engine)
 {
@@ -33,6 +34,7 @@ end_stop_receiving(struct rr_iwarp *engine)
 	rx->blocked = false;
 }
 
+/* Sets the status and the text of the end. */
 static void
 end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
 {
@@ -40,7 +42,8 @@ end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list ar
 	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
 }
 
-/* RFC 5040, figure 10: which causes come with the header of the message that was wrong. */
+/* Adds the header of the wrong message to the Terminate, as far as RFC 5040, figure 10 has it for this cause.
+ */
 static void
 end_describe(struct rr_terminate *terminate, const uint8_t *head)
 {
@@ -59,7 +62,8 @@ end_describe(struct rr_terminate *terminate, const uint8_t *head)
 		terminate->read_request = ddp + RR_DDP_UNTAGGED_SIZE;
 }
 
-/* It is so small that there is one at most. */
+/* Inserts a marker at octet `at` of the FPDU, whose new size is returned. The FPDU is so small that it has
+ * one marker at most. */
 static size_t
 end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 {
@@ -68,7 +72,7 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 	return size + RR_MPA_MARKER_SIZE;
 }
 
-/* The FPDU of the Terminate, which leaves behind the batch. */
+/* Writes the FPDU of the Terminate, which leaves behind the batch. */
 static void
 end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
@@ -96,16 +100,17 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
 }
 
+/* Ends the connection for a fault of the peer: a Terminate with this cause leaves. */
 static enum rr_iwarp_outcome
 end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
-	/* A peer cannot know yet that access was ended: it did nothing wrong. */
+	/* A peer that cannot know yet that its access was ended did nothing wrong: there is no warning. */
 	if (!engine->revoked)
 		rr_log_peer(engine->shared->log, engine->base.peer, "%s: %s", engine->base.peer,
 			engine->text.text);
 	end_stop_receiving(engine);
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
-	/* RFC 5044, 7.1.2 lets a responder speak once an FPDU has come: this one has. */
+	/* RFC 5044, 7.1.2 lets a responder send once an FPDU has come, and the wrong FPDU has come. */
 	end_write_terminate(engine, cause, head);
 	return RR_IWARP_ENDED;
 }
@@ -135,6 +140,7 @@ rr_iwarp_confirm_fault(struct rr_iwarp *engine)
 	return end_for(engine, engine->rx.cause, engine->rx.head);
 }
 
+/* Whether a Terminate of the peer says that this side accessed memory that it must not access. */
 static bool
 end_is_about_access(const struct rr_terminate *terminate)
 {
@@ -154,7 +160,7 @@ enum rr_iwarp_outcome
 rr_iwarp_terminated(struct rr_iwarp *engine)
 {
 	const size_t before = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
-	/* One that is longer than any can be is not all there. */
+	/* A Terminate that is longer than any can be is read as far as the buffer goes. */
 	size_t size = rr_min(RR_FPDU_LENGTH_SIZE + (size_t)engine->rx.ulpdu, RR_IWARP_HEAD_MAX);
 	struct rr_terminate terminate;
 	char text[160] = "no cause given";
@@ -192,7 +198,7 @@ rr_iwarp_eof(struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
 
-	/* Who knows revision 1 only may close rather than answer. */
+	/* A peer that knows revision 1 only may close the connection rather than answer. */
 	engine->again = engine->state == RR_IWARP_REPLY && !engine->setup->have && !engine->old;
 	if (engine->state == RR_IWARP_REPLY)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_PEER,
@@ -234,6 +240,7 @@ rr_iwarp_drain(struct rr_iwarp *engine)
 	engine->draining = true;
 }
 
+/* Completes all work requests of a list as cancelled. */
 static void
 end_cancel_all(struct rr_iwarp *engine, struct rr_list *works)
 {

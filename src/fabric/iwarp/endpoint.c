@@ -8,11 +8,14 @@
 #include "base/errno.h"
 #include "fabric/iwarp/socket.h"
 
-/* What an endpoint does when something happens to it: the table of rr_iwarp_endpoint_event() says it. */
+/* The actions of an endpoint: the table in rr_iwarp_endpoint_event() says which action an event has in each
+ * state. */
 
+/* The time for TCP to connect. */
 static const uint64_t connect_limit = 10 * RR_SECOND;
 
-/* The rest of an FPDU or of a Send, which may hold a receive of the shared pool, comes within this time. */
+/* The time within which the rest of an FPDU or of a Send must come, as it may hold a receive of the shared
+ * pool. */
 static const uint64_t owed_limit = 60 * RR_SECOND;
 
 static struct rr_loop *
@@ -40,13 +43,15 @@ rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_en
 
 /* ---- TCP comes up ---- */
 
+/* TCP has connected (error 0) or has not (error: a negative errno value). */
 static void
 endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_UP);
-	/* The peer accepted the first TCP connection and hung up: that is the cause worth reporting. */
+	/* The peer accepted the first TCP connection and closed it without an answer: that is the cause to
+	 * report. */
 	if (error && engine->old)
 		rr_iwarp_eof(engine);
 	else if (error)
@@ -71,6 +76,7 @@ rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- The socket leaves ---- */
 
+/* Closes the socket, and disarms all timers. */
 static void
 endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 {
@@ -85,8 +91,8 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 	endpoint->fd = -1;
 }
 
-/* Over a new TCP connection, for a peer that closed the first one without an answer. False: there can be no
- * such connection. */
+/* Connects once more, for a peer that closed the first TCP connection without an answer. False: no further
+ * connection is possible. */
 static bool
 endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 {
@@ -106,8 +112,9 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 /* ---- Actions ---- */
 
 /*
- * After all that was to leave: a Read Request that has left lets the Sends in front of its data in. What
- * these Sends bring about, such as Read Responses, is to leave, too.
+ * Goes on with octets that were blocked, after all that was to leave has left: a Read Request that has left
+ * lets the Sends in front of its data in. These Sends may bring about further octets, such as Read Responses:
+ * another turn is due then.
  */
 static void
 endpoint_resume(struct rr_iwarp_endpoint *endpoint)
@@ -120,12 +127,13 @@ endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* Each FPDU that comes extends the time for the next, but not that for the rest of a Send. */
+/* Arms the timer `owed` while the peer owes the rest of an FPDU or of a Send. Each FPDU that comes extends
+ * the time for the next FPDU, but not the time for the rest of a Send. */
 static void
 endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 {
 	const struct rr_iwarp_rx *rx = &endpoint->engine.rx;
-	/* Sends count from the other end, so that no Send has the number of an FPDU. */
+	/* Sends are numbered from the other end, so that no Send has the number of an FPDU. */
 	uint64_t debt = rx->receive ? UINT64_MAX - rx->send_msn : rx->count;
 
 	if (!rr_iwarp_is_owed(&endpoint->engine))
@@ -135,7 +143,7 @@ endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 	endpoint->debt = debt;
 }
 
-/* The engine has become what one of the events says. */
+/* Passes a change of the engine's state on, as an event of the endpoint. */
 static void
 endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 {
@@ -152,6 +160,7 @@ endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 	}
 }
 
+/* The end of the turn: writes, goes on reading, and sets what the socket is watched for. */
 static void
 endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 {
@@ -172,6 +181,7 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 	rr_loop_want(endpoint_loop(endpoint), &endpoint->watch, wanted);
 }
 
+/* Does nothing. */
 static void
 endpoint_hold(struct rr_iwarp_endpoint *endpoint)
 {
@@ -184,6 +194,7 @@ endpoint_tcp_connected(struct rr_iwarp_endpoint *endpoint)
 	endpoint_connected(endpoint, rr_socket_error(endpoint->fd));
 }
 
+/* Reads, and hands the request over to the listener's user when it has come. */
 static void
 endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 {
@@ -192,15 +203,16 @@ endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 		rr_iwarp_listener_hand_over(endpoint);
 }
 
-/* The socket has octets, or its end, although reading is not wanted: this is the end, and what was not read
- * is not wanted any more. */
+/* The socket has octets, or its end, although reading is not asked for: this can only be the end, and octets
+ * that were not read are not wanted any more. */
 static void
 endpoint_hung_up(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_iwarp_stream_lost(endpoint, ECONNRESET);
 }
 
-/* The limit was for the connection to come up; a disconnection sets a limit of its own. */
+/* Disarms the timer, whose limit was for the connection to come up. A disconnection sets a limit of its own.
+ */
 static void
 endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 {
@@ -208,7 +220,7 @@ endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->timer);
 }
 
-/* The responder's connection is established when its reply has left. */
+/* Tells the responder's owner that the connection is established, once the MPA reply has left. */
 static void
 endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 {
@@ -222,6 +234,7 @@ endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 	engine->base.handler(engine->base.ctx, &event);
 }
 
+/* Sends FIN, once all octets have left. */
 static void
 endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 {
@@ -233,6 +246,7 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SHUT);
 }
 
+/* The engine closes: its last octets leave within the limit. */
 static void
 endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 {
@@ -241,6 +255,7 @@ endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 	endpoint_shut(endpoint);
 }
 
+/* TCP did not connect in time. */
 static void
 endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 {
@@ -248,6 +263,7 @@ endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* The peer did not do in time what the state asks for. */
 static void
 endpoint_overdue(struct rr_iwarp_endpoint *endpoint)
 {
@@ -262,6 +278,7 @@ endpoint_overdue(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* Frees an endpoint whose request did not come. */
 static void
 endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 {
@@ -269,7 +286,7 @@ endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* The owner of the endpoint learns of the end. */
+/* Reports the end to the owner of the endpoint, unless another TCP connection is tried. */
 static void
 endpoint_report(struct rr_iwarp_endpoint *endpoint)
 {
@@ -308,7 +325,7 @@ rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoi
 			/* HUNG_UP, WRITABLE */ endpoint_hung_up, endpoint_hold,
 			/* LIMIT, OPEN */     endpoint_overdue, endpoint_hold,
 			/* CLOSES, OVER */    endpoint_hold,    endpoint_drop_pending },
-		/* The socket is not watched; an end has no handler to call. */
+		/* The socket is not watched. There is no handler yet that could be called at the end. */
 		[RR_IWARP_ENDPOINT_OFFERED] = {
 			/* TURN, READABLE */  endpoint_settle,  endpoint_hold,
 			/* HUNG_UP, WRITABLE */ endpoint_hold,  endpoint_hold,
@@ -355,8 +372,9 @@ rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoi
 	table[endpoint->state][event](endpoint);
 }
 
-/* ---- Where events come from ---- */
+/* ---- Sources of events ---- */
 
+/* The socket is readable or writable. */
 static void
 endpoint_ready(struct rr_watch *watch, unsigned events)
 {
@@ -371,12 +389,14 @@ endpoint_ready(struct rr_watch *watch, unsigned events)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* The task at the end of the turn. */
 static void
 endpoint_run(struct rr_task *task)
 {
 	rr_iwarp_endpoint_event(rr_container(task, struct rr_iwarp_endpoint, task), RR_IWARP_ENDPOINT_TURN);
 }
 
+/* The timer of the endpoint's state expired. */
 static void
 endpoint_expired(struct rr_timer *timer)
 {
@@ -384,6 +404,7 @@ endpoint_expired(struct rr_timer *timer)
 		rr_container(timer, struct rr_iwarp_endpoint, timer), RR_IWARP_ENDPOINT_LIMIT);
 }
 
+/* The rest of an FPDU or of a Send did not come in time. */
 static void
 endpoint_stalled(struct rr_timer *timer)
 {
@@ -394,6 +415,7 @@ endpoint_stalled(struct rr_timer *timer)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* The peer's TCP does not answer any more. */
 static void
 endpoint_peer_is_dead(struct rr_alive *alive)
 {
@@ -409,6 +431,7 @@ rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint)
 	rr_alive_start(&endpoint->alive, endpoint_loop(endpoint), endpoint->fd, RR_ALIVE_LIMIT);
 }
 
+/* There is a receive for the endpoint that waited. */
 static void
 endpoint_wake(struct rr_receive_wait *wait)
 {

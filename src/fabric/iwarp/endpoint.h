@@ -6,8 +6,9 @@
 #include "base/spread.h"
 #include "fabric/iwarp/engine.h"
 
-/* What the files of the provider share: an engine with its socket, its place in the loop, and its timer. */
+/* Shared by the files of the provider: an engine with its socket, its place in the loop, and its timers. */
 
+/* The provider's fabric. */
 struct rr_iwarp_fabric {
 	struct rr_fabric base;
 	struct rr_iwarp_shared shared;
@@ -15,29 +16,29 @@ struct rr_iwarp_fabric {
 	uint32_t rejected_count;
 };
 
-/* The states of an endpoint. Those of the iWARP connection are its engine's: engine.h. */
+/* The states of an endpoint. The states of its iWARP connection are in engine.h. */
 enum rr_iwarp_endpoint_state {
 	RR_IWARP_ENDPOINT_CONNECTING, /* TCP connects */
-	RR_IWARP_ENDPOINT_PENDING,    /* accepted by TCP: the listener waits for the MPA request */
-	RR_IWARP_ENDPOINT_OFFERED,    /* the listener's user has the request; nothing is read, and no time is
-					 kept */
-	RR_IWARP_ENDPOINT_ACCEPTED,   /* the MPA reply has not left */
-	RR_IWARP_ENDPOINT_UP,       /* initiator: since TCP is connected; responder: the MPA reply has left */
+	RR_IWARP_ENDPOINT_PENDING,    /* TCP is connected: the listener waits for the MPA request */
+	/* The listener's user has the request; nothing is read, and no timer is armed. */
+	RR_IWARP_ENDPOINT_OFFERED,
+	RR_IWARP_ENDPOINT_ACCEPTED, /* the MPA reply has not left */
+	RR_IWARP_ENDPOINT_UP,       /* initiator: since TCP connected; responder: the MPA reply has left */
 	RR_IWARP_ENDPOINT_CLOSING,  /* the engine closes: its last octets leave, within a limit */
 	RR_IWARP_ENDPOINT_SHUT,     /* FIN was sent: the peer is to close, within that limit */
-	RR_IWARP_ENDPOINT_REJECTED, /* the fabric keeps the endpoint until the peer has closed */
+	RR_IWARP_ENDPOINT_REJECTED, /* the fabric keeps the endpoint until its peer has closed */
 	RR_IWARP_ENDPOINT_REPORTED, /* the owner has the event of the end */
 	RR_IWARP_ENDPOINT_CLOSED,   /* the loop frees it */
 	RR_IWARP_ENDPOINT_STATES
 };
 
-/* What happens to an endpoint; endpoint.c has the table of states and events. */
+/* The events of an endpoint; endpoint.c has the table of states and events. */
 enum rr_iwarp_endpoint_event {
 	RR_IWARP_ENDPOINT_TURN,     /* the end of the turn */
 	RR_IWARP_ENDPOINT_READABLE, /* the socket has octets, or its end */
-	RR_IWARP_ENDPOINT_HUNG_UP,  /* the same, although reading was not asked for */
+	RR_IWARP_ENDPOINT_HUNG_UP,  /* likewise, although reading was not asked for */
 	RR_IWARP_ENDPOINT_WRITABLE,
-	RR_IWARP_ENDPOINT_LIMIT,  /* the timer expired */
+	RR_IWARP_ENDPOINT_LIMIT,  /* the timer of the state expired */
 	RR_IWARP_ENDPOINT_OPEN,   /* the engine is open, */
 	RR_IWARP_ENDPOINT_CLOSES, /* closes, */
 	RR_IWARP_ENDPOINT_OVER,   /* or is over */
@@ -45,40 +46,44 @@ enum rr_iwarp_endpoint_event {
 };
 
 /*
- * Ownership: a listener owns the endpoints whose request has not come yet, its user those that were handed
- * over, the fabric those that the user rejected. A closed endpoint is buried, as its own handler may close
- * it.
+ * An endpoint of the provider. Ownership: a listener owns the endpoints whose request has not come yet; its
+ * user owns those that were handed over; the fabric owns those that the user rejected. A closed endpoint is
+ * buried, as its own handler may close it.
  */
 struct rr_iwarp_endpoint {
 	struct rr_iwarp engine;          /* begins with struct rr_endpoint */
 	int fd;                          /* -1: closed */
-	struct rr_spread_member *spread; /* an accepted connection counts as its; else NULL */
+	struct rr_spread_member *spread; /* the member that an accepted connection counts for; else NULL */
 	struct rr_watch watch;           /* its fd is -1: not watched */
 	struct rr_timer timer;
 	struct rr_alive alive;
-	struct rr_timer owed; /* limits how long the rest of an FPDU or of a Send may take */
-	uint64_t debt;        /* which FPDU or Send that is */
-	struct rr_task task;  /* at the end of the turn: what is to leave, and what has changed */
-	struct rr_list link;  /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected */
-	struct rr_iwarp_listener *listener; /* whose pending it is */
+	struct rr_timer owed;               /* limits how long the rest of an FPDU or of a Send may take */
+	uint64_t debt;                      /* the number of that FPDU or Send */
+	struct rr_task task;                /* at the end of the turn: writes, and handles changes of state */
+	struct rr_list link;                /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected */
+	struct rr_iwarp_listener *listener; /* the listener while the endpoint is pending; else NULL */
 	enum rr_iwarp_endpoint_state state;
 	bool full;                       /* TCP takes no more for now */
-	struct sockaddr_storage address; /* that it connects to */
+	struct sockaddr_storage address; /* the address that it connects to */
 	socklen_t address_size;
-	uint64_t drained_by; /* ns: when the disconnection that its owner asked for must be over */
-	uint64_t next_emss;  /* how far the stream goes with the segment size that is known */
+	/* Ns: the time by which the disconnection that its owner asked for must be over. */
+	uint64_t drained_by;
+	/* The octet of the stream from which on the segment size is to be asked for again. */
+	uint64_t next_emss;
 };
 
+/* The most endpoints that wait for their request, of a listener, or that were rejected, of a fabric. */
 enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
 
-/* How long a disconnection may take without the peer taking anything, and in all: a peer that reads from this
- * side, or takes what was posted in small pieces, could go on for ever. */
+/* The limits of a disconnection: without the peer taking an octet, and in all. A peer that reads from this
+ * side, or takes the octets in small pieces, could otherwise go on for ever. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
 #define RR_IWARP_DRAINING_MAX   (60 * RR_SECOND)
 
-/* How long a peer may take to close after the last octets for it, or after a rejection. */
+/* The time for a peer to close after its last octets have left, or after a rejection. */
 #define RR_IWARP_CLOSING_LIMIT RR_SECOND
 
+/* A listener of the provider; pause is armed while no connection can be accepted. */
 struct rr_iwarp_listener {
 	struct rr_listener base;
 	int fd;
@@ -114,51 +119,54 @@ rr_iwarp_fabric(const struct rr_iwarp_endpoint *endpoint)
 	return rr_iwarp_fabric_of(endpoint->engine.base.fabric);
 }
 
-/* With this socket; NULL: no memory. */
+/* Makes an endpoint with the socket fd. NULL: no memory. */
 struct rr_iwarp_endpoint *rr_iwarp_endpoint_new(
 	struct rr_iwarp_fabric *fabric, int fd, const struct sockaddr *peer);
 
-/* Waits for its descriptor, for at most limit nanoseconds. -RPCRDMA_ERR_SYSTEM. */
+/* Watches the endpoint's descriptor; limit: nanoseconds until the event LIMIT comes, or 0.
+ * -RPCRDMA_ERR_SYSTEM. */
 int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted, uint64_t limit);
 
-/* Waits no longer; no effect where it does not wait. */
+/* Ends the watch of the descriptor; no effect where it is not watched. */
 void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
 
-/* Begins to connect to its address, with the request that the engine has. */
+/* Begins to connect to the endpoint's address; the MPA request of its engine follows. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
-/* Changes the state, which is traced. */
+/* rr_iwarp_endpoint_set_state() changes the state and traces that; rr_iwarp_endpoint_event() does what an
+ * event asks for in the present state. */
 void rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state);
 void rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_event event);
 
-/* TCP is connected: from now on, a peer whose TCP is silent is dead. */
+/* Begins to watch the peer's TCP, which is connected: a peer whose TCP is silent is dead. */
 void rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint);
 
 /* Has the event TURN come at the end of the turn. */
 void rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint);
 
-/* Closes and frees it. */
+/* Closes and frees the endpoint. */
 void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
 
-/* The same for one that was rejected. */
+/* Closes and frees an endpoint that was rejected. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
-/* stream.c: reads and writes as much as one turn may. */
+/* stream.c: read and write as much as one turn may. */
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
-/* In the middle of a turn, writes once. Octets that TCP does not take now leave at the end of the turn. */
+/* Writes once, in the middle of a turn. Octets that TCP does not take now leave at the end of the turn. */
 void rr_iwarp_stream_flush(struct rr_iwarp *engine);
 
-/* The connection of TCP is lost, with this errno value. */
+/* Ends the connection after an error of TCP; error: an errno value. */
 void rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error);
 
-/* A request is there, or its endpoint is over: it is pending no longer. */
+/* Takes the endpoint out of its listener's list: its request has come, or it is over. */
 void rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint);
 
-/* The endpoint's request is there: hands it over. */
+/* Hands the endpoint, whose request has come, over to the listener's user. */
 void rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint);
 
+/* listener.c: the operations of struct rr_fabric_ops. */
 int rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);
 int rr_iwarp_listener_address(struct rr_listener *base, struct sockaddr_storage *address);

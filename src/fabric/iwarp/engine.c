@@ -50,6 +50,7 @@ rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state)
 	engine->state = state;
 }
 
+/* Frees all work requests of a list, without events. */
 static void
 engine_forget(struct rr_iwarp_shared *shared, struct rr_list *works)
 {
@@ -78,6 +79,7 @@ rr_iwarp_release(struct rr_iwarp *engine)
 	rr_regions_destroy(&engine->regions, env);
 }
 
+/* Returns the octets of engine->frame that have not left, as a vector. */
 static uint32_t
 engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 {
@@ -87,6 +89,7 @@ engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 	return 1;
 }
 
+/* Returns the vectors of the batch that have not left. No more octets go into the batch from now on. */
 static uint32_t
 batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 {
@@ -98,7 +101,7 @@ batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 uint32_t
 rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 {
-	/* Sends that were copied are in front of what was queued since. */
+	/* Sends that were copied come first in the batch: requests that were queued since go behind them. */
 	if (engine->tx.batch && engine->tx.batch->open && engine->state == RR_IWARP_OPEN)
 		rr_iwarp_gather(engine);
 	if (engine->tx.batch)
@@ -114,6 +117,6 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 		rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 		engine->status = rr_fail(&engine->text, 0, "disconnected");
 	}
-	/* The gathering may have found that the peer is at fault. */
+	/* Gathering may have found a fault of the peer, and a Terminate may leave now. */
 	return engine->frame_at < engine->frame_size ? engine_frame_output(engine, vectors) : 0;
 }

@@ -4,70 +4,71 @@
 
 #include "fabric/iwarp/engine.h"
 
-/* What the files of the engine call of one another. */
+/* The functions of the engine's files that the other files call. */
 
 /* ---- setup.c ---- */
 
-/* More octets of an MPA frame are in setup.in. */
+/* Handles further octets of an MPA frame, which are in setup->in. */
 void rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets);
 
 /* ---- rx.c ---- */
 
-/* The connection is open: FPDUs are awaited. */
+/* Prepares for the first FPDU: the connection is open. */
 void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
 
 /* ---- message.c ---- */
 
+/* The outcome of a step of receiving. */
 enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 
-/* The head of an FPDU is there: checks it and sets where its payload goes. */
+/* Checks the head of an FPDU, which has come, and sets the place of its payload. */
 enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
 
-/* The same for a whole Send of length octets, of which all but the length was checked: it has a receive.
- * False: the length is wrong, or there is no receive, and nothing was changed. */
+/* Takes a receive for a whole Send of length octets, of which all but the length was checked. False: the
+ * length is wrong, or there is no receive, and nothing was changed. */
 bool rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length);
 
-/* The whole FPDU is there, and its CRC is good. */
+/* Handles an FPDU that has come to its end, with a good CRC. */
 enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
 
 /* ---- tx.c ---- */
 
-/* Enters a Read Request of the peer, with rx.ddp still being its header. */
+/* Enters a Read Request of the peer, whose header is in rx.ddp. */
 enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
 
-/* Fills a batch with as many FPDUs as are ready and fit. False: there is none. */
+/* Fills a batch with as many FPDUs as are ready and fit. False: there is no FPDU. */
 bool rr_iwarp_gather(struct rr_iwarp *engine);
 
-/* Whether anything but the batch is still to be done for what was posted or asked. */
+/* Whether all requests, those of the peer included, are done and the batch is empty. */
 bool rr_iwarp_is_idle(const struct rr_iwarp *engine);
 
-/* Whether a response has begun to leave, and has not left, from the region. */
+/* Whether a response with data of the region has begun to leave and has not left. */
 bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
 
 /* ---- batch.c ---- */
 
-/* An FPDU being put into a batch. */
+/* An FPDU that is being put into a batch. */
 struct rr_iwarp_fpdu {
 	struct rr_iwarp *engine;
 	struct rr_iwarp_batch *batch;
 	size_t ulpdu;
-	bool plain; /* no CRC and no markers: nothing but the pieces themselves goes into the batch */
+	bool plain; /* without CRC and markers: its pieces go into the batch as they are */
 	uint32_t crc;
-	uint64_t start; /* where in the stream it begins */
-	size_t spoil;   /* octets up to the one that is to be damaged; SIZE_MAX: none is */
+	uint64_t start; /* the octet of the stream at which it begins */
+	size_t spoil;   /* octets in front of the octet that is to be damaged; SIZE_MAX: no octet is */
 };
 
-/* Sees to it that there is a batch. False: no memory. */
+/* Makes sure that the engine has a batch. False: no memory. */
 bool rr_iwarp_batch_open(struct rr_iwarp *engine);
 
-/* Whether one more FPDU fits. */
+/* Whether another FPDU fits into the batch. */
 bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
 
-/* Begins an FPDU with this header; payload octets follow it. */
+/* Begins an FPDU with this header, in front of payload octets. */
 void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
 	const struct rr_ddp_header *header, uint32_t payload);
 
-/* The next size octets of the batch lie at data. */
+/* Appends size octets at data to the batch, by reference. */
 static inline void
 rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 {
@@ -82,10 +83,10 @@ rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t siz
 	batch->count++;
 }
 
-/* The same for an FPDU that is not plain: with its CRC, and markers in between. */
+/* Appends the next octets of an FPDU that is not plain, with markers in between, and continues its CRC. */
 void rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint32_t size);
 
-/* Refers to the next octets of its payload. */
+/* Appends the next octets of the FPDU, by reference. */
 static inline void
 rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 {
@@ -95,35 +96,35 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 		rr_iwarp_fpdu_refer_marked(fpdu, data, size);
 }
 
-/* Copies them. */
+/* Appends the next octets of the FPDU, by copying them. */
 void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
 
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
 
-/* The same for an FPDU that is a whole Send, which is copied, where neither a CRC nor markers are in use.
- * There is a batch. False: it has no room. */
+/* Appends a whole Send as an FPDU, by copying it, where neither CRCs nor markers are in use. The engine has a
+ * batch. False: the batch has no room. */
 bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
-/* Takes octets off the front of the batch. */
+/* Takes octets, which have left, off the front of the batch. */
 void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
 
-/* Gives the batch back, sent or not. */
+/* Gives the batch back, whether its octets have left or not. */
 void rr_iwarp_batch_close(struct rr_iwarp *engine);
 
 /* ---- end.c ---- */
 
 /*
- * The peer broke the protocol: status and text, a Terminate with this cause, and the end. head: of the FPDU
- * in question, from its length on; or NULL. Where its CRC is still to come, it is passed over until then:
- * GO_ON.
+ * Ends the connection, as the peer broke the protocol, with status and text, and a Terminate with this cause.
+ * head: the FPDU in question, from its length on; or NULL. Where the CRC of that FPDU is still to come, the
+ * rest of the FPDU is skipped first: GO_ON.
  */
 enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* The CRC is good: what was found wrong before it came is. */
+/* Ends the connection for the fault that was found before the CRC came: the CRC is good. */
 enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *engine);
 
-/* A Terminate of the peer is in rx.head. */
+/* Ends the connection, as the peer sent the Terminate that is in rx.head. */
 enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine);
 
 #endif

@@ -26,6 +26,7 @@ iwarp_destroy(struct rr_fabric *base)
 	rr_free(env, fabric);
 }
 
+/* Begins to connect to the address, with the MPA request. */
 static int
 iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size)
@@ -80,9 +81,9 @@ iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 }
 
 /*
- * RFC 5044, 7.1.4: the responder "may close the TCP connection", and the initiator, which has the reason,
- * "will close" it. So the initiator has the time to: Linux's siw, if closed upon at once, may not tell the
- * reason.
+ * Rejects, and leaves it to the initiator to close. RFC 5044, 7.1.4: the responder "may close the TCP
+ * connection", and the initiator, which has the reason, "will close" it. The siw driver of Linux may not
+ * report the reason if the connection is closed at once.
  */
 static void
 iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)

@@ -4,7 +4,8 @@
 
 #include "fabric/fabric.h"
 
-/* The iWARP provider: MPA, DDP and RDMAP (RFC 5044, 6581, 5041, 5040) over TCP sockets of this process. */
+/* Makes a fabric of the iWARP provider: MPA, DDP and RDMAP (RFC 5044, 6581, 5041, 5040) over TCP sockets of
+ * this process. Errors: INVAL (config), NOMEM. */
 int rr_iwarp_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 

@@ -9,6 +9,7 @@
 
 enum { ACCEPTS_PER_TURN = 64 };
 
+/* The time for an MPA request to come, and the pause after accepting failed. */
 static const uint64_t request_limit = 5 * RR_SECOND, pause_limit = 100 * RR_MILLISECOND;
 
 void
@@ -19,6 +20,7 @@ rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint)
 	endpoint->listener = NULL;
 }
 
+/* Closes the pending endpoint that has waited longest. */
 static void
 listener_drop_oldest(struct rr_iwarp_listener *listener)
 {
@@ -29,7 +31,7 @@ listener_drop_oldest(struct rr_iwarp_listener *listener)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* While the listener's user decides about a request, nothing is read, and no time limit holds. */
+/* While the listener's user decides about a request, nothing is read, and no time limit is set. */
 void
 rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 {
@@ -45,6 +47,7 @@ rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 		request->private_data_length);
 }
 
+/* Makes a pending endpoint for a connection that was accepted. */
 static void
 listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 {
@@ -71,14 +74,15 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 	listener->pending_count++;
 }
 
-/* Another engine's listener accepted the connection. */
+/* Takes a connection that another engine's listener accepted. */
 static void
 listener_take(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 {
 	listener_admit(rr_container(seat, struct rr_iwarp_listener, seat), fd, (const struct sockaddr *)peer);
 }
 
-/* There is no descriptor or no memory for the connection that waits: it would be reported again and again. */
+/* Stops accepting for a while: there is no descriptor or no memory for the connection that waits, and the
+ * loop would report it again and again. */
 static void
 listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 {
@@ -89,6 +93,7 @@ listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 	rr_loop_arm(loop, &listener->pause, pause_limit);
 }
 
+/* Accepts connections. */
 static void
 listener_ready(struct rr_watch *watch, unsigned events)
 {
@@ -112,6 +117,7 @@ listener_ready(struct rr_watch *watch, unsigned events)
 	}
 }
 
+/* Accepts connections again after the pause. */
 static void
 listener_go_on(struct rr_timer *timer)
 {

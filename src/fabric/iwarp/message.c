@@ -2,16 +2,19 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * Placement happens per FPDU, before its payload is read; delivery when the FPDU is whole. A message that
- * breaks the protocol ends the connection with the layer, type and code of RFC 5040, 4.8 and RFC 5041, 7.2.
+ * The messages of RDMAP. Placement happens for each FPDU, before its payload is read; delivery when the FPDU
+ * is complete. A message that breaks the protocol ends the connection with the layer, type and code of RFC
+ * 5040, 4.8 and RFC 5041, 7.2.
  */
 
+/* Ends the connection for a message of the peer that is wrong; why: the message, in words. */
 static enum rr_iwarp_outcome
 message_refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
 {
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, cause, engine->rx.head, "the peer sent %s", why);
 }
 
+/* Returns the cause for an access that was refused; read: by RDMA Read, else by RDMA Write. */
 static uint16_t
 message_cause_of(enum rr_region_fault fault, bool read)
 {
@@ -24,7 +27,7 @@ message_cause_of(enum rr_region_fault fault, bool read)
 	}
 }
 
-/* Whether the peer may access these octets, and where they are. */
+/* Sets *addr to the memory of these octets, if the peer may access them; else ends the connection. */
 static enum rr_iwarp_outcome
 message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)
@@ -42,6 +45,7 @@ message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, 
 		rr_regions_explain(regions, handle, offset, length, fault, &text));
 }
 
+/* Places the payload of an RDMA Write. */
 static enum rr_iwarp_outcome
 message_place_write(struct rr_iwarp *engine)
 {
@@ -53,6 +57,7 @@ message_place_write(struct rr_iwarp *engine)
 	return message_check_access(engine, rx->ddp.stag, rx->ddp.to, rx->payload, RR_REMOTE_WRITE, &rx->to);
 }
 
+/* Returns the RDMA Read that has waited longest for its data; NULL: no Read waits. */
 static struct rr_work_item *
 message_oldest_read(struct rr_iwarp *engine)
 {
@@ -61,7 +66,8 @@ message_oldest_read(struct rr_iwarp *engine)
 	return rr_list_empty(reads) ? NULL : rr_container(reads->next, struct rr_work_item, link);
 }
 
-/* RFC 5040, 5.2.2: the responses come in the order of the requests, and sum up to what was asked for. */
+/* Places the payload of a Read Response. RFC 5040, 5.2.2: the responses come in the order of the requests,
+ * with as many octets as were asked for. */
 static enum rr_iwarp_outcome
 message_place_response(struct rr_iwarp *engine)
 {
@@ -81,6 +87,7 @@ message_place_response(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
+/* Takes a receive for the Send that begins. */
 static enum rr_iwarp_outcome
 message_take_receive(struct rr_iwarp *engine)
 {
@@ -102,6 +109,7 @@ message_take_receive(struct rr_iwarp *engine)
 	return RR_IWARP_ENDED;
 }
 
+/* Places the payload of a Send. */
 static enum rr_iwarp_outcome
 message_place_send(struct rr_iwarp *engine)
 {
@@ -142,6 +150,7 @@ rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
 	return true;
 }
 
+/* Checks a Read Request, whose contents are in the head. */
 static enum rr_iwarp_outcome
 message_place_read_request(struct rr_iwarp *engine)
 {
@@ -174,13 +183,14 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	}
 }
 
-/* The outcome after an event, whose handler may have ended or closed the connection. */
+/* Returns the outcome after an event, whose handler may have ended or closed the connection. */
 static enum rr_iwarp_outcome
 message_outcome_of(const struct rr_iwarp *engine)
 {
 	return engine->state == RR_IWARP_OPEN ? RR_IWARP_GO_ON : RR_IWARP_ENDED;
 }
 
+/* Counts the octets of a Read Response, and completes the RDMA Read with the last of them. */
 static enum rr_iwarp_outcome
 message_deliver_response(struct rr_iwarp *engine)
 {
@@ -194,6 +204,7 @@ message_deliver_response(struct rr_iwarp *engine)
 	return message_outcome_of(engine);
 }
 
+/* Invalidates the region that a Send With Invalidate names. */
 static enum rr_iwarp_outcome
 message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 {
@@ -209,6 +220,7 @@ message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 	return RR_IWARP_GO_ON;
 }
 
+/* Hands the Send to the owner, when its last segment has come. */
 static enum rr_iwarp_outcome
 message_deliver_send(struct rr_iwarp *engine)
 {
@@ -235,6 +247,7 @@ message_deliver_send(struct rr_iwarp *engine)
 	return message_outcome_of(engine);
 }
 
+/* Checks the access that a Read Request asks for, and enters the request. */
 static enum rr_iwarp_outcome
 message_deliver_read_request(struct rr_iwarp *engine)
 {

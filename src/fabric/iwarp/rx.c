@@ -6,23 +6,23 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * An FPDU passes three phases: its head (length, DDP header, and the whole of
- * messages that have no payload to be placed), its payload, its tail (pad and
- * CRC). The octets come in two ways: long payloads by themselves, because
- * rr_iwarp_space() had their place read into; everything else through the
- * scratch buffer that all engines share, from which the phases take what they
- * need. Nothing is left there when rr_iwarp_received() returns.
+ * An FPDU passes three phases: its head (length, DDP header, and the whole of messages that have no payload
+ * to be placed), its payload, its tail (pad and CRC). The octets of a long payload are read into their place,
+ * which rr_iwarp_space() returned. All other octets are read into the scratch buffer that all engines share,
+ * and the phases take from there what they need. Nothing is left there when rr_iwarp_received() returns.
  *
- * Most FPDUs are short and lie in the scratch buffer from one end to the other: rx_take_whole() takes such an
- * FPDU in one step, with the same checks in the same order.
+ * Most FPDUs are short and complete in the scratch buffer: rx_take_whole() takes such an FPDU in one step,
+ * with the same checks in the same order.
  */
 
 enum {
-	DIRECT_MIN = 4096, /* payload shorter than this is copied rather than read by itself */
-	BULK_MIN = 16384,  /* behind payload longer than this, only the next head is read into scratch */
+	DIRECT_MIN = 4096, /* payload shorter than this is copied out of the scratch buffer */
+	/* Behind payload longer than this, only the next head is read into the scratch buffer. */
+	BULK_MIN = 16384,
 	RX_WHOLE_MIN = RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE + RR_FPDU_CRC_SIZE,
 };
 
+/* Begins the next FPDU. */
 static void
 rx_expect_head(struct rr_iwarp_rx *rx)
 {
@@ -40,6 +40,7 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 	rx_expect_head(rx);
 }
 
+/* Whether the payload that is left is read into its place. */
 static bool
 rx_goes_direct(const struct rr_iwarp_rx *rx)
 {
@@ -47,6 +48,7 @@ rx_goes_direct(const struct rr_iwarp_rx *rx)
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
+/* Sets the vectors for the next octets of FPDUs. */
 static int
 rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
@@ -70,14 +72,15 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
 	struct rr_iwarp_setup *setup = engine->setup;
 
-	/* RFC 5044, 7.1.2: our MPA frame comes first. A peer that sends FPDUs before it has that frame has
-	 * to wait. */
+	/* RFC 5044, 7.1.2: the MPA frame of this side comes first. A peer that sends FPDUs before it has that
+	 * frame has to wait. */
 	if (engine->state <= RR_IWARP_OPEN && engine->frame_at < engine->frame_size)
 		return 0;
 	switch (engine->state) {
 	case RR_IWARP_REPLY:
 	case RR_IWARP_REQUEST:
-		/* Not an octet more than the frame has: what is behind it belongs to the next state. */
+		/* Reads not an octet more than the frame has: the octets behind the frame belong to the next
+		 * state. */
 		vectors[0] = (struct iovec){ setup->in + setup->have, setup->need - setup->have };
 		return 1;
 	case RR_IWARP_OPEN: return rx_fpdu_space(engine, vectors);
@@ -88,8 +91,8 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 	}
 }
 
-/* How many octets the head has that begins with these: the length and the control octets of an FPDU. All that
- * matters of a bad head is where it ends. */
+/* Returns the size of a head by its first octets, the length and the control octets of an FPDU. A bad head
+ * ends at the FPDU's length at the latest. */
 static uint32_t
 rx_head_size(const uint8_t *head)
 {
@@ -98,6 +101,7 @@ rx_head_size(const uint8_t *head)
 	return RR_FPDU_LENGTH_SIZE + (uint32_t)rr_min(size, rr_get_be16(head));
 }
 
+/* Begins the tail of the FPDU. */
 static void
 rx_expect_tail(struct rr_iwarp_rx *rx)
 {
@@ -106,6 +110,7 @@ rx_expect_tail(struct rr_iwarp_rx *rx)
 	rx->need = (uint32_t)rr_fpdu_pad(rx->ulpdu) + RR_FPDU_CRC_SIZE;
 }
 
+/* The head has come, or its first octets, which say how large it is: checks it and places the payload. */
 static enum rr_iwarp_outcome
 end_head(struct rr_iwarp *engine)
 {
@@ -119,10 +124,10 @@ end_head(struct rr_iwarp *engine)
 			return RR_IWARP_GO_ON;
 	}
 	rx->ulpdu = rr_get_be16(rx->head);
-	/* One that is too short even for what was read is refused by its length. */
+	/* An FPDU that is too short even for the octets that were read is refused for its length. */
 	end = RR_FPDU_LENGTH_SIZE + (uint32_t)rx->ulpdu;
 	rx->left = rx->payload = end > rx->need ? end - rx->need : 0;
-	/* Of that one, the CRC is in what was read. */
+	/* The CRC of such an FPDU is among the octets that were read. */
 	rx->checked = !engine->crc || end < rx->need;
 	rx->doubted = false;
 	outcome = rr_iwarp_place(engine);
@@ -134,7 +139,7 @@ end_head(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Octets of the payload have come, and are in their place if they have one. */
+/* Counts octets of the payload that have come, and are in their place if they have one. */
 static void
 rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 {
@@ -150,7 +155,7 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 		rx_expect_tail(rx);
 }
 
-/* The FPDU is there to its end, where its CRC field lies. */
+/* The FPDU has come to its end: checks its CRC, which lies at crc, and delivers it. */
 static enum rr_iwarp_outcome
 end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 {
@@ -167,7 +172,8 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
-/* The next octets of head or tail, of which so many are under the CRC; returns how many it took. */
+/* Takes the next octets of the head or the tail into part. The first `covered` octets of part are under the
+ * CRC. Returns how many octets it took. */
 static uint32_t
 rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
@@ -191,9 +197,9 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 }
 
 /*
- * The same for the whole of a Send in its order, without a CRC, which is most that arrives. The checks are
- * those of rr_iwarp_place(); where one of them fails, or no receive is free, 0 is returned, and nothing was
- * changed.
+ * Takes the FPDU that lies complete at data, if it is a Send in one segment, in sequence, without a CRC. Most
+ * FPDUs are. The checks are those of rr_iwarp_place(). Returns how many octets it used; 0: a check failed, or
+ * no receive is free, and nothing was changed.
  */
 static size_t
 rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
@@ -219,8 +225,8 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 }
 
 /*
- * Takes the FPDU that lies whole at data in one step; returns how many octets of it were used. Where it is
- * blocked or wrong, that is its head, and rx is as if the head had come by itself.
+ * Takes the FPDU that lies complete at data in one step; returns how many octets of it were used. Where the
+ * FPDU is blocked or wrong, that is its head, and rx is as if the head alone had come.
  */
 static size_t
 rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
@@ -246,7 +252,7 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 	return size;
 }
 
-/* Passes octets through the phases; returns how many were used before it blocked or ended. */
+/* Passes octets through the phases; returns how many were used before the engine blocked or ended. */
 static size_t
 rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -293,6 +299,7 @@ rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	return used;
 }
 
+/* Checks a marker that has come, and continues the CRC. */
 static void
 end_marker(struct rr_iwarp *engine)
 {
@@ -307,7 +314,7 @@ end_marker(struct rr_iwarp *engine)
 		rx->since += RR_MPA_MARKER_SIZE;
 }
 
-/* The same with markers in between, which are taken out. */
+/* Passes octets with markers through the phases: the markers are taken out. Returns how many were used. */
 static size_t
 rx_consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -331,12 +338,14 @@ rx_consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	return used;
 }
 
+/* Passes octets through the phases, with or without markers; returns how many were used. */
 static size_t
 rx_consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
 	return engine->rx.markers ? rx_consume_marked(engine, data, size) : rx_consume(engine, data, size);
 }
 
+/* Keeps the octets behind the head that blocked. */
 static void
 rx_stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -386,7 +395,7 @@ rr_iwarp_is_owed(const struct rr_iwarp *engine)
 	return rx->phase != RR_IWARP_HEAD || rx->have || rx->receive;
 }
 
-/* A head that blocked is tried again, then what came behind it. */
+/* Tries the head that blocked again, then takes the octets that came behind it. */
 void
 rr_iwarp_resume(struct rr_iwarp *engine)
 {

@@ -6,19 +6,19 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * The exchange of MPA frames. The initiator asks with revision 2 and its IRD
- * and ORD (RFC 6581), and with revision 1 where that is not answered at all;
- * the responder takes both. CRCs are used where either side wants them,
- * markers in the direction to whom wants them.
+ * The exchange of MPA frames. The initiator asks with revision 2 and its IRD and ORD (RFC 6581), and with
+ * revision 1 where the peer does not answer that at all; the responder takes both. CRCs are used where either
+ * side asks for them, markers in the direction to a side that asks for them.
  */
 
 enum {
-	/* Revision 1 does not say how many RDMA Reads the peer can take: any can take one. */
+	/* Revision 1 does not say how many RDMA Reads a peer can take: any peer can take one. */
 	UNKNOWN_DEPTH = 1,
 	QUOTED_MAX = 16,
-	EMSS_LEAST = 1460, /* until TCP is asked */
+	EMSS_LEAST = 1460, /* until the connection has a socket with a known segment size */
 };
 
+/* Makes the memory of the exchange, and begins to wait for the peer's frame. */
 static int
 setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 {
@@ -30,6 +30,7 @@ setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 	return 0;
 }
 
+/* Writes the MPA frame of this side, which is to leave. */
 static void
 setup_write_frame(struct rr_iwarp *engine, struct rr_mpa_frame *frame, const void *private_data, size_t size)
 {
@@ -80,7 +81,8 @@ rr_iwarp_respond(struct rr_iwarp *engine)
 	return setup_begin(engine, RR_IWARP_REQUEST);
 }
 
-/* The connection is open, with so many RDMA Reads at a time each way. */
+/* Opens the connection, with ird RDMA Reads of the peer and ord of this side at a time; markers: the peer
+ * asked for them. */
 static int
 setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
@@ -104,13 +106,15 @@ setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool marker
 
 /* ---- The responder ---- */
 
-/* RFC 6581, 9.1: a depth that is not to be negotiated is answered by the same. */
+/* Returns the depth to answer with. RFC 6581, 9.1: a depth that is not to be negotiated is answered by the
+ * same. */
 static uint16_t
 setup_answer(uint16_t asked, uint32_t own)
 {
 	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
 }
 
+/* Returns the depth that an answer means. */
 static uint32_t
 setup_depth(uint16_t answered, uint32_t own)
 {
@@ -118,9 +122,10 @@ setup_depth(uint16_t answered, uint32_t own)
 }
 
 /*
- * The reply, as far as the request determines it. RFC 6581, 9.2: "If Control Flag A is 1 in the MPA Request
- * message, then the responder MUST set Control Flag A to 1 in the MPA reply message", and an RTR indication
- * that it supports: a zero-length RDMA Write, or a zero-length RDMA Read for those who can nothing else.
+ * Returns the reply, as far as the request determines it. RFC 6581, 9.2: "If Control Flag A is 1 in the MPA
+ * Request message, then the responder MUST set Control Flag A to 1 in the MPA reply message", and an RTR
+ * indication that it supports: a zero-length RDMA Write, or a zero-length RDMA Read for an initiator that
+ * offers only that.
  */
 static struct rr_mpa_frame
 setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
@@ -156,7 +161,7 @@ rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size)
 		ird = setup_depth(reply.ird, config->read_max);
 		ord = setup_depth(reply.ord, config->read_max);
 	}
-	/* Before the request goes: the answer may be part of it. */
+	/* The reply is written before the request is freed, as private_data may be part of the request. */
 	setup_write_frame(engine, &reply, private_data, size);
 	error = setup_open_with(engine, ird, ord, request->markers);
 	if (error)
@@ -176,6 +181,7 @@ rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 }
 
+/* The MPA request has come: the owner is to accept or reject it. */
 static void
 setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
@@ -185,7 +191,8 @@ setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reque
 
 /* ---- The initiator ---- */
 
-/* How many RDMA Reads each way, where the reply says it: revision 1 does not. -RPCRDMA_ERR_NOMEM. */
+/* Opens the connection with the RDMA Reads that the reply allows; a reply of revision 1 does not say how
+ * many. -RPCRDMA_ERR_NOMEM. */
 static int
 setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -197,7 +204,7 @@ setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply
 		(uint32_t)rr_min(setup_depth(reply->ird, own), own), reply->markers);
 }
 
-/* What is in the reply and cannot be done. True if the connection ended for it. */
+/* Whether the reply asks for something that this side cannot do. The connection then ends. */
 static bool
 setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -216,6 +223,7 @@ setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *repl
 	return engine->state != RR_IWARP_OPEN;
 }
 
+/* The peer rejected the connection: ends it, with the peer's private data. */
 static void
 setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -224,6 +232,7 @@ setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	rr_iwarp_over(engine, -RPCRDMA_ERR_REJECTED, "it rejected the connection");
 }
 
+/* The MPA reply has come: opens the connection, unless the reply rejects it or is wrong. */
 static void
 setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -257,7 +266,7 @@ setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 
 /* ---- Both ---- */
 
-/* The first octets of what is not MPA, as far as they can be shown. */
+/* Copies the first octets of something that is not MPA to text, with dots for those that cannot be shown. */
 static void
 setup_quote(char *text, const uint8_t *data, size_t size)
 {
@@ -267,6 +276,7 @@ setup_quote(char *text, const uint8_t *data, size_t size)
 	text[size] = 0;
 }
 
+/* Ends the connection for an MPA frame that is wrong. */
 static void
 setup_frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
 {

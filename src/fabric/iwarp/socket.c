@@ -6,7 +6,8 @@
 #include <netinet/tcp.h>
 #include <unistd.h>
 
-/* Clients come at once after a restart; the system may have a lower bound. */
+/* The most connections that wait to be accepted, as many clients come at once after a restart (the system may
+ * have a lower bound); and the segment size where TCP does not say it. */
 enum { BACKLOG = 4096, DEFAULT_EMSS = 536 };
 
 static int
@@ -34,7 +35,7 @@ rr_socket_listen(const struct sockaddr *address, socklen_t size, bool reuse_port
 	if (fd < 0)
 		return fd;
 	socket_set(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	/* An IPv6 address is not to take the port of IPv4, too. */
+	/* An IPv6 address does not take the port of IPv4, too. */
 	if (address->sa_family == AF_INET6)
 		socket_set(fd, IPPROTO_IPV6, IPV6_V6ONLY, 1);
 	if (reuse_port)

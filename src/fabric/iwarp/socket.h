@@ -9,32 +9,32 @@
 #include <sys/uio.h>
 
 /*
- * TCP, as iWARP needs it: all system calls on sockets are here. Sockets do
- * not block and do not delay. Functions return a descriptor, octets or 0, or
- * a negative errno value.
+ * TCP, as iWARP needs it: all system calls on sockets are here. Sockets do not block and do not delay.
+ * Functions return a descriptor, octets or 0, or a negative errno value.
  */
 
+/* Makes a socket that listens at the address. */
 int rr_socket_listen(const struct sockaddr *address, socklen_t size, bool reuse_port);
 
-/* The address that it is bound to. */
+/* Sets *address to the address that the socket is bound to. */
 int rr_socket_address(int fd, struct sockaddr_storage *address);
 
-/* The next connection that came, and who it is. */
+/* Accepts the next connection; *peer becomes the peer's address. */
 int rr_socket_accept(int fd, struct sockaddr_storage *peer);
 
-/* For a connection to such an address. */
+/* Makes a socket for a connection to an address of that family. */
 int rr_socket_open(int family);
 
 /* Begins to connect; -EINPROGRESS is usual. */
 int rr_socket_connect(int fd, const struct sockaddr *address, socklen_t size);
 
-/* How connecting ended. */
+/* Returns how connecting ended. */
 int rr_socket_error(int fd);
 
-/* The largest segment that TCP sends now (EMSS). */
+/* Returns the largest segment that TCP sends now (EMSS). */
 uint32_t rr_socket_emss(int fd);
 
-/* 0: the peer sends no more. */
+/* Reads into the vectors. 0: the peer sends no more. */
 ssize_t rr_socket_read(int fd, struct iovec *vectors, int count);
 
 ssize_t rr_socket_write(int fd, const struct iovec *vectors, uint32_t count);

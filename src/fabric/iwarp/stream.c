@@ -6,15 +6,15 @@
 #include "fabric/iwarp/socket.h"
 
 /*
- * The octets of an endpoint between its engine and its socket. The socket is read when it has something, and
+ * The octets of an endpoint between its engine and its socket. The socket is read when it has octets, and
  * written at the end of the turn, so that all messages of the turn leave together. In a turn with many
- * messages, the first ones leave earlier: the peer would idle otherwise.
+ * messages, the first ones leave earlier, as the peer would be idle otherwise.
  */
 
 enum {
 	READS_PER_TURN = 16,
 	WRITES_PER_TURN = 4,
-	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked again how large its segments are */
+	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked for its segment size again */
 };
 
 void
@@ -22,8 +22,8 @@ rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error)
 {
 	struct rr_iwarp *engine = &endpoint->engine;
 
-	/* A peer that does not understand the request may close the socket with the request unread, and TCP
-	 * then sends a reset. */
+	/* A peer that does not understand the request may close the socket before it has read the request,
+	 * and TCP then sends a reset. */
 	if (engine->state == RR_IWARP_REPLY && error == ECONNRESET)
 		rr_iwarp_eof(engine);
 	else
@@ -63,7 +63,8 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 		;
 }
 
-/* FPDUs are to fit into TCP's segments, and the size of these changes. */
+/* Asks TCP for its segment size from time to time, as FPDUs are to fit into segments, and the size changes.
+ */
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
@@ -123,7 +124,7 @@ rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint)
 	for (int i = 0; i < WRITES_PER_TURN; i++)
 		if (!stream_write_once(endpoint))
 			return;
-	/* The other endpoints have their turn, too. */
+	/* The other endpoints have their turn first. */
 	endpoint->full = true;
 }
 

@@ -3,12 +3,12 @@
 #include "fabric/iwarp/engine_private.h"
 
 /*
- * Work requests leave in the order of their posting; an RDMA Read waits until
- * the peer can take it (ORD), and holds back what is behind it. Read
- * Responses alternate with them, message by message: no message is ever
- * interrupted by another.
+ * Work requests leave in the order of their posting; an RDMA Read waits until the peer can take it (ORD), and
+ * holds back the requests behind it. Read Responses alternate with work requests, message by message: a
+ * message is never interrupted by another one.
  */
 
+/* Returns the response of that number, counted from the first. */
 static struct rr_iwarp_response *
 tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 {
@@ -21,7 +21,7 @@ tx_first_of(const struct rr_list *list)
 	return rr_container(list->next, struct rr_work_item, link);
 }
 
-/* Nothing is in front of what is posted now but what the batch holds, which can take more. */
+/* Whether a request that is posted now would leave next, behind the batch, which can take more. */
 static bool
 tx_is_free(const struct rr_iwarp *engine)
 {
@@ -32,8 +32,8 @@ tx_is_free(const struct rr_iwarp *engine)
 	       (!tx->batch || tx->batch->open);
 }
 
-/* Most Sends are short and have nothing in front of them: to copy one costs less than to keep and to complete
- * it. False: the Send goes the common way. */
+/* Copies a Send into the batch, if it is short and nothing is in front of it: copying costs less than to keep
+ * the request and to complete it. False: the Send goes the common way. */
 static bool
 tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
 {
@@ -107,7 +107,8 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
-	/* RFC 5040, 5.2.1: each "MUST consume one Untagged Buffer", and so many there are. */
+	/* RFC 5040, 5.2.1: each request "MUST consume one Untagged Buffer", and there are as many as IRD
+	 * says. */
 	if (tx->response_count == tx->ird)
 		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_DDP_NO_BUFFER, engine->rx.head,
 			"the peer sent more RDMA Reads at a time than the %u that it was allowed", tx->ird);
@@ -116,8 +117,8 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 	return RR_IWARP_GO_ON;
 }
 
-/* The region may have been invalidated since the request came. A zero-length read has none (RFC 5040, 5.2.1).
- */
+/* Begins to send the response that is next. False: the region has been invalidated since the request came,
+ * and the connection ends. A zero-length read has no region (RFC 5040, 5.2.1). */
 static bool
 tx_begin_response(struct rr_iwarp *engine)
 {
@@ -137,6 +138,7 @@ tx_begin_response(struct rr_iwarp *engine)
 	return true;
 }
 
+/* Whether the first work request can leave. */
 static bool
 tx_work_is_ready(const struct rr_iwarp_tx *tx)
 {
@@ -145,7 +147,7 @@ tx_work_is_ready(const struct rr_iwarp_tx *tx)
 	return tx_first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
 }
 
-/* Chooses the next message, if there is one. */
+/* Chooses the next message. False: there is no message that can leave. */
 static bool
 tx_begin_message(struct rr_iwarp *engine)
 {
@@ -162,7 +164,7 @@ tx_begin_message(struct rr_iwarp *engine)
 	return true;
 }
 
-/* The next size octets of a work request's sges. */
+/* Appends the next size octets of a work request's sges. */
 static void
 tx_refer_to_sges(
 	struct rr_iwarp_fpdu *fpdu, struct rr_iwarp_tx *tx, const struct rr_work_item *item, uint32_t size)
@@ -171,7 +173,7 @@ tx_refer_to_sges(
 		const struct rr_sge *sge = &item->sges[tx->sge];
 		uint32_t part = (uint32_t)rr_min(size, sge->length - tx->sge_at);
 
-		if (part) /* an empty one may be nowhere */
+		if (part) /* an empty sge may have no address */
 			rr_iwarp_fpdu_refer(fpdu, (const uint8_t *)sge->addr + tx->sge_at, part);
 		size -= part;
 		tx->sge_at += part;
@@ -182,6 +184,7 @@ tx_refer_to_sges(
 	}
 }
 
+/* Appends the next FPDU of the response. */
 static void
 tx_gather_response(struct rr_iwarp *engine)
 {
@@ -209,6 +212,7 @@ tx_gather_response(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
+/* Appends the FPDU of a Read Request. */
 static void
 tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 {
@@ -223,7 +227,7 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	uint8_t data[RR_READ_REQUEST_SIZE];
 	struct rr_iwarp_fpdu fpdu;
 
-	/* The sink is known by this STag to the Read Response alone: nothing else can be placed there. */
+	/* Only the Read Response knows this STag: nothing else can be placed there. */
 	request.sink_stag = item->sink = ++tx->sink ? tx->sink : ++tx->sink;
 	rr_read_request_put(data, &request);
 	rr_iwarp_fpdu_begin(&fpdu, engine, &header, sizeof(data));
@@ -235,6 +239,7 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
+/* Sets the header of the next FPDU of a Send or an RDMA Write. */
 static void
 tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
 {
@@ -255,6 +260,7 @@ tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struc
 	}
 }
 
+/* Appends the next FPDU of the first work request. */
 static void
 tx_gather_work(struct rr_iwarp *engine)
 {
@@ -284,7 +290,7 @@ tx_gather_work(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* A zero-length RDMA Write, whose STag nobody looks at. */
+/* Appends a zero-length RDMA Write, whose STag no receiver checks. */
 static void
 tx_gather_kick(struct rr_iwarp *engine)
 {
@@ -296,7 +302,7 @@ tx_gather_kick(struct rr_iwarp *engine)
 	engine->tx.kick = false;
 }
 
-/* The next FPDU. False: there is none. */
+/* Appends the next FPDU. False: there is no FPDU. */
 static bool
 tx_gather_next(struct rr_iwarp *engine)
 {
@@ -327,6 +333,7 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 	return engine->tx.batch;
 }
 
+/* Forgets the responses that TCP has taken. */
 static void
 tx_retire_responses(struct rr_iwarp_tx *tx)
 {

@@ -16,6 +16,7 @@ rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state)
 	endpoint->state = state;
 }
 
+/* Completes all work requests of an endpoint that has ended, as cancelled. */
 static void
 loop_flush(struct rr_loop_endpoint *endpoint)
 {
@@ -25,7 +26,8 @@ loop_flush(struct rr_loop_endpoint *endpoint)
 			-RPCRDMA_ERR_CANCELLED);
 }
 
-/* Tells a handler of the end; the request that nobody has answered yet has none. */
+/* Reports the end to the owner. A request that has not been answered yet has no handler, and reports the end
+ * when it is accepted. */
 static void
 loop_finish(struct rr_loop_endpoint *endpoint)
 {
@@ -46,6 +48,7 @@ loop_finish(struct rr_loop_endpoint *endpoint)
 	rr_loop_emit(endpoint, &event);
 }
 
+/* Returns the listener at that port (in network byte order); NULL: there is no listener. */
 static struct rr_loop_listener *
 loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 {
@@ -59,6 +62,7 @@ loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 	return NULL;
 }
 
+/* Makes the peer of an endpoint that connects, and hands the request to the listener. */
 static void
 loop_find_peer(struct rr_loop_endpoint *endpoint)
 {
@@ -79,12 +83,13 @@ loop_find_peer(struct rr_loop_endpoint *endpoint)
 	rr_loop_set_state(peer, RR_LOOP_REQUESTED);
 	rr_loop_set_state(endpoint, RR_LOOP_WAITING);
 	peer->peer = endpoint;
-	peer->wait.assured = true; /* it waits for the receives of the one that connects */
+	peer->wait.assured = true; /* as the peer waits for receives of the side that connects */
 	endpoint->peer = peer;
 	listener->base.handler(
 		listener->base.ctx, &peer->base, endpoint->private_data, endpoint->private_size);
 }
 
+/* Establishes the connection of an endpoint that was accepted, for both sides. */
 static void
 loop_establish(struct rr_loop_endpoint *endpoint)
 {
@@ -100,7 +105,7 @@ loop_establish(struct rr_loop_endpoint *endpoint)
 		rr_loop_emit(peer, &event);
 }
 
-/* The caller of a function of the endpoint is not called back inside it: the task acts. */
+/* Accepts the request; the task does the rest, as the caller must not be called back inside its call. */
 static void
 loop_accept_request(struct rr_loop_endpoint *endpoint)
 {
@@ -108,13 +113,14 @@ loop_accept_request(struct rr_loop_endpoint *endpoint)
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
-/* The connection ended before it was accepted: now there is a handler to call. */
+/* The connection ended before it was accepted: now there is a handler that the task can call. */
 static void
 loop_accept_ended(struct rr_loop_endpoint *endpoint)
 {
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
+/* Ends a disconnection that takes too long. */
 static void
 loop_give_up(struct rr_loop_endpoint *endpoint)
 {
@@ -122,6 +128,7 @@ loop_give_up(struct rr_loop_endpoint *endpoint)
 		-RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
+/* Does nothing. */
 static void
 loop_hold(struct rr_loop_endpoint *endpoint)
 {

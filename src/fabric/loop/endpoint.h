@@ -6,10 +6,12 @@
 #include "fabric/regions.h"
 #include "fabric/works.h"
 
-/* What the files of the in-process provider share. */
+/* Shared by the files of the in-process provider. */
 
+/* The most private data, in octets. */
 enum { RR_LOOP_PRIVATE_MAX = 252 };
 
+/* The provider's fabric. */
 struct rr_loop_fabric {
 	struct rr_fabric base;
 	const struct rr_env *env;
@@ -19,25 +21,27 @@ struct rr_loop_fabric {
 	uint16_t last_port;
 };
 
+/* A listener of the provider. */
 struct rr_loop_listener {
 	struct rr_listener base;
 	struct rr_list link;
 	struct sockaddr_storage address;
 };
 
+/* The states of an endpoint. */
 enum rr_loop_state {
-	RR_LOOP_CONNECTING, /* the listener has not been looked for */
-	RR_LOOP_WAITING,    /* the listener has the request */
-	RR_LOOP_REQUESTED,  /* the other side of that: neither accepted nor rejected */
-	RR_LOOP_ACCEPTED,   /* but neither handler was called yet */
+	RR_LOOP_CONNECTING, /* the listener was not looked for yet */
+	RR_LOOP_WAITING,    /* the listener's user has the request */
+	RR_LOOP_REQUESTED,  /* the request itself: neither accepted nor rejected yet */
+	RR_LOOP_ACCEPTED,   /* no handler was called yet */
 	RR_LOOP_ESTABLISHED,
-	RR_LOOP_ENDED, /* its handler was not called yet */
+	RR_LOOP_ENDED, /* the handler was not called yet */
 	RR_LOOP_DISCONNECTED,
 	RR_LOOP_CLOSED,
 	RR_LOOP_STATES
 };
 
-/* What makes an endpoint act; endpoint.c has the table of states and events. */
+/* The events of an endpoint; endpoint.c has the table of states and events. */
 enum rr_loop_event {
 	RR_LOOP_TURN,    /* its task is due */
 	RR_LOOP_ACCEPT,  /* the listener's user accepts the connection */
@@ -46,15 +50,15 @@ enum rr_loop_event {
 };
 
 /*
- * An endpoint, in step with its peer: either both are established, or neither
- * is. A closed endpoint is buried, as its own handler may close it.
+ * An endpoint, in step with its peer: both are established, or both are not. A closed endpoint is buried, as
+ * its own handler may close it.
  */
 struct rr_loop_endpoint {
 	struct rr_endpoint base;
 	struct rr_task task;
 	struct rr_timer timer; /* limits a disconnection in good order */
 	enum rr_loop_state state;
-	struct rr_loop_endpoint *peer; /* NULL before there is one and after the end */
+	struct rr_loop_endpoint *peer; /* NULL before the request and after the end */
 	struct rr_list queue;          /* of struct rr_work_item */
 	struct rr_regions regions;
 	struct rr_receive_wait wait;
@@ -92,24 +96,25 @@ rr_loop_fabric(const struct rr_loop_endpoint *endpoint)
 	return rr_loop_fabric_of(endpoint->base.fabric);
 }
 
-/* NULL: no memory. */
+/* Makes an endpoint. NULL: no memory. */
 struct rr_loop_endpoint *rr_loop_endpoint_new(struct rr_loop_fabric *fabric);
 
-/* Gives back all that it has and frees it at the end of the turn. */
+/* Frees all memory of the endpoint, and the endpoint itself at the end of the turn. */
 void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
 
-/* Changes the state, which is traced. */
+/* rr_loop_set_state() changes the state and traces that; rr_loop_event() does what an event asks for in the
+ * present state. */
 void rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state);
 void rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event);
 
-/* Ends the connection for endpoint with status and text, if it has not ended; the peer knows nothing of it.
- */
+/* Ends the connection for endpoint, with status and text. The other side is not touched. */
 void rr_loop_end(struct rr_loop_endpoint *endpoint, int status, const char *text);
 
-/* Ends it for both sides. */
+/* Ends the connection for both sides. */
 void rr_loop_end_both(struct rr_loop_endpoint *endpoint, int status, const char *text, int peer_status,
 	const char *peer_text);
 
+/* Calls the handler of the endpoint's owner. */
 void rr_loop_emit(struct rr_loop_endpoint *endpoint, const struct rr_event *event);
 
 /* Carries out the work requests of an established endpoint. */

@@ -17,13 +17,14 @@ loop_destroy(struct rr_fabric *base)
 	rr_free(fabric->env, fabric);
 }
 
-/* The port is at the same place in addresses of both families. */
+/* Returns the port of an address, which is at the same place in both families. */
 static in_port_t *
 loop_port_of(struct sockaddr_storage *address)
 {
 	return &((struct sockaddr_in *)(void *)address)->sin_port;
 }
 
+/* Whether a listener of the fabric has the port. */
 static bool
 loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 {
@@ -34,6 +35,7 @@ loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 	return false;
 }
 
+/* Returns a port that no listener has. */
 static in_port_t
 loop_choose_port(struct rr_loop_fabric *fabric)
 {
@@ -125,7 +127,8 @@ loop_reject(struct rr_endpoint *base, const void *private_data, size_t private_s
 	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
 	struct rr_loop_endpoint *peer = endpoint->peer;
 
-	/* It has been handed over what was to be sent. */
+	/* The listener's user has seen the peer's private data: its place is free for that of the rejection.
+	 */
 	if (peer && private_size)
 		memcpy(peer->private_data, private_data, private_size);
 	if (peer)

@@ -5,19 +5,21 @@
 #include "fabric/loop/endpoint.h"
 
 /*
- * Work requests, carried out one after the other. A fault in one of them ends the connection, as it would
- * over a wire: the side whose memory was to be touched has the fault in its text.
+ * Work requests, carried out one after the other. A fault in a request ends the connection, as it would over
+ * a wire: the side whose memory was to be touched has the fault in its text.
  */
 
+/* The most work requests that an endpoint carries out in a row. */
 enum { BATCH = 64 };
 
 enum outcome { DONE, BLOCKED, ENDED };
 
+/* Ends the connection for a request that the peer refused; what: the request, why: the reason, in words. */
 static enum outcome
 work_violation(
 	struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
 {
-	char text[320], own[320]; /* more than a struct rr_text has, with what stands in front of it */
+	char text[320], own[320]; /* more than a struct rr_text has, as it is put behind other words */
 
 	snprintf(text, sizeof(text), "the peer's %s was refused: %s", what, why);
 	snprintf(own, sizeof(own), "the peer refused our %s: %s", what, why);
@@ -25,6 +27,7 @@ work_violation(
 	return ENDED;
 }
 
+/* Copies the octets of a request's sges to `to`. */
 static void
 work_gather(uint8_t *to, const struct rr_work_item *item)
 {
@@ -35,6 +38,7 @@ work_gather(uint8_t *to, const struct rr_work_item *item)
 	}
 }
 
+/* Carries out a Send: copies it into a receive, and calls the peer's handler. */
 static enum outcome
 work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
@@ -73,6 +77,7 @@ work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	return DONE;
 }
 
+/* Carries out an RDMA Read or Write. */
 static enum outcome
 work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "fabric/verbs/verbs.h"
 
-/* In place of the provider, where it was built without the headers of libibverbs and librdmacm. */
+/* This file takes the place of the provider where the library was built without the headers of libibverbs and
+ * librdmacm. */
 
+/* Says why no function of the provider works. */
 static int
 absent(struct rr_text *text)
 {

@@ -10,21 +10,25 @@
 
 /*
  * Addresses that this machine loses. A connection whose own address is gone, or belongs to another device
- * now, is dead, but nobody says so: adapters go on sending from it, siw for a quarter of an hour, and the
- * connection manager only knows of interfaces that are bonded. So the kernel is asked to tell of addresses
- * that were removed. It does so before all of it has forgotten them, and an address that is only set anew
- * comes back at once: a moment later each connection's is looked for.
+ * now, is dead, but nothing reports that: adapters go on sending from the address (siw for a quarter of an
+ * hour), and the connection manager reports such changes of bonded interfaces only. So the fabric asks the
+ * kernel for messages about removed addresses. A message comes before all parts of the kernel have forgotten
+ * the address, and an address that is only set anew comes back at once: so the fabric waits a moment, and
+ * then looks whether the address of each connection is still there.
  */
 
+/* The time from the last message until the addresses are looked for. */
 #define SETTLED (200 * RR_MILLISECOND)
 
-/* The address that was looked for last: a server's connections mostly share one. */
+/* The address that was looked for last: most connections of a server have the same address. */
 struct found {
 	struct sockaddr_storage address;
 	bool known;
 	char device[RR_VERBS_NAME]; /* "": no device has it */
 };
 
+/* Returns the name of the device that has the local address, "" where no device has it; found keeps the
+ * answer for the next endpoint. */
 static const char *
 device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
 {
@@ -42,6 +46,7 @@ device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sock
 	return found->device;
 }
 
+/* Ends the connection of an endpoint whose device has lost its address. */
 static void
 addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 {
@@ -59,6 +64,7 @@ addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 		endpoint->device->context->device->name, address);
 }
 
+/* Checks the address of each endpoint. */
 static void
 addresses_settled(struct rr_timer *timer)
 {
@@ -69,7 +75,8 @@ addresses_settled(struct rr_timer *timer)
 		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
-/* The removed addresses are not read from the socket, which may not have held all of them. */
+/* The kernel removed an address. The message is not looked at, as the socket may not have held all messages:
+ * all endpoints are checked a moment later. */
 static void
 addresses_told(struct rr_watch *watch, unsigned events)
 {

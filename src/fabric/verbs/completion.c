@@ -5,12 +5,14 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * Completions. Those of a connection that has ended are only looked at for the receives in them: what it had
- * outstanding is completed without them.
+ * Completions. Those of a connection that has ended are only searched for receives: the outstanding requests
+ * of such a connection are completed without them.
  */
 
+/* The most time that rr_verbs_await() waits. */
 #define AWAIT_MAX (20 * RR_MILLISECOND)
 
+/* Gives back the receive of a completion. */
 static void
 completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -19,6 +21,8 @@ completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_device_recycle(endpoint->device, buffer);
 }
 
+/* Ends the connection after a receive that failed; a flushed receive only shows that the connection was lost.
+ */
 static void
 completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -27,7 +31,7 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 	switch (wc->status) {
 	case IBV_WC_WR_FLUSH_ERR: endpoint->lost = true; return;
 	case IBV_WC_LOC_LEN_ERR:
-	case IBV_WC_LOC_QP_OP_ERR: /* what rxe says: the receive itself is in order */
+	case IBV_WC_LOC_QP_OP_ERR: /* rxe reports this for a message that is too long */
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_PEER,
 			"the peer's Send was refused: the message is longer than a receive");
 		return;
@@ -39,6 +43,8 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 	}
 }
 
+/* A receive completed: hands it to the owner, if the connection is established and the peer was allowed
+ * another Send. */
 static void
 completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -71,7 +77,8 @@ completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* The first among the posted ones, before end, that completes in order. */
+/* Returns the first of the posted works, in front of end, that completes in order: any but an RDMA Read.
+ * NULL: there is no such work. */
 static struct rr_verbs_work *
 completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
@@ -86,6 +93,7 @@ completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verb
 	return NULL;
 }
 
+/* A slice of a work completed: the works posted before it are complete, too, except RDMA Reads. */
 static void
 completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -102,7 +110,8 @@ completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 		rr_verbs_work_complete(endpoint, work, 0);
 }
 
-/* Any other status means that the connection ended: siw reports that as a local operation error. */
+/* Returns the error that a status stands for. A status that is not listed means that the connection ended:
+ * siw reports that as a local operation error. */
 static int
 completion_meaning(enum ibv_wc_status status)
 {
@@ -117,6 +126,7 @@ completion_meaning(enum ibv_wc_status status)
 	}
 }
 
+/* A work failed: completes it, and ends the connection. */
 static void
 work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
 {
@@ -134,6 +144,7 @@ work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum
 	rr_verbs_end(endpoint, error, "our %s failed: %s%s", name, why, about);
 }
 
+/* Handles a completion. */
 static void
 completion_handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -170,7 +181,8 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 	return true;
 }
 
-/* The completions that the queue has, up to a batch, go to the stash. As ibv_poll_cq(). */
+/* Takes completions off the queue, up to a batch, and puts them into the stash. The result is that of
+ * ibv_poll_cq(). */
 static int
 completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
@@ -186,8 +198,8 @@ completion_fetch(struct rr_verbs_endpoint *endpoint)
 	return n;
 }
 
-/* Something was flushed, so the queue pair is in its error state: what the device says of it is the better
- * reason. */
+/* Ends a connection on which something was flushed. The queue pair is in its error state, and the device's
+ * own event has the better reason, so that is looked for first. */
 static void
 find_reason(struct rr_verbs_endpoint *endpoint)
 {
@@ -199,7 +211,8 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
-/* Handles up to a batch, one by one: a handler may have to know which completions follow. */
+/* Handles up to a batch of completions and returns how many, or -1. They come out of the stash, as a handler
+ * may have to know which completions follow. */
 static int
 completion_poll(struct rr_verbs_endpoint *endpoint)
 {
@@ -244,7 +257,7 @@ rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 		;
 }
 
-/* Whether a completion in the stash tells that work has completed, well or not. */
+/* Whether a completion in the stash shows that work has completed, with success or without. */
 static bool
 completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {

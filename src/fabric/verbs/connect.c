@@ -9,24 +9,26 @@
 
 /*
  * Connections, by the RDMA connection manager. The queue pair is on this fabric's own context of the device,
- * so that the connection manager does not know it: what librdmacm would do to it, is done here.
+ * so that the connection manager does not know it: the files here do what librdmacm would do with the queue
+ * pair.
  *
- * Events are copied and acknowledged before anybody hears of them, because a handler may close what they are
- * about, and that waits for the acknowledgement.
+ * Events are copied and acknowledged before a handler is called, as a handler may close the endpoint of the
+ * event, and closing waits for the acknowledgement.
  */
 
 enum {
 	ROUTE_TIMEOUT = 2000, /* ms */
-	RETRIES = 6,          /* to rxe, 7 means for ever */
+	RETRIES = 6,          /* for rxe, 7 would mean for ever */
 	ACK_TIMEOUT =
 		17,      /* IBTA, 9.7.6.1.3: 0.54 s at most, so that a peer is lost after some four seconds */
 	RNR_RETRIES = 7, /* no limit: the peer waits until there are receives again */
 	RNR_TIMER = 14,  /* IBTA, table 45: 1.28 ms between its attempts */
-	/* IBTA: why a request was rejected */
+	/* IBTA: the reason of a rejection */
 	REJECTED_NO_LISTENER = 8,
 	REJECTED_BY_CONSUMER = 28
 };
 
+/* A copy of an event of the connection manager. */
 struct event {
 	enum rdma_cm_event_type type;
 	int status;
@@ -34,9 +36,10 @@ struct event {
 	void *listener;
 	uint8_t responder_resources, initiator_depth;
 	uint32_t size;
-	uint8_t data[UINT8_MAX]; /* the connection manager counts them in eight bits */
+	uint8_t data[UINT8_MAX]; /* the connection manager counts these octets in eight bits */
 };
 
+/* Returns the number of RDMA Reads at a time: the least of wanted and both limits. */
 static uint8_t
 connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 {
@@ -45,6 +48,7 @@ connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 	return (uint8_t)(wanted < peer_max ? wanted : peer_max);
 }
 
+/* Returns the parameters of a connection, for the request or for accepting it. */
 static struct rdma_conn_param
 connect_connection(const struct rr_verbs_endpoint *endpoint)
 {
@@ -65,6 +69,8 @@ connect_connection(const struct rr_verbs_endpoint *endpoint)
 	};
 }
 
+/* Brings the queue pair into a state, with the attributes that the connection manager has for it. -1, with
+ * errno. */
 static int
 connect_modify(
 	struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
@@ -75,8 +81,8 @@ connect_modify(
 
 	if (library->init_qp_attr(endpoint->id, &attr, &mask) < 0)
 		return -1;
-	/* The kernel marks attributes of RoCE that it fills in itself and that ibv_modify_qp() does not know.
-	 */
+	/* The kernel marks attributes of RoCE that it fills in itself, and that ibv_modify_qp() does not
+	 * know. */
 	mask &= ~0xe00000;
 	attr.min_rnr_timer = RNR_TIMER;
 	if (attr.timeout > ACK_TIMEOUT)
@@ -89,12 +95,14 @@ connect_modify(
 	return errno ? -1 : 0;
 }
 
+/* Ends the connection for a function that failed, with errno. */
 static void
 connect_failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
 	rr_verbs_end(endpoint, rr_errno_error(errno), "%s: %s", what, strerror(errno));
 }
 
+/* The route is known: makes the queues, and sends the connection request. */
 static void
 connect_request(struct rr_verbs_endpoint *endpoint)
 {
@@ -116,7 +124,7 @@ connect_request(struct rr_verbs_endpoint *endpoint)
 		connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
 
-/* The peer has accepted (InfiniBand and RoCE): the confirmation leaves when the queue pair is ready. */
+/* The peer has accepted (InfiniBand and RoCE): makes the queue pair ready, and confirms. */
 static void
 connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -132,6 +140,7 @@ connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 	rr_verbs_established(endpoint, event->data, event->size);
 }
 
+/* The connection is established: calls the handler, unless it knows already. */
 static void
 connect_established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -151,7 +160,7 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 	struct rr_text text;
 	int error;
 
-	/* The request may be gone: then the handler gets DISCONNECTED. */
+	/* The request may have ended: the handler then gets DISCONNECTED. */
 	if (endpoint->state != RR_VERBS_REQUESTED) {
 		rr_verbs_wake(endpoint);
 		return 0;
@@ -178,6 +187,8 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 	return 0;
 }
 
+/* The connection was rejected, or the peer has given its request up: ends it, with the peer's private data.
+ */
 static void
 connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
@@ -197,6 +208,7 @@ connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 			endpoint, -RPCRDMA_ERR_REJECTED, "the connection was rejected (reason %d)", reason);
 }
 
+/* The peer has disconnected: handles the completions that came before, and ends the connection. */
 static void
 connect_disconnected(struct rr_verbs_endpoint *endpoint)
 {
@@ -209,6 +221,7 @@ connect_disconnected(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
+/* A peer wants to connect: makes an endpoint, and hands it to the listener. */
 static void
 connect_requested(struct rr_verbs_listener *listener, struct event *event)
 {
@@ -229,6 +242,7 @@ connect_requested(struct rr_verbs_listener *listener, struct event *event)
 	listener->base.handler(listener->base.ctx, &endpoint->base, event->data, event->size);
 }
 
+/* Ends a connection that could not be made, with the errno in the event; what: the step that failed. */
 static void
 connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
@@ -240,6 +254,7 @@ connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *even
 	rr_verbs_end(endpoint, error, "%s: %s", what, strerror(number));
 }
 
+/* Handles an event of an endpoint or a listener. */
 static void
 connect_handle(struct event *event)
 {
@@ -279,7 +294,8 @@ connect_handle(struct event *event)
 	}
 }
 
-/* The device or the address of a listener is gone: no peer can connect there any more. */
+/* Whether an identifier is that of a listener itself: its event says that the device or the address of the
+ * listener is gone. */
 static bool
 connect_is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
 {

@@ -6,11 +6,12 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * Devices. All that can be opened are, when the fabric is made, to know what they have in common; queues and
- * domains are made when the first endpoint needs the device. A device that was removed stays until its
- * endpoints are gone.
+ * Devices. The fabric opens all devices that can be opened when it is made, to learn which abilities all of
+ * them have; it makes queues and domains when the first endpoint needs the device. A device that was removed
+ * stays until its endpoints are gone.
  */
 
+/* The numbers of the vendors of two software devices. */
 enum { RXE_VENDOR = 0xffffff, SIW_VENDOR = 0x626d74 };
 
 const char *
@@ -36,7 +37,7 @@ rr_verbs_device_is_strict(const struct ibv_device_attr *attr)
 	return attr->vendor_id == SIW_VENDOR;
 }
 
-/* The shortest message that a port of it limits to. */
+/* Returns the longest message that all ports of the device allow. */
 static uint32_t
 device_max_message(const struct rr_verbs_device *device)
 {
@@ -52,6 +53,7 @@ device_max_message(const struct rr_verbs_device *device)
 	return max;
 }
 
+/* Watches a descriptor of a device, which is made not to block. */
 static int
 device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))
@@ -62,6 +64,7 @@ device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	return rr_loop_watch(fabric->base.loop, watch, fd, RR_READABLE);
 }
 
+/* Closes the device, frees it and returns NULL. */
 static struct rr_verbs_device *
 device_discard(struct rr_verbs_device *device)
 {
@@ -73,7 +76,7 @@ device_discard(struct rr_verbs_device *device)
 	return NULL;
 }
 
-/* Whether an open device can be used; why has the reason where not. */
+/* Whether an open device can be used. False: why has the reason. */
 static bool
 device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 {
@@ -89,8 +92,8 @@ device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *w
 	return !lacks;
 }
 
-/* Its events are watched from the beginning: removing it waits until all have closed it. NULL: why has the
- * reason. */
+/* Opens a device. Its events are watched from the beginning, as the kernel removes a device only when all
+ * programs have closed it. NULL: why has the reason. */
 static struct rr_verbs_device *
 device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_text *why)
 {
@@ -112,8 +115,8 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	device->max_message = device_max_message(device);
 	device->key = (uint8_t)rr_random_u32(fabric->env);
 	device->invalidated = IBV_WC_WITH_INV;
-	/* rxe hands the kernel's value of this flag to user space, where it means something of no use here.
-	 */
+	/* rxe hands the kernel's value of this flag to user space, where that value is another flag, which
+	 * has no meaning here. */
 	if (device->attr.vendor_id == RXE_VENDOR)
 		device->invalidated |= IBV_WC_IP_CSUM_OK;
 	rr_list_append(&fabric->devices, &device->link);
@@ -146,6 +149,7 @@ rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	return 0;
 }
 
+/* Destroys the queues and domains of a device. */
 static void
 device_stop(struct rr_verbs_device *device)
 {
@@ -166,6 +170,7 @@ device_stop(struct rr_verbs_device *device)
 	device->channel = NULL;
 }
 
+/* Makes a shared receive queue and the pool of its receives. */
 static int
 device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
@@ -185,6 +190,7 @@ device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *r
 	return 0;
 }
 
+/* Makes the domain, the completion channel and the shared receive queues of a device. */
 static int
 device_make_queues(struct rr_verbs_device *device)
 {
@@ -201,6 +207,7 @@ device_make_queues(struct rr_verbs_device *device)
 		       : -RPCRDMA_ERR_SYSTEM;
 }
 
+/* Makes the queues of a device, and watches its completions. */
 static int
 device_start(struct rr_verbs_device *device, struct rr_text *text)
 {
@@ -253,7 +260,7 @@ rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id, stru
 			device = candidate;
 	}
 	if (!device)
-		device = device_open(fabric, wanted, &why); /* it came after the fabric was made */
+		device = device_open(fabric, wanted, &why); /* the device came after the fabric was made */
 	if (!device)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA device %s cannot be used: %.160s",
 			wanted->name, why.text);

@@ -4,7 +4,7 @@
 
 #include "fabric/verbs/endpoint.h"
 
-/* The events of an endpoint that all files bring about: work is there, the connection is up, the
+/* The events of an endpoint that several files bring about: there is work to do, the connection is up, the
  * connection ends. */
 
 void
@@ -42,7 +42,8 @@ rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Nothing is sent or received any more; what is outstanding is flushed. */
+/* Puts the queue pair into its error state: nothing is sent or received any more, and outstanding requests
+ * are flushed. */
 void
 rr_verbs_stop(struct rr_verbs_endpoint *endpoint)
 {

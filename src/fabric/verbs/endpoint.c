@@ -2,15 +2,18 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * The life of an endpoint. A closed one keeps its queue pair for a moment, in the error state: a message that
- * was just coming in had taken a receive from the shared queue, and it comes back as a flushed completion,
- * for which the verbs have no deadline. The caller's memory is out of reach at once.
+ * The life of an endpoint. An endpoint that was closed keeps its queue pair for a moment, in the error state:
+ * a message that was just arriving has taken a receive from the shared queue, and the receive comes back in a
+ * flushed completion, for which the verbs have no deadline. The caller's memory is out of reach at once.
  */
 
+/* The time for which the queue pair of a closed endpoint stays. */
 #define LINGER (100 * RR_MILLISECOND)
 
+/* The polls in vain before the endpoint waits for an event of its completion queue. */
 enum { SPINS = 16 };
 
+/* Takes the receives that the endpoint was still allowed out of the count of its queue. */
 static void
 endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {
@@ -19,6 +22,7 @@ endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 	endpoint->allowed = 0;
 }
 
+/* Frees all works of the endpoint, without events. */
 static void
 endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 {
@@ -30,7 +34,7 @@ endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 				endpoint, rr_container(lists[i]->next, struct rr_verbs_work, link));
 }
 
-/* Completes all that is outstanding; what was posted first comes first. */
+/* Completes all outstanding works as cancelled, in the order in which they were posted. */
 static void
 endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 {
@@ -43,6 +47,7 @@ endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 				-RPCRDMA_ERR_CANCELLED);
 }
 
+/* Reports the end to the owner, after the completions of all works. */
 static void
 endpoint_finish(struct rr_verbs_endpoint *endpoint)
 {
@@ -65,7 +70,8 @@ endpoint_finish(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* All work has completed: now the peer gets the disconnection, and its answer is the end. */
+/* Sends the disconnection to the peer, once all works have completed. The peer's answer ends the connection.
+ */
 static void
 endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 {
@@ -75,7 +81,8 @@ endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_fabric(endpoint)->library.disconnect(endpoint->id);
 }
 
-/* Polls a few times in vain before it has itself told of the next completion: that costs a system call. */
+/* Posts and polls. The endpoint polls some times in vain before it asks for an event at the next completion,
+ * as the event costs a system call. */
 static void
 endpoint_work(struct rr_verbs_endpoint *endpoint)
 {
@@ -93,19 +100,22 @@ endpoint_work(struct rr_verbs_endpoint *endpoint)
 		return;
 	if (n == 0 && endpoint->spins == SPINS) {
 		endpoint->armed = ibv_req_notify_cq(endpoint->cq, 0) == 0;
-		rr_loop_defer(loop, &endpoint->task); /* once more, for what came before it was armed */
+		/* Once more, for completions that came before the queue was armed. */
+		rr_loop_defer(loop, &endpoint->task);
 		return;
 	}
 	endpoint->spins = n ? 0 : endpoint->spins + 1;
 	rr_loop_defer(loop, &endpoint->task);
 }
 
+/* Ends a disconnection that takes too long. */
 static void
 endpoint_give_up(struct rr_verbs_endpoint *endpoint)
 {
 	rr_verbs_end(endpoint, 0, "disconnected; the peer did not take all that was posted");
 }
 
+/* Does nothing. */
 static void
 endpoint_hold(struct rr_verbs_endpoint *endpoint)
 {
@@ -114,6 +124,7 @@ endpoint_hold(struct rr_verbs_endpoint *endpoint)
 
 typedef void endpoint_action(struct rr_verbs_endpoint *endpoint);
 
+/* Does what an event asks for in the present state. */
 static void
 endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 {

@@ -7,48 +7,50 @@
 #include "fabric/verbs/pool.h"
 #include "fabric/verbs/verbs.h"
 
-/* What the files of this provider share. */
+/* Shared by the files of the provider. */
 
 enum {
-	RR_VERBS_PRIVATE_MAX = 56, /* what a connection request of InfiniBand and RoCE has room for */
+	RR_VERBS_PRIVATE_MAX = 56, /* the room in a connection request of InfiniBand and RoCE */
 	RR_VERBS_BATCH = 32        /* completions and work requests at a time */
 };
 
+/* The provider's fabric. */
 struct rr_verbs_fabric {
 	struct rr_fabric base;
-	struct rr_fabric_ops ops; /* with the limits of the devices that are there */
+	struct rr_fabric_ops ops; /* with the limits of the devices of this machine */
 	const struct rr_env *env;
 	struct rr_verbs_library library;
 	struct rdma_event_channel *channel;
 	struct rr_watch watch;
 	struct rr_list devices, listeners;
-	int address_fd; /* tells that addresses of this machine have changed; -1: nobody does */
+	int address_fd; /* has messages about removed addresses; -1: there are no such messages */
 	struct rr_watch addresses;
-	struct rr_timer settled; /* since the last change */
+	struct rr_timer settled; /* armed since the last message */
 	struct rr_list living;   /* endpoints that are not closed */
 	struct rr_list closed;   /* endpoints whose queues linger (endpoint.c) */
-	struct rr_cache works;   /* their memory */
+	struct rr_cache works;   /* free works */
 };
 
-/* Where local memory is registered for sending. */
+/* A protection domain, in which local memory is registered for sending. */
 struct rr_verbs_domain {
 	struct ibv_pd *pd;
 	struct rr_verbs_pool sends;
 };
 
 /*
- * A shared receive queue and the receives for it. Endpoints that connected have one, those that were accepted
- * another one: what comes to these may hold all receives until those have got an answer.
+ * A shared receive queue and the receives for it. Endpoints that connected share a queue, and those that were
+ * accepted share another one: Sends to the accepted ones may hold all of their receives until the connected
+ * ones have got an answer.
  */
 struct rr_verbs_receives {
 	struct rr_verbs_device *device;
 	struct ibv_srq *srq;
 	struct rr_verbs_pool pool;
 	uint32_t posted;  /* receives in the queue */
-	uint64_t allowed; /* Sends, by all endpoints with this queue */
+	uint64_t allowed; /* Sends that the peers of all endpoints with this queue are allowed */
 };
 
-/* A device in use: its own context, so that its events are this fabric's alone. */
+/* A device in use. Its context is this fabric's own, so that the fabric gets all of its events. */
 struct rr_verbs_device {
 	struct rr_list link;
 	struct rr_verbs_fabric *fabric;
@@ -57,111 +59,120 @@ struct rr_verbs_device {
 	uint32_t max_message;
 	bool iwarp, windows;
 	uint8_t key;          /* of the last window */
-	unsigned invalidated; /* flags of a completion: the peer invalidated a window */
-	bool started;         /* what follows exists */
-	bool dead;            /* removed: no new endpoints, and closed once nothing of it is in use */
-	struct rr_verbs_domain domain; /* of all endpoints where there are windows; of receives in any case */
+	unsigned invalidated; /* the flags of a completion that say that the peer invalidated a window */
+	bool started;         /* the members below exist */
+	/* Removed: gets no new endpoints, and is closed once it is not in use any more. */
+	bool dead;
+	/* Of all endpoints where the device has windows; of the receives in any case. */
+	struct rr_verbs_domain domain;
 	struct ibv_comp_channel *channel;
-	struct rr_verbs_receives receives[2]; /* of endpoints that were accepted, and that connected */
+	/* [0]: of endpoints that were accepted, [1]: of those that connected. */
+	struct rr_verbs_receives receives[2];
 	struct rr_watch completions, events;
 	struct rr_task refill;
-	uint32_t endpoints; /* with a queue pair here */
+	uint32_t endpoints; /* endpoints with a queue pair on this device */
 	uint32_t held;      /* receives that the caller has */
 };
 
+/* A listener of the provider. */
 struct rr_verbs_listener {
 	struct rr_listener base;
 	struct rr_list link; /* in rr_verbs_fabric.listeners */
 	struct rdma_cm_id *id;
 };
 
+/* The states of an endpoint. */
 enum rr_verbs_state {
-	RR_VERBS_RESOLVING,  /* address, then route */
-	RR_VERBS_CONNECTING, /* the request is on its way */
-	RR_VERBS_REQUESTED,  /* by the peer: neither accepted nor rejected */
-	RR_VERBS_ACCEPTED,   /* but the handler has not had ESTABLISHED */
+	RR_VERBS_RESOLVING,  /* the address, then the route is looked for */
+	RR_VERBS_CONNECTING, /* the request was sent */
+	RR_VERBS_REQUESTED,  /* the peer's request is neither accepted nor rejected */
+	RR_VERBS_ACCEPTED,   /* the handler has not had ESTABLISHED yet */
 	RR_VERBS_ESTABLISHED,
-	RR_VERBS_ENDED, /* its handler has not had DISCONNECTED */
+	RR_VERBS_ENDED, /* the handler has not had DISCONNECTED yet */
 	RR_VERBS_DISCONNECTED,
 	RR_VERBS_CLOSED,
 	RR_VERBS_STATES
 };
 
-/* What makes an endpoint act; endpoint.c has the table of states and events. */
+/* The events of an endpoint; endpoint.c has the table of states and events. */
 enum rr_verbs_event {
 	RR_VERBS_TURN,    /* its task is due */
-	RR_VERBS_OVERDUE, /* its timer is: what it limits takes too long */
+	RR_VERBS_OVERDUE, /* its timer expired: an end takes too long */
 	RR_VERBS_EVENTS
 };
 
+/* A registered region. */
 struct rr_verbs_region {
 	struct rr_list link; /* in rr_verbs_endpoint.regions */
 	struct ibv_mr *mr;
-	struct ibv_mw *mw;          /* where the device has windows */
-	struct rr_verbs_work *bind; /* until it has completed */
+	struct ibv_mw *mw;          /* NULL where the device has no windows */
+	struct rr_verbs_work *bind; /* the binding of the window, until it has completed */
 };
 
+/* The kinds of works besides enum rr_work_kind. */
 enum { RR_VERBS_BIND = RR_WORK_READ + 1, RR_VERBS_KICK };
 
 /*
- * A work request, or a window to be bound on the way. It becomes one request of the queue pair, or several
- * slices, where it has more sges or octets than one can have.
+ * A work request of the owner, or the binding of a window. It is posted as one request of the queue pair, or
+ * as several slices, where it has more sges or octets than a request can have.
  *
- * It is in the endpoint's queue until its last slice was posted, then among the posted ones until it
+ * A work is in the endpoint's queue until its last slice was posted, then in the list `posted` until it
  * completes. It owns the registrations of its payload and the buffer with a copy of it, and gives them back
  * when it completes or is forgotten.
  */
 struct rr_verbs_work {
 	struct rr_list link;
-	int kind; /* enum rr_work_kind or the above */
+	int kind; /* an enum rr_work_kind, RR_VERBS_BIND or RR_VERBS_KICK */
 	void *cookie;
 	uint32_t length, remote_handle;
 	uint64_t remote_offset;
 	bool inlined;    /* the payload goes into the request: it needs no registration */
 	bool finished;   /* all slices were posted */
-	uint32_t slices; /* posted and not completed */
-	uint32_t at_sge, at_offset, at_length; /* where the next slice begins */
+	uint32_t slices; /* slices that were posted and have not completed */
+	uint32_t at_sge, at_offset, at_length; /* the place at which the next slice begins */
 	uint32_t sge_count, mr_count;
 	struct rr_verbs_buffer *buffer;
 	struct rr_verbs_region *region; /* to bind, with sges[0], access and remote_handle */
 	unsigned access;
-	struct ibv_sge sges[RR_MAX_SGE]; /* from here on, not cleared for a new one */
+	struct ibv_sge sges[RR_MAX_SGE]; /* these members are not cleared for a new work */
 	struct ibv_mr *mrs[RR_MAX_SGE];
 };
 
 /*
- * An endpoint has a queue pair and a completion queue of its own, so that nothing of another connection,
- * living or dead, can be taken for its own, and an overrun costs one connection.
+ * An endpoint of the provider. It has a queue pair and a completion queue of its own, so that a completion of
+ * another connection, living or dead, is never taken for one of its own, and an overrun ends one connection
+ * only.
  */
 struct rr_verbs_endpoint {
 	struct rr_endpoint base;
 	struct rr_list link; /* in rr_verbs_fabric.living, then in closed */
 	struct rr_task task;
-	struct rr_timer
-		timer; /* limits a disconnection in good order, and how long a closed queue pair lingers */
+	/* Limits a disconnection in good order; after closing, the time for which the queue pair stays. */
+	struct rr_timer timer;
 	enum rr_verbs_state state;
 	struct rdma_cm_id *id;
 	struct rr_verbs_device *device;
-	struct rr_verbs_receives *receives;  /* the device's for its side */
+	struct rr_verbs_receives *receives;  /* the queue of the device for this endpoint's side */
 	struct rr_verbs_domain own, *domain; /* domain: own or the device's */
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
 	uint32_t cq_receives, sq_size, sq_used, inline_max, sge_max;
-	uint32_t cq_events; /* to be acknowledged */
+	uint32_t cq_events; /* events of the completion queue that are to be acknowledged */
 	uint32_t spins;
-	bool armed; /* the completion queue will tell */
-	bool connects;
-	bool connected; /* the end is to be signalled to the peer */
+	bool armed;     /* an event comes at the next completion */
+	bool connects;  /* this side began the connection */
+	bool connected; /* the peer is to be sent a disconnection at the end */
 	bool disconnecting;
-	bool lost; /* something was flushed, and nobody has said why */
+	bool lost; /* something was flushed, and the reason is not known yet */
 	uint32_t allowed;
 	struct rr_list queue, posted; /* of struct rr_verbs_work */
 	struct rr_list regions;
 	uint32_t region_count;
-	struct ibv_wc *stash; /* completions that were taken off the queue; the first stash_at are handled */
+	/* Completions that were taken off the queue; the first stash_at of them were handled. */
+	struct ibv_wc *stash;
 	uint32_t stashed, stash_at, stash_room;
-	uint8_t responder_resources, initiator_depth; /* what the peer asks for */
-	/* Ours; once the peer has rejected the connection, what came with that. */
+	uint8_t responder_resources, initiator_depth; /* the RDMA Reads at a time that the peer asks for */
+	/* The private data of this side; once the peer has rejected the connection, that of the rejection. */
 	uint8_t private_data[UINT8_MAX];
 	uint8_t private_size;
 	int status;
@@ -195,60 +206,67 @@ rr_verbs_fabric(const struct rr_verbs_endpoint *endpoint)
 
 /* find.c */
 
-/* The first device that the kernel has, whether it can be used or not. */
+/* Finds the first device that the kernel has, whether it can be used or not. False: the kernel has no device.
+ */
 bool rr_verbs_kernel_device(char name[RR_VERBS_NAME]);
 
-/* Binds to a local address, to see which device has it. UNREACHABLE: none; text says so, or what else is in
- * the way. */
+/* Finds the device that has a local address, by binding to that address. UNREACHABLE: no device has it. text
+ * has the reason of any error. */
 int rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel,
 	struct sockaddr *local, char device[RR_VERBS_NAME], struct rr_text *text);
 
-/* After create_event_channel() failed: why, and what to do. */
+/* Sets text to the reason why create_event_channel() failed, and what to do. Returns the error. */
 int rr_verbs_no_channel(struct rr_text *text);
 
-/* The list of devices is empty: why, and what to do. -RPCRDMA_ERR_NOTSUP. */
+/* Sets text to the reason why the list of devices is empty, and what to do. Returns -RPCRDMA_ERR_NOTSUP. */
 int rr_verbs_nothing_there(struct rr_text *text);
 
-/* After open_device() failed: why, and what to do. */
+/* Sets text to the reason why open_device() failed, and what to do. */
 void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text);
 
 /* addresses.c */
 
-/* Ends connections whose own address is lost. Where the kernel does not tell of that, it is logged. */
+/* Begins and ends to watch for addresses that this machine loses: connections with such an own address are
+ * ended. A fabric whose kernel does not report lost addresses says so in its log. */
 void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
 void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* device.c */
 
-/* The device that id has been bound to; text says why there is none. */
+/* Finds the device that id was bound to, and makes its queues. An error has its reason in text. */
 int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 	struct rr_verbs_device **device, struct rr_text *text);
 
-/* Opens what can be opened and sets the fabric's limits. -RPCRDMA_ERR_NOTSUP: nothing could be. */
+/* rr_verbs_devices_open() opens all devices that can be used, and sets the fabric's limits.
+ * -RPCRDMA_ERR_NOTSUP: no device can be used. rr_verbs_device_close() closes a device and frees it. */
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
-/* Closes it if it was removed and nothing of it is in use: until then, the kernel keeps it. */
+/* Closes a device that was removed, once nothing of it is in use: until then, the kernel keeps the device. */
 void rr_verbs_device_leave(struct rr_verbs_device *device);
 
-/* Why nobody can use a device with these attributes, or NULL. */
+/* Returns the reason why a device with these attributes cannot be used by any fabric, or NULL. */
 const char *rr_verbs_device_lacks(const struct ibv_device_attr *attr);
+/* Whether the device has memory windows of type 2. */
 bool rr_verbs_device_has_windows(const struct ibv_device_attr *attr);
+/* Whether the device applies the limit of locked memory to privileged processes, too. */
 bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr); /* about locked memory */
 
 /* event.c */
 
-/* Handles what the device has to tell about queue pairs and itself. */
+/* Handles the events of a device, which are about queue pairs and the device itself. */
 void rr_verbs_device_events(struct rr_verbs_device *device);
 
+/* Called by the loop when there are events of the device, and of its completion queues. */
 void rr_verbs_events_ready(struct rr_watch *watch, unsigned events);
 void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
 
 /* refill.c */
 
+/* Keeps as many receives in each shared queue as Sends are allowed. */
 void rr_verbs_device_refill(struct rr_task *task);
 
-/* Takes a receive back into the pool. */
+/* Gives a receive back to the pool. */
 void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
 
 /* end.c */
@@ -256,35 +274,42 @@ void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buf
 /* Changes the state, which is traced. */
 void rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state state);
 
-/* Ends the connection, if it has not ended; the endpoint's task calls the handler. */
+/* Ends the connection, if it has not ended; the endpoint's task then calls the handler. */
 void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Nothing is sent or received any more; what is outstanding is flushed. */
+/* Puts the queue pair into its error state: nothing is sent or received any more, and outstanding requests
+ * are flushed. */
 void rr_verbs_stop(struct rr_verbs_endpoint *endpoint);
 
+/* Calls the handler of the endpoint's owner. */
 void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event);
+/* The connection is up: calls the handler with the peer's private data. */
 void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
+/* Has the endpoint's task run, as there is work to do. */
 void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* endpoint.c */
 
 struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
 
+/* Closes an endpoint, as rr_endpoint_close() asks for. */
 void rr_verbs_endpoint_close(struct rr_endpoint *base);
 
-/* The endpoint gives its queues back, and is buried. */
+/* Destroys the queues of a closed endpoint, and buries it. */
 void rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint);
 
 /* queues.c */
 
-/* Makes the queue pair on the device that the endpoint's id was bound to; text says why it failed. */
+/* Makes the queue pair on the device that the endpoint's id was bound to. An error has its reason in text. */
 int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text);
 void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
+/* Allows the peer count more Sends, as rr_endpoint_allow() asks for. */
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
 
+/* Called by the loop when the connection manager has events. */
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
 int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size);
 
@@ -300,33 +325,33 @@ int rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *re
 /* Takes work out of its list and frees all that it has. */
 void rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work);
 
-/* The same, and tells the handler where it wants to know. */
+/* Frees work as rr_verbs_work_free() does, and calls the handler, if the work has a cookie or failed. */
 void rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, int status);
 
 /* post.c */
 
-/* Posts what the queue pair has room for. */
+/* Posts the works of the queue, as far as the queue pair has room. */
 void rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint);
 
 /* completion.c */
 
-/* Values of wr_id: a receive is marked, so that it is known where the operation is not. */
+/* A bit of wr_id that marks a receive: a completion that failed does not say which operation it was. */
 enum { RR_VERBS_RECEIVE = 1 };
 
-/* Makes room in the stash for a batch more: that is what polling takes. False: there is no memory. */
+/* Makes room in the stash for another batch, which polling needs. False: no memory. */
 bool rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint);
 
-/* Handles what has completed, up to a batch; how many there were. */
+/* Handles the works and receives that have completed, up to a batch; returns how many there were. */
 int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 
-/* Handles all that has completed. */
+/* Handles all works and receives that have completed, while the connection is up. */
 void rr_verbs_drain(struct rr_verbs_endpoint *endpoint);
 
-/* Waits, for a bounded time, until bind has completed, without telling any handler. Ends the connection if
- * not. */
+/* Waits, for a bounded time, until the binding of the region's window has completed; no handler is called
+ * meanwhile. Ends the connection if it has not completed then. */
 void rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region);
 
-/* Gives the receives back that have completed and are not wanted any more. */
+/* Takes all completions off the queue and gives back the receives in them, after the connection has ended. */
 void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
@@ -336,7 +361,7 @@ int rr_verbs_register(
 int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);
 int rr_verbs_revoke(struct rr_endpoint *base, struct rr_region *region);
 
-/* Takes the peer's access to all of them. */
+/* Ends the peer's access to all regions of the endpoint. */
 void rr_verbs_regions_close(struct rr_verbs_endpoint *endpoint);
 
 #endif

@@ -3,7 +3,7 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * What a device has to say, of itself and of queues on it.
+ * Events of a device, about the device itself and about queues on it.
  */
 
 void
@@ -23,7 +23,7 @@ rr_verbs_completions_ready(struct rr_watch *watch, unsigned events)
 	}
 }
 
-/* Endpoints hear of it from the connection manager. */
+/* The device is gone. Its endpoints learn that from the connection manager. */
 static void
 event_removed(struct rr_verbs_device *device)
 {
@@ -33,12 +33,13 @@ event_removed(struct rr_verbs_device *device)
 	device->dead = true;
 }
 
+/* Handles an event of a device, which is about endpoint, if that is not NULL. */
 static void
 event_handle(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {
 	switch (type) {
 	case IBV_EVENT_QP_ACCESS_ERR:
-		/* What it tried, the device does not tell. */
+		/* The device does not say which access the peer tried. */
 		rr_log_peer(rr_loop_peer_log(device->fabric->base.loop), endpoint->base.peer,
 			"%s: access to our memory was refused", endpoint->base.peer);
 		rr_verbs_drain(endpoint);

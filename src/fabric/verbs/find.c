@@ -11,9 +11,9 @@
 #include "fabric/verbs/verbs.h"
 
 /*
- * Which addresses belong to RDMA devices, and why devices cannot be used. The connection manager knows: an
- * identifier that was bound to an address is on its device. Where the kernel has no device at all, no library
- * is loaded to find that out.
+ * Finds the device that an address belongs to, and the reasons why devices cannot be used. The connection
+ * manager knows the device: an identifier that was bound to an address is on its device. Where the kernel has
+ * no device at all, that is found out without loading a library.
  */
 
 bool
@@ -44,7 +44,8 @@ rr_verbs_nothing_there(struct rr_text *text)
 		name);
 }
 
-/* libibverbs tries several ways, and its errno is that of the last one. */
+/* Says why a device cannot be opened. access() is tried as well, as libibverbs tries several ways and leaves
+ * the errno of the last one. */
 void
 rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 {

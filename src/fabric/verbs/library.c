@@ -5,6 +5,7 @@
 #include <rpcrdma/error.h>
 #include <string.h>
 
+/* A function of a library, and the member that points to it. */
 struct symbol {
 	const char *name;
 	size_t at; /* in struct rr_verbs_library */
@@ -61,7 +62,8 @@ static const struct symbol rdmacm_symbols[] = {
 	{ "rdma_event_str", AT(event_str) },
 };
 
-/* The libraries hold state of the process, so they are never unloaded. */
+/* Loads a library and finds its functions. The libraries keep state of the process, so they are never
+ * unloaded. */
 static int
 library_load(struct rr_verbs_library *library, const char *file, const char *package,
 	const struct symbol *symbols, size_t count, struct rr_text *text)

@@ -8,8 +8,8 @@
 #include "base/text.h"
 
 /*
- * The functions of libibverbs and librdmacm that are used here. Functions that the headers define inline
- * (posting, polling, memory windows) go through the device's own table and are not in this one.
+ * The functions of libibverbs and librdmacm that the provider uses. Functions that the headers define inline
+ * (posting, polling, memory windows) are called through the device's own table and are not in this one.
  */
 struct rr_verbs_library {
 	struct ibv_device **(*get_device_list)(int *count);
@@ -60,7 +60,8 @@ struct rr_verbs_library {
 	const char *(*event_str)(enum rdma_cm_event_type event);
 };
 
-/* -RPCRDMA_ERR_NOTSUP: text says what is missing. Nothing is to be undone: the libraries stay loaded. */
+/* Loads the libraries and fills in the table. -RPCRDMA_ERR_NOTSUP: text says what is missing. There is
+ * nothing to be undone: the libraries stay loaded. */
 int rr_verbs_library_load(struct rr_verbs_library *library, struct rr_text *text);
 
 #endif

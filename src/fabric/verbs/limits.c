@@ -7,7 +7,7 @@
 
 #include "fabric/verbs/verbs.h"
 
-/* CAP_IPC_LOCK lifts the limit. */
+/* Whether the process may lock any amount of memory: CAP_IPC_LOCK lifts the limit. */
 static bool
 limits_may_lock_anything(void)
 {

@@ -9,8 +9,9 @@
 #include "fabric/verbs/network.h"
 #include "fabric/verbs/verbs.h"
 
-/* A list of the devices, for people: nothing of this is needed to use them. */
+/* A list of the devices, for people: using the devices needs none of this. */
 
+/* The most GIDs of a port that are looked at. */
 enum { GIDS_MAX = 64 };
 
 static const char *
@@ -22,6 +23,7 @@ list_state_name(enum ibv_port_state state)
 	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
 }
 
+/* Adds the GIDs of a port, each once, to its description. */
 static void
 find_gids(const struct rr_verbs_library *library, struct ibv_context *context, uint8_t number, int count,
 	struct rr_verbs_port *port)
@@ -43,6 +45,7 @@ find_gids(const struct rr_verbs_library *library, struct ibv_context *context, u
 	}
 }
 
+/* Adds the description of the next port. Returns whether the port is active. */
 static bool
 list_describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
@@ -69,6 +72,7 @@ list_describe_port(const struct rr_verbs_library *library, struct ibv_context *c
 	return attr.state == IBV_PORT_ACTIVE;
 }
 
+/* Copies the attributes of a device to its description. */
 static void
 list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr)
 {
@@ -83,7 +87,8 @@ list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_dev
 	info->max_region_size = attr->max_mr_size;
 }
 
-/* The last word on why it is not usable: what is in the way of a connection, not of the device. */
+/* Decides whether a device can be used, and else for which reason: here, a reason that lies in its ports,
+ * addresses or limits, as the device itself could be opened. */
 static void
 list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
 {
@@ -107,6 +112,7 @@ list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr
 		info->usable = true;
 }
 
+/* Fills in the description of a device. */
 static void
 list_describe(const struct rr_verbs_library *library, struct ibv_device *device,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)

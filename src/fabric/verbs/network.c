@@ -9,11 +9,12 @@
 #include <string.h>
 
 /*
- * The network interface of a port. Of RoCE, sysfs tells. Of iWARP, the port's GID begins with the interface's
- * hardware address. Of InfiniBand it is IP over InfiniBand (RFC 4391, 9.1.1), whose hardware address is the
- * number of a queue pair and the GID, and longer than sll_addr is declared.
+ * Finds the network interface of a port. For RoCE, sysfs has its name. For iWARP, the port's GID begins with
+ * the interface's hardware address. For InfiniBand it is IP over InfiniBand (RFC 4391, 9.1.1), whose hardware
+ * address is the number of a queue pair and the GID, and is longer than sll_addr is declared.
  */
 
+/* The octets in front of the GID in a hardware address of InfiniBand, and those of an Ethernet address. */
 enum { QUEUE_PAIR = 4, ETHERNET = 6 };
 
 bool
@@ -32,6 +33,7 @@ rr_verbs_is_interface(const struct ifaddrs *entry, const uint8_t gid[RR_VERBS_GI
 	return link->sll_halen == ETHERNET && memcmp(hardware, gid, ETHERNET) == 0;
 }
 
+/* Finds the name of the network interface of a port; "" where it is not known. */
 static void
 find_name(const char *device, unsigned number, const uint8_t gid[RR_VERBS_GID],
 	const struct ifaddrs *interfaces, char name[RR_VERBS_NAME])

@@ -6,6 +6,7 @@
 
 #include "fabric/verbs/verbs.h"
 
+/* The octets of a GID. */
 enum { RR_VERBS_GID = 16 };
 
 /* Whether this entry is the hardware address of the interface to which a port with this GID belongs. */

@@ -3,7 +3,7 @@
 
 #include "base/list.h"
 
-/* A slab is about this long: few registrations, and little memory where little is needed. */
+/* The size of a slab, about: large enough for few registrations, and small where little memory is needed. */
 enum { SLAB_SIZE = 65536, ALIGN = 64 };
 
 void
@@ -34,6 +34,7 @@ rr_verbs_pool_destroy(struct rr_verbs_pool *pool)
 	pool->free = NULL;
 }
 
+/* Allocates and registers a slab of length octets. NULL: no memory, or it cannot be registered. */
 static struct rr_verbs_slab *
 pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 {
@@ -50,6 +51,7 @@ pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 	return NULL;
 }
 
+/* Makes the buffer that lies at octet `at` of a slab. */
 static struct rr_verbs_buffer *
 pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_t size)
 {
@@ -59,6 +61,7 @@ pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, ui
 	return buffer;
 }
 
+/* Makes another slab of free buffers. False: no memory, or the pool has its most. */
 static bool
 pool_grow(struct rr_verbs_pool *pool)
 {

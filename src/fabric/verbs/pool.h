@@ -6,8 +6,8 @@
 #include "fabric/verbs/library.h"
 
 /*
- * Registered buffers of one size. They are made a slab at a time, when they are first needed, and are kept
- * until the pool is destroyed; a slab is one registration.
+ * A pool of registered buffers of one size. Buffers are made a slab at a time, when they are first needed,
+ * and are kept until the pool is destroyed; a slab is one registration.
  */
 struct rr_verbs_slab {
 	struct rr_verbs_slab *next;
@@ -15,6 +15,7 @@ struct rr_verbs_slab {
 	void *memory;
 };
 
+/* A buffer; data has size octets. */
 struct rr_verbs_buffer {
 	struct rr_verbs_buffer *next; /* while it is free */
 	struct rr_verbs_pool *pool;
@@ -23,6 +24,7 @@ struct rr_verbs_buffer {
 	uint8_t data[];
 };
 
+/* The pool: size octets of a buffer, the buffers made so far and at most, and the free ones. */
 struct rr_verbs_pool {
 	const struct rr_env *env;
 	const struct rr_verbs_library *library;
@@ -33,19 +35,20 @@ struct rr_verbs_pool {
 	struct rr_verbs_slab *slabs;
 };
 
+/* Initialises an empty pool in a protection domain. */
 void rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	const struct rr_verbs_library *library, struct ibv_pd *pd, uint32_t size, uint32_t max);
 
-/* Frees all buffers, also those that are out. Also a pool that is all zeroes. */
+/* Frees all buffers, also those that are out. The pool may be all zeroes. */
 void rr_verbs_pool_destroy(struct rr_verbs_pool *pool);
 
-/* A buffer of length octets or more; one longer than the pool's size is made for this once. NULL: no memory,
- * or max are out. */
+/* Takes a buffer of length octets or more; one longer than the pool's size is made for this use alone. NULL:
+ * no memory, or max buffers are out. */
 struct rr_verbs_buffer *rr_verbs_pool_get(struct rr_verbs_pool *pool, uint32_t length);
 
 void rr_verbs_pool_put(struct rr_verbs_buffer *buffer);
 
-/* The buffer whose data this is. */
+/* Returns the buffer that data is a member of. */
 struct rr_verbs_buffer *rr_verbs_buffer_of(uint8_t *data);
 
 #endif

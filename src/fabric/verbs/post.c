@@ -5,14 +5,15 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * Posting: what was queued during one turn leaves as one chain, with one doorbell.
+ * Posts works: those that were queued during a turn leave as one chain, with one doorbell.
  *
- * A completion is asked for where the caller wants one, for each Read and each slice, and for the last of a
- * chain. That one tells of all before it, so that nothing stays outstanding unnoticed; only Reads, which may
- * complete out of order on some devices, have to tell for themselves.
+ * A completion is asked for where the owner wants one, for each RDMA Read and each slice, and for the last
+ * request of a chain. The last completion stands for all requests before it, so that every work is found to
+ * be complete some time. RDMA Reads have completions of their own, as they may complete out of order on some
+ * devices.
  */
 
-/* Cuts off what one request of the queue pair can have. */
+/* Fills wr with the next octets of a work, as many as a request of the queue pair can have. */
 static void
 post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -38,6 +39,7 @@ post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 	work->finished = work->at_sge == work->sge_count;
 }
 
+/* Fills wr with the binding of a window. */
 static void
 post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -57,6 +59,7 @@ post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 	work->finished = true;
 }
 
+/* Fills wr with the next slice of a work. */
 static void
 post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
 	struct ibv_sge *sges)
@@ -68,7 +71,8 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 	case RR_WORK_SEND: wr->opcode = IBV_WR_SEND; break;
 	case RR_WORK_SEND_INVALIDATE: wr->opcode = IBV_WR_SEND_WITH_INV; break;
 	case RR_WORK_READ:
-		/* One of no octets touches nothing, and a device may want an sge: a Write stands for it. */
+		/* An RDMA Read of no octets touches no memory, but a device may want an sge: an RDMA Write
+		 * takes its place. */
 		wr->opcode = work->length ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE;
 		break;
 	case RR_VERBS_BIND: post_bind_window(work, wr); return;
@@ -83,6 +87,7 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 		wr->send_flags |= IBV_SEND_SIGNALED;
 }
 
+/* Fills wrs with a chain of requests from the queue, as far as the queue pair has room; returns how many. */
 static uint32_t
 post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {
@@ -115,7 +120,8 @@ rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint)
 	struct ibv_send_wr wrs[RR_VERBS_BATCH], *bad;
 	struct ibv_sge sges[RR_VERBS_BATCH * RR_MAX_SGE];
 
-	/* A message may grant the peer receives that were allowed in this turn: they are posted first. */
+	/* A message may grant the peer Sends that were allowed in this turn: their receives are posted first.
+	 */
 	if (!rr_list_empty(&endpoint->queue))
 		rr_verbs_device_refill(&endpoint->device->refill);
 	while (post_chain(endpoint, wrs, sges)) {

@@ -11,9 +11,10 @@
  * receives that are allowed.
  */
 
+/* Requests in a send queue, and the least receives that a completion queue has room for. */
 enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
 
-/* The largest size of inline data that the device takes with these queues. */
+/* Makes a queue pair with the largest size of inline data that the device takes. NULL, with errno. */
 static struct ibv_qp *
 queues_make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
 {
@@ -34,6 +35,7 @@ queues_smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
+/* Makes the completion queue and the queue pair of an endpoint. -1, with errno. */
 static int
 queues_make(struct rr_verbs_endpoint *endpoint)
 {
@@ -109,7 +111,8 @@ rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text)
 		goto failed;
 	endpoint->device->endpoints++;
 	endpoint->receives->allowed += endpoint->allowed;
-	/* Before the peer hears of the connection: its first Send may be here before this turn ends. */
+	/* The receives are posted before the connection is up: the peer's first Send may come before this
+	 * turn ends. */
 	rr_verbs_device_refill(&endpoint->device->refill);
 	return 0;
 failed:

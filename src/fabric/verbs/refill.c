@@ -13,6 +13,7 @@ rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *
 	rr_loop_defer(device->fabric->base.loop, &device->refill);
 }
 
+/* Posts receives to a shared queue, until there are as many as Sends are allowed, and one more. */
 static void
 refill(struct rr_verbs_receives *receives)
 {
@@ -21,7 +22,8 @@ refill(struct rr_verbs_receives *receives)
 	struct ibv_sge sges[RR_VERBS_BATCH];
 	struct rr_verbs_buffer *buffer = NULL;
 	uint32_t size = device->fabric->base.config.receive_size, n;
-	/* With one that is not allowed: it shows who sends too much, whom InfiniBand would let wait. */
+	/* The further receive shows that a peer sends more than it may; without it, InfiniBand would have the
+	 * peer wait. */
 	uint64_t wanted = device->endpoints > 0 ? receives->allowed + 1 : 0;
 
 	do {

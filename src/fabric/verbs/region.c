@@ -4,15 +4,17 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * Regions. Each is a memory region of exactly its octets, because rxe (Linux 6.1) holds accesses through a
- * window to the bounds of the memory region only.
+ * Regions. A region is a memory region of exactly its octets, because rxe (Linux 6.1) holds accesses through
+ * a window to the bounds of the memory region only.
  *
- * With windows, the memory region gives the peer nothing; a window over it is made, bound on the way to the
- * Sends that tell of it, and destroyed with it. Destroying one is allowed in each of its states, also where
- * the peer has invalidated it, so that no request of the queue pair is needed for it; but not before it was
- * bound, which would fail then and end the connection.
+ * With windows, the memory region gives the peer no access. A window over it does: the window is made with
+ * the region, bound in the queue in front of the Sends that carry its handle, and destroyed with the region.
+ * A window may be destroyed in any state, also after the peer has invalidated it, so that no request of the
+ * queue pair is needed for that. But a window must not be destroyed before it was bound: the binding would
+ * fail and end the connection.
  */
 
+/* Returns the rights of the memory region for an access of the peer. */
 static int
 region_memory_access(const struct rr_verbs_device *device, unsigned access)
 {
@@ -27,7 +29,7 @@ region_memory_access(const struct rr_verbs_device *device, unsigned access)
 	return flags;
 }
 
-/* Ends the peer's access: a window goes before the memory that it shows. */
+/* Ends the peer's access: the window is destroyed before the memory region that it is over. */
 static int
 end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -35,7 +37,8 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 
 	if (region->bind && !region->bind->finished)
 		rr_verbs_work_free(endpoint, region->bind);
-	/* Bound, but not known to be: the work stays, because a completion may still name it. */
+	/* The binding was posted and may have completed: the work stays, as a completion may still name it.
+	 */
 	if (region->bind && endpoint->state == RR_VERBS_ESTABLISHED)
 		rr_verbs_await(endpoint, region);
 	if (region->bind)
@@ -50,6 +53,7 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
+/* Ends the peer's access and frees the region. */
 static int
 region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -61,8 +65,9 @@ region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return error;
 }
 
-/* The device chooses the upper bits of a window's key, the lowest eight are ours: they go round, so that a
- * handle does not come again before that, even where the device takes the same window each time. */
+/* Makes the window of a region, and its handle. The device chooses the upper bits of the handle. The fabric
+ * counts the lowest eight bits up, so that a handle comes again late, even where the device takes the same
+ * window each time. */
 static int
 region_make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
 	uint32_t length, unsigned access, uint32_t *handle)

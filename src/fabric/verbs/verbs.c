@@ -9,6 +9,8 @@
 #include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 
+/* Free works that are kept, ms to find a device, connections that wait to be accepted, RDMA Reads at a time.
+ */
 enum { WORKS_KEPT = 1024, RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
 
 static void
@@ -42,6 +44,7 @@ verbs_unlisten(struct rr_listener *base)
 	rr_free(fabric->env, listener);
 }
 
+/* Says why listening failed, by errno. */
 static int
 verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 {
@@ -56,8 +59,8 @@ verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
 }
 
-/* RFC 8166, 5: "a translation MUST be employed" from IP addresses and ports: rdma_cm does it, in its TCP port
- * space. */
+/* Listens at an IP address and port. RFC 8166, 5: "a translation MUST be employed" from these: rdma_cm
+ * translates, in its TCP port space. */
 static int
 verbs_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -184,6 +187,7 @@ static const struct rr_fabric_ops verbs_ops = {
 	.close = rr_verbs_endpoint_close,
 };
 
+/* Makes and watches the channel of the connection manager. */
 static int
 verbs_open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
@@ -203,6 +207,7 @@ verbs_open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
+/* Loads the libraries, opens the devices, checks the limit of locked memory, and opens the channel. */
 static int
 verbs_start(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {

@@ -4,19 +4,23 @@
 #include "fabric/verbs/endpoint.h"
 
 /*
- * Work requests before they are posted: where their payload comes from.
+ * Works before they are posted: the memory of their payload.
  *
- *   What fits into the request itself (IBV_SEND_INLINE) is read when it is posted.
- *   A Send, and a Write of up to COPY_MAX octets, is copied into a registered buffer of the pool: to copy a
- * few kilobytes costs less than to register them. Everything else is registered for this request and
- * deregistered when it completes: two system calls and the pinning of its pages, for each sge. A cache of
- * registrations would save that, but would be wrong as soon as the caller unmaps memory and gets other pages
- * at the same address. Memory that cannot be registered (a mapping that is shared and read-only) is copied as
- * well.
+ *   Payload that fits into the request itself (IBV_SEND_INLINE) is read when the request is posted.
+ *
+ *   A Send, and a Write of up to COPY_MAX octets, is copied into a registered buffer of the pool: copying a
+ *   few kilobytes costs less than to register them.
+ *
+ *   Any other payload is registered for this work and deregistered when it completes: two system calls and
+ *   the pinning of its pages, for each sge. A cache of registrations would save that, but would be wrong as
+ *   soon as the caller unmaps memory and gets other pages at the same address. Memory that cannot be
+ *   registered (a mapping that is shared and read-only) is copied as well.
  */
 
+/* The most octets of an RDMA Write that are copied. */
 enum { COPY_MAX = 4096 };
 
+/* Makes a work of that kind, in no list. NULL: no memory. */
 static struct rr_verbs_work *
 work_new(struct rr_verbs_endpoint *endpoint, int kind)
 {
@@ -30,7 +34,7 @@ work_new(struct rr_verbs_endpoint *endpoint, int kind)
 	return work;
 }
 
-/* Gives back what the payload needed. */
+/* Gives back the registrations and the buffer of the payload. */
 static void
 work_unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -67,6 +71,8 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 		rr_verbs_emit(endpoint, &event);
 }
 
+/* Refers to the payload if it can be part of the request itself. False: it is too long, or has too many sges.
+ */
 static bool
 work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -84,6 +90,7 @@ work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	return true;
 }
 
+/* Copies the payload into a buffer of the pool. */
 static int
 work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -104,6 +111,7 @@ work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return 0;
 }
 
+/* Registers the payload, sge by sge. */
 static int
 work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	const struct rr_work *from, int access)
@@ -128,6 +136,7 @@ work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *
 	return 0;
 }
 
+/* Makes the payload of a work ready to be posted. */
 static int
 work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -136,7 +145,7 @@ work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	if (work->length == 0)
 		return 0;
 	if (from->kind == RR_WORK_READ) {
-		/* On iWARP, the peer's answer is an access to the sink by its steering tag. */
+		/* On iWARP, the peer's answer accesses the memory of the Read by its steering tag. */
 		if (endpoint->device->iwarp)
 			access |= IBV_ACCESS_REMOTE_WRITE;
 		return work_register_payload(endpoint, work, from, access);
@@ -151,12 +160,14 @@ work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return work_copy(endpoint, work, from);
 }
 
+/* Whether the endpoint takes works now. */
 static bool
 work_takes(const struct rr_verbs_endpoint *endpoint)
 {
 	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
 }
 
+/* Puts a work into the endpoint's queue; it is posted at the end of the turn. */
 static void
 queue(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
