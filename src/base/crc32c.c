@@ -33,6 +33,7 @@ enum { LONG = 8192, SHORT = 256 };
 static const uint32_t past_short = 0xb9e02b86, past_two_short = 0xdd7e3b0c, past_long = 0x54a86326,
 		      past_two_long = 0x1dc403cc;
 
+/* Returns the eight octets at data as a word. */
 TARGET static inline uint64_t
 crc32c_word_at(const uint8_t *data)
 {

@@ -16,6 +16,7 @@ struct rr_hand {
 	void *ctx;
 };
 
+/* Waits until the semaphore is posted. */
 static void
 hand_await(sem_t *semaphore)
 {
@@ -23,6 +24,7 @@ hand_await(sem_t *semaphore)
 		;
 }
 
+/* The second thread: runs what the first thread asks for, until there is no work. */
 static void *
 hand_run(void *argument)
 {

@@ -32,6 +32,7 @@ struct rr_loop {
 	struct rr_peer_log peer_log;
 };
 
+/* Whether timer a expires before timer b: at an earlier time, or armed earlier. */
 static bool
 loop_timer_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
 {

@@ -26,6 +26,7 @@ log_begin_anew(struct rr_peer_log *log)
 	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
 }
 
+/* The minute in which lines were held back is over. */
 static void
 log_expired(struct rr_timer *timer)
 {

@@ -22,6 +22,7 @@ pool_head_of(void *buffer)
 	return (struct rr_pool_head *)((uint8_t *)buffer - sizeof(struct rr_pool_head));
 }
 
+/* Returns the buffer behind its head. */
 static void *
 pool_buffer_of(struct rr_pool_head *head)
 {

@@ -132,6 +132,7 @@ turn_serve_round(struct rr_pool *pool)
 	return served;
 }
 
+/* Serves all waiters whose requests can be granted now. */
 static void
 turn_run(struct rr_task *task)
 {

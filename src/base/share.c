@@ -57,6 +57,7 @@ host_of(struct rr_shares *shares, const char *peer)
 	return host;
 }
 
+/* A party of the host has gone; the host goes with the last one. */
 static void
 host_leave(struct rr_shares *shares, struct rr_host *host)
 {

@@ -20,6 +20,7 @@ siphash_rotate(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
+/* Mixes the state in that many rounds. */
 static void
 siphash_rounds(uint64_t v[4], int rounds)
 {

@@ -137,10 +137,10 @@ rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 }
 
 /*
- * RFC 8166, 8.1: "The use of an RPC-over-RDMA transport protocol MUST NOT introduce vulnerabilities to system
- * memory contents nor to memory owned by user processes", and "It is REQUIRED that any RDMA provider used for
- * RPC transport be conformant to the requirements of [RFC5042]": a peer reaches what was registered on its
- * own connection for such an access, and nothing beside it.
+ * Finds the memory of an access of the peer. RFC 8166, 8.1: "The use of an RPC-over-RDMA transport protocol
+ * MUST NOT introduce vulnerabilities to system memory contents nor to memory owned by user processes", and
+ * "It is REQUIRED that any RDMA provider used for RPC transport be conformant to the requirements of
+ * [RFC5042]": a peer reaches only memory that was registered on its own connection for such an access.
  */
 enum rr_region_fault
 rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,

@@ -31,12 +31,14 @@ enum {
 static const char request_key[] = "MPA ID Req Frame";
 static const char reply_key[] = "MPA ID Rep Frame";
 
+/* Returns the key that a frame begins with. */
 static const char *
 mpa_key_of(bool reply)
 {
 	return reply ? reply_key : request_key;
 }
 
+/* Returns the octet of flags of a frame. */
 static uint8_t
 mpa_flags_of(const struct rr_mpa_frame *frame)
 {

@@ -208,6 +208,7 @@ rpc_put_success(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header 
 	return true;
 }
 
+/* Writes the rest of the header of an accepted reply. */
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
@@ -219,6 +220,7 @@ rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header
 		rpc_put_range(writer, reply);
 }
 
+/* Writes the rest of the header of a denied reply. */
 static void
 rpc_put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {

@@ -44,8 +44,8 @@ rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 }
 
 /*
- * Discards a message that is shorter than its procedure takes: RFC 8166, 4.5: the receiver "cannot trust the
- * value of the XID field; therefore, it MUST silently discard the message".
+ * Reads a header. A message that is shorter than its procedure takes is not read further: RFC 8166, 4.5: the
+ * receiver "cannot trust the value of the XID field; therefore, it MUST silently discard the message".
  */
 enum rr_header_result
 rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
@@ -260,6 +260,7 @@ rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *h
 	memset(to + RR_RDMA_FIXED_SIZE, 0, NO_LISTS_SIZE);
 }
 
+/* Writes a segment. */
 static void
 rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
 {
@@ -272,6 +273,7 @@ rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *seg
 	rr_put_be64(to + 2 * WORD, segment->offset);
 }
 
+/* Writes a Write chunk or the Reply chunk. */
 static void
 rdma_put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
 {

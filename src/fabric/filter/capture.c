@@ -94,6 +94,7 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 	endpoint->is_open = false;
 }
 
+/* Connects, as side 0 of a flow. */
 static int
 capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -110,6 +111,7 @@ capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_
 	return 0;
 }
 
+/* Listens, and remembers the port for the flows of connections that are accepted. */
 static int
 capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -124,6 +126,7 @@ capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_li
 	return error;
 }
 
+/* A request came: this side is side 1 of a flow. */
 static void
 capture_request(struct rr_filter_endpoint *filter, const void *private_data, size_t size)
 {
@@ -133,6 +136,7 @@ capture_request(struct rr_filter_endpoint *filter, const void *private_data, siz
 	capture_keep_first(endpoint, private_data, size);
 }
 
+/* Accepts, and writes the opening of the connection. */
 static int
 capture_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -144,6 +148,7 @@ capture_accept(struct rr_endpoint *base, const void *private_data, size_t privat
 	return error;
 }
 
+/* Writes the opening of a rejected connection, and rejects. */
 static void
 capture_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -209,6 +214,7 @@ capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 		rr_capture_of(endpoint), &endpoint->flow, endpoint->own, header, work->sges, work->sge_count);
 }
 
+/* Posts a work request, and writes its packets. */
 static int
 capture_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -225,6 +231,7 @@ capture_post(struct rr_endpoint *base, const struct rr_work *work)
 
 /* ---- Regions ---- */
 
+/* Registers a region, and remembers the memory that the peer can reach. */
 static int
 capture_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)

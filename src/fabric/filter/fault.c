@@ -85,6 +85,7 @@ fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr
 	return 0;
 }
 
+/* Connects, unless the script says that connecting fails. */
 static int
 fault_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -108,6 +109,7 @@ fault_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
+/* Accepts, unless the script says that accepting fails. */
 static int
 fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -123,6 +125,7 @@ fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 	return rr_filter_accept(base, private_data, private_size);
 }
 
+/* Registers a region, unless the script says that registering fails. */
 static int
 fault_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -273,6 +276,7 @@ fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, 
 	return 0;
 }
 
+/* Posts a work request, with the fault that the script has for it. */
 static int
 fault_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -302,6 +306,7 @@ fault_disconnect(struct rr_endpoint *base)
 
 /* ---- The filter ---- */
 
+/* Begins an endpoint: its lists are empty, its timers not armed. */
 static void
 fault_begin(struct rr_filter_endpoint *filter)
 {
@@ -328,6 +333,7 @@ fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 	}
 }
 
+/* Ends an endpoint: frees all items. */
 static void
 fault_end(struct rr_filter_endpoint *filter)
 {

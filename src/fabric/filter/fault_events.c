@@ -52,6 +52,7 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 /* The streams of events: events of one stream keep their order, events of different streams need not. */
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
+/* Returns the stream of an event. */
 static enum stream
 events_stream_of(const struct rr_event *event)
 {

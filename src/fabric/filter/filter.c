@@ -3,12 +3,14 @@
 
 #include <stdio.h>
 
+/* Does nothing: for filters without functions begin and end. */
 static void
 filter_ignore_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	(void)endpoint;
 }
 
+/* Does nothing: for filters without a function request. */
 static void
 filter_ignore_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {

@@ -85,6 +85,8 @@ void rr_filter_event(void *ctx, const struct rr_event *event);
 
 /* ---- Operations ---- */
 
+/* The operations of struct rr_fabric_ops: each calls the same one of the fabric, listener or endpoint below.
+ */
 void rr_filter_destroy(struct rr_fabric *base);
 int rr_filter_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);

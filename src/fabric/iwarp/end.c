@@ -72,7 +72,7 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 	return size + RR_MPA_MARKER_SIZE;
 }
 
-/* Writes the FPDU of the Terminate, which leaves behind the batch. */
+/* Writes the FPDU of the Terminate, which is sent after the octets of the batch. */
 static void
 end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {

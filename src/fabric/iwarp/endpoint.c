@@ -188,6 +188,7 @@ endpoint_hold(struct rr_iwarp_endpoint *endpoint)
 	(void)endpoint;
 }
 
+/* The socket became writable: TCP has connected, or has not. */
 static void
 endpoint_tcp_connected(struct rr_iwarp_endpoint *endpoint)
 {

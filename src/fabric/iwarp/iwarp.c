@@ -8,6 +8,7 @@
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
 
+/* Frees the endpoint that was rejected first. */
 static void
 iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
@@ -64,6 +65,7 @@ iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
+/* Accepts the MPA request, and watches the socket again. */
 static int
 iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -195,6 +197,7 @@ iwarp_corrupt(struct rr_endpoint *base)
 	return rr_iwarp_corrupt(&endpoint->engine);
 }
 
+/* Disconnects in good order, within limits; before the connection is open, at once. */
 static void
 iwarp_disconnect(struct rr_endpoint *base)
 {

@@ -15,6 +15,7 @@ tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 	return &tx->responses[(tx->response_first + number) % tx->ird];
 }
 
+/* Returns the first work request of a list. */
 static struct rr_work_item *
 tx_first_of(const struct rr_list *list)
 {

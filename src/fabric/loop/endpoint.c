@@ -157,12 +157,14 @@ rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event)
 	table[endpoint->state][event](endpoint);
 }
 
+/* The endpoint's task runs. */
 static void
 loop_run(struct rr_task *task)
 {
 	rr_loop_event(rr_container(task, struct rr_loop_endpoint, task), RR_LOOP_TURN);
 }
 
+/* There is a receive for the endpoint that waited. */
 static void
 loop_wake(struct rr_receive_wait *wait)
 {
@@ -171,6 +173,7 @@ loop_wake(struct rr_receive_wait *wait)
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
+/* The endpoint's timer expired. */
 static void
 loop_expired(struct rr_timer *timer)
 {

@@ -88,6 +88,7 @@ loop_unlisten(struct rr_listener *base)
 	rr_free(rr_loop_fabric_of(listener->base.fabric)->env, listener);
 }
 
+/* Makes an endpoint, whose task looks for the listener. */
 static int
 loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -109,6 +110,7 @@ loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_end
 	return 0;
 }
 
+/* Keeps the private data for the peer, and accepts. */
 static int
 loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -121,6 +123,7 @@ loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_s
 	return 0;
 }
 
+/* Ends the connection for the peer, which gets the private data. */
 static void
 loop_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -162,6 +165,7 @@ loop_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->receives);
 }
 
+/* Queues a work request, which the task carries out. */
 static int
 loop_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -216,6 +220,8 @@ loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 	return 0;
 }
 
+/* Disconnects after the requests that are queued, within a second; before the connection is established, at
+ * once. */
 static void
 loop_disconnect(struct rr_endpoint *base)
 {
@@ -237,6 +243,7 @@ loop_disconnect(struct rr_endpoint *base)
 	}
 }
 
+/* Ends the connection for the peer, and frees the endpoint. */
 static void
 loop_close(struct rr_endpoint *base)
 {

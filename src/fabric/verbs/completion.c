@@ -257,7 +257,8 @@ rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 		;
 }
 
-/* Whether a completion in the stash shows that work has completed, with success or without. */
+/* Whether a completion in the stash shows that work has completed, with success or without: one of work
+ * itself, of a request that was posted later and is no RDMA Read, or of any request that failed. */
 static bool
 completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {

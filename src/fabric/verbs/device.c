@@ -123,6 +123,7 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	return device;
 }
 
+/* Opens all devices; the limits of the fabric are those that hold for all of them. */
 int
 rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {

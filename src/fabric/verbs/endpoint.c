@@ -145,12 +145,14 @@ endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 	table[endpoint->state][event](endpoint);
 }
 
+/* The endpoint's task runs. */
 static void
 endpoint_run(struct rr_task *task)
 {
 	endpoint_event(rr_container(task, struct rr_verbs_endpoint, task), RR_VERBS_TURN);
 }
 
+/* The endpoint's timer expired. */
 static void
 endpoint_expired(struct rr_timer *timer)
 {

@@ -291,6 +291,7 @@ void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* endpoint.c */
 
+/* Makes an endpoint without a queue pair. NULL: no memory. */
 struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
 
 /* Closes an endpoint, as rr_endpoint_close() asks for. */
@@ -303,6 +304,7 @@ void rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint);
 
 /* Makes the queue pair on the device that the endpoint's id was bound to. An error has its reason in text. */
 int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text);
+/* Destroys the queue pair and the completion queue, if there are any. */
 void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
 /* Allows the peer count more Sends, as rr_endpoint_allow() asks for. */
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
@@ -311,10 +313,12 @@ void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* Called by the loop when the connection manager has events. */
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
+/* Accepts a request, as rr_endpoint_accept() asks for. */
 int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size);
 
 /* work.c */
 
+/* Post a work request and a frame without contents, as rr_endpoint_post() and rr_endpoint_kick() ask for. */
 int rr_verbs_post(struct rr_endpoint *base, const struct rr_work *work);
 int rr_verbs_kick(struct rr_endpoint *base);
 
@@ -356,6 +360,8 @@ void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
 
+/* Register a region and end the peer's access to it, as rr_endpoint_register(), rr_endpoint_invalidate() and
+ * rr_endpoint_revoke() ask for. */
 int rr_verbs_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);

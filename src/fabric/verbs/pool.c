@@ -13,6 +13,7 @@ rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	*pool = (struct rr_verbs_pool){ .env = env, .library = library, .pd = pd, .size = size, .max = max };
 }
 
+/* Frees a slab and its registration. */
 static void
 pool_free_slab(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab)
 {

@@ -95,6 +95,7 @@ verbs_listener_address(struct rr_listener *base, struct sockaddr_storage *addres
 	return 0;
 }
 
+/* Makes an endpoint, and begins to look for the device that leads to the address. */
 static int
 verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -136,6 +137,7 @@ verbs_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 	rr_verbs_endpoint_close(base);
 }
 
+/* Gives a receive back to the pool of its device. */
 static void
 verbs_release(struct rr_fabric *base, uint8_t *receive)
 {
@@ -149,6 +151,8 @@ verbs_release(struct rr_fabric *base, uint8_t *receive)
 	rr_verbs_device_leave(device);
 }
 
+/* Disconnects after all requests have completed, within a second; before the connection is established, at
+ * once. */
 static void
 verbs_disconnect(struct rr_endpoint *base)
 {
