@@ -182,7 +182,9 @@ a_thousand_endpoints_live_side_by_side(void **state)
 		clients[i].world = servers[i].world = world;
 		numbers[i] = i;
 		world_dial(world, &clients[i], &i, sizeof(i));
-		world_until(world, world->asking);
+		world_until(world, world->asking || clients[i].disconnected);
+		if (clients[i].disconnected)
+			fail_msg("client %u: status %d: %s", i, clients[i].status, clients[i].text);
 		assert_memory_equal(world->request, &i, sizeof(i));
 		world_accept(world, &servers[i]);
 	}

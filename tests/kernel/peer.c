@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/verbs/verbs.h"
 
@@ -164,9 +165,21 @@ peer_open(struct peer *peer, const struct peer_options *options)
 	peer_until(peer, peer->established);
 }
 
+/* A peer that was rejected closes the connection itself: siw loses the reason where our end comes with it. */
+static void
+await_rejected(struct peer *peer)
+{
+	struct rr_iwarp_fabric *fabric = rr_container(peer->fabric, struct rr_iwarp_fabric, base);
+
+	while (fabric->rejected_count)
+		peer_need(rr_loop_turn(peer->loop, RR_SECOND) >= 0, "the loop failed");
+}
+
 void
 peer_close(struct peer *peer)
 {
+	if (!peer->options.verbs)
+		await_rejected(peer);
 	rr_loop_disarm(peer->loop, &peer->kick);
 	for (uint32_t i = 0; i < peer->received_count; i++)
 		rr_fabric_release(peer->fabric, peer->received[i].data);

@@ -17,8 +17,9 @@
  */
 
 enum {
-	ROUTE_TIMEOUT = 2000, /* ms */
-	RETRIES = 6,          /* for rxe, 7 would mean for ever */
+	ADDRESS_TIMEOUT = 2000, /* ms */
+	ROUTE_TIMEOUT = 2000,   /* ms */
+	RETRIES = 6,            /* for rxe, 7 would mean for ever */
 	ACK_TIMEOUT =
 		17,      /* IBTA, 9.7.6.1.3: 0.54 s at most, so that a peer is lost after some four seconds */
 	RNR_RETRIES = 7, /* no limit: the peer waits until there are receives again */
@@ -102,6 +103,41 @@ connect_failed(struct rr_verbs_endpoint *endpoint, const char *what)
 	rr_verbs_end(endpoint, rr_errno_error(errno), "%s: %s", what, strerror(errno));
 }
 
+int
+rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_storage *peer)
+{
+	const struct rr_verbs_library *library = &rr_verbs_fabric(endpoint)->library;
+	struct sockaddr_storage copy = *peer;
+	struct rdma_cm_id *id;
+
+	if (library->create_id(rr_verbs_fabric(endpoint)->channel, &id, endpoint, RDMA_PS_TCP) < 0)
+		return -1;
+	if (endpoint->id)
+		library->destroy_id(endpoint->id);
+	endpoint->id = id;
+	if (library->resolve_addr(id, NULL, (void *)&copy, ADDRESS_TIMEOUT) < 0)
+		connect_failed(endpoint, "no RDMA device leads to this address");
+	return 0;
+}
+
+/*
+ * Asks the connection manager for another port to connect from, and returns whether it did. The connection
+ * manager does not know which ports of TCP the sockets of this machine have, and siw connects over TCP: the
+ * port that was chosen first may be taken.
+ */
+static bool
+connect_from_another_port(struct rr_verbs_endpoint *endpoint)
+{
+	struct sockaddr_storage peer = endpoint->id->route.addr.dst_storage;
+
+	if (errno != EADDRINUSE && errno != EADDRNOTAVAIL)
+		return false;
+	if (++endpoint->ports_tried == RR_VERBS_PORTS_TRIED)
+		return false;
+	rr_verbs_set_state(endpoint, RR_VERBS_RESOLVING);
+	return rr_verbs_resolve(endpoint, &peer) == 0;
+}
+
 /* The route is known: makes the queues, and sends the connection request. */
 static void
 connect_request(struct rr_verbs_endpoint *endpoint)
@@ -109,19 +145,21 @@ connect_request(struct rr_verbs_endpoint *endpoint)
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric(endpoint);
 	struct rdma_conn_param param;
 	struct rr_text text;
-	int error;
+	int error = 0;
 
 	if (endpoint->state != RR_VERBS_RESOLVING)
 		return;
-	error = rr_verbs_queues_make(endpoint, &text);
+	if (!endpoint->qp)
+		error = rr_verbs_queues_make(endpoint, &text);
 	if (error) {
 		rr_verbs_end(endpoint, error, "%s", text.text);
 		return;
 	}
 	param = connect_connection(endpoint);
 	rr_verbs_set_state(endpoint, RR_VERBS_CONNECTING);
-	if (fabric->library.connect(endpoint->id, &param) < 0)
-		connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
+	if (fabric->library.connect(endpoint->id, &param) == 0 || connect_from_another_port(endpoint))
+		return;
+	connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
 
 /* The peer has accepted (InfiniBand and RoCE): makes the queue pair ready, and confirms. */

@@ -11,7 +11,9 @@
 
 enum {
 	RR_VERBS_PRIVATE_MAX = 56, /* the room in a connection request of InfiniBand and RoCE */
-	RR_VERBS_BATCH = 32        /* completions and work requests at a time */
+	RR_VERBS_PORTS_TRIED =
+		16,         /* ports that the connection manager is asked for, until no socket has one */
+	RR_VERBS_BATCH = 32 /* completions and work requests at a time */
 };
 
 /* The provider's fabric. */
@@ -159,9 +161,10 @@ struct rr_verbs_endpoint {
 	uint32_t cq_receives, sq_size, sq_used, inline_max, sge_max;
 	uint32_t cq_events; /* events of the completion queue that are to be acknowledged */
 	uint32_t spins;
-	bool armed;     /* an event comes at the next completion */
-	bool connects;  /* this side began the connection */
-	bool connected; /* the peer is to be sent a disconnection at the end */
+	uint32_t ports_tried; /* ports to connect from that a socket had */
+	bool armed;           /* an event comes at the next completion */
+	bool connects;        /* this side began the connection */
+	bool connected;       /* the peer is to be sent a disconnection at the end */
 	bool disconnecting;
 	bool lost; /* something was flushed, and the reason is not known yet */
 	uint32_t allowed;
@@ -310,6 +313,10 @@ void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
+
+/* Begins to resolve the address of the peer, with a new id of the connection manager. Returns -1, with errno,
+ * where there is no new id; a failure behind that ends the endpoint. */
+int rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_storage *peer);
 
 /* Called by the loop when the connection manager has events. */
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);

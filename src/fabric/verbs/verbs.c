@@ -6,12 +6,10 @@
 #include <string.h>
 
 #include "base/address.h"
-#include "base/errno.h"
 #include "fabric/verbs/endpoint.h"
 
-/* Free works that are kept, ms to find a device, connections that wait to be accepted, RDMA Reads at a time.
- */
-enum { WORKS_KEPT = 1024, RESOLVE_TIMEOUT = 2000, BACKLOG = 128, READS_MAX = 255 };
+/* Free works that are kept, connections that wait to be accepted, RDMA Reads at a time. */
+enum { WORKS_KEPT = 1024, BACKLOG = 128, READS_MAX = 255 };
 
 static void
 verbs_destroy(struct rr_fabric *base)
@@ -59,6 +57,38 @@ verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
 }
 
+/* Listens with a new id of the connection manager; the one before goes. Returns -1, with errno. */
+static int
+verbs_listen_once(struct rr_verbs_listener *listener, const struct rr_listen *how)
+{
+	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(listener->base.fabric);
+	struct sockaddr_storage copy = { 0 };
+
+	memcpy(&copy, how->address, how->size < sizeof(copy) ? how->size : sizeof(copy));
+	if (listener->id)
+		fabric->library.destroy_id(listener->id);
+	listener->id = NULL;
+	if (fabric->library.create_id(fabric->channel, &listener->id, NULL, RDMA_PS_TCP) < 0 ||
+		fabric->library.bind_addr(listener->id, (void *)&copy) < 0)
+		return -1;
+	return fabric->library.listen(listener->id, BACKLOG);
+}
+
+/*
+ * Listens at the address. Where its port is 0, the connection manager chooses the port: as with the port of a
+ * connection (connect.c), a socket of TCP may have it, and the connection manager is asked for another one.
+ */
+static int
+verbs_open_listener(struct rr_verbs_listener *listener, const struct rr_listen *how)
+{
+	int tries = rr_address_port(how->address) ? 1 : RR_VERBS_PORTS_TRIED, error;
+
+	do
+		error = verbs_listen_once(listener, how);
+	while (error < 0 && errno == EADDRINUSE && --tries);
+	return error;
+}
+
 /* Listens at an IP address and port. RFC 8166, 5: "a translation MUST be employed" from these: rdma_cm
  * translates, in its TCP port space. */
 static int
@@ -67,16 +97,12 @@ verbs_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_list
 {
 	struct rr_verbs_fabric *fabric = rr_verbs_fabric_of(base);
 	struct rr_verbs_listener *new = rr_alloc(fabric->env, sizeof(*new));
-	struct sockaddr_storage copy = { 0 };
 
 	if (!new)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory");
-	memcpy(&copy, how->address, how->size < sizeof(copy) ? how->size : sizeof(copy));
 	*new = (struct rr_verbs_listener){ .base = { base, how->handler, how->ctx } };
 	rr_list_append(&fabric->listeners, &new->link);
-	if (fabric->library.create_id(fabric->channel, &new->id, NULL, RDMA_PS_TCP) < 0 ||
-		fabric->library.bind_addr(new->id, (void *)&copy) < 0 ||
-		fabric->library.listen(new->id, BACKLOG) < 0) {
+	if (verbs_open_listener(new, how) < 0) {
 		verbs_cannot_listen(how->address, text);
 		verbs_unlisten(&new->base);
 		return -RPCRDMA_ERR_SYSTEM;
@@ -115,14 +141,11 @@ verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	new->private_size = (uint8_t)how->private_size;
 	if (how->private_size)
 		memcpy(new->private_data, how->private_data, how->private_size);
-	if (fabric->library.create_id(fabric->channel, &new->id, new, RDMA_PS_TCP) < 0) {
+	if (rr_verbs_resolve(new, &copy) < 0) {
 		rr_fail(text, 0, "cannot connect to %s: %s", new->base.peer, strerror(errno));
 		rr_verbs_endpoint_end(new);
 		return -RPCRDMA_ERR_SYSTEM;
 	}
-	if (fabric->library.resolve_addr(new->id, NULL, (void *)&copy, RESOLVE_TIMEOUT) < 0)
-		rr_verbs_end(new, rr_errno_error(errno), "no RDMA device leads to this address: %s",
-			strerror(errno));
 	*endpoint = &new->base;
 	return 0;
 }
