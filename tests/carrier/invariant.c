@@ -15,7 +15,8 @@
 
 /* ---- The requester ---- */
 
-/* A slot that is taken: its call is known by its XID, and what the peer may access is registered. */
+/* Checks a slot in use: its call is found by its XID, and the memory that the peer may access is
+ * registered. */
 static const char *
 slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
 {
@@ -36,7 +37,8 @@ slot_broken(const struct rr_requester *requester, const struct rr_slot *slot)
 	return NULL;
 }
 
-/* RFC 8166, 4.4.1: what is in no transaction any more is out of the peer's reach, and has no memory. */
+/* Checks a free slot. RFC 8166, 4.4.1: memory that belongs to no transaction any more is out of the peer's
+ * reach. A free slot holds no memory. */
 static const char *
 free_slot_broken(const struct rr_slot *slot)
 {
@@ -70,8 +72,8 @@ slots_broken(const struct rr_requester *requester)
 	return broken;
 }
 
-/* B1: "a requester never exceeds its last grant and takes 0 as 1". What was in use when the grant fell stays
- * so. */
+/* Checks the credits. B1: "a requester never exceeds its last grant and takes 0 as 1". Credits that were
+ * in use when the grant fell stay in use. */
 static const char *
 credits_broken(const struct rr_connection *connection)
 {
@@ -104,7 +106,8 @@ static const char *
 inbound_broken(const struct rr_connection *connection, const struct rr_inbound *inbound)
 {
 	CHECK(inbound->connection == connection);
-	CHECK(inbound->receive || inbound->plan.form == RR_REPLY_OPTION); /* own messages came in none */
+	CHECK(inbound->receive ||
+		inbound->plan.form == RR_REPLY_OPTION); /* a message of this side came in no receive */
 	CHECK(inbound->lists.read_count <= inbound->lists.read_max);
 	CHECK(inbound->lists.segment_count <= inbound->lists.segment_max);
 	CHECK(inbound->lists.write_count <= inbound->lists.write_max);
@@ -117,7 +120,7 @@ inbound_broken(const struct rr_connection *connection, const struct rr_inbound *
 	return NULL;
 }
 
-/* B1: "a responder grants 1 to its posted Receives". */
+/* Checks the exchanges. B1: "a responder grants 1 to its posted Receives". */
 static const char *
 exchanges_broken(const struct rr_connection *connection)
 {
@@ -140,7 +143,7 @@ exchanges_broken(const struct rr_connection *connection)
 
 /* ---- The whole ---- */
 
-/* B11: what is out is below its bound, but for a single piece that is larger. */
+/* Checks the pools. B11: the memory in use is below its bound, except for a single piece that is larger. */
 static const char *
 memory_broken(const struct rpcrdma_engine *engine)
 {
@@ -166,7 +169,7 @@ invariant_broken(const struct rr_carrier *carrier)
 	broken = broken ? broken : credits_broken(connection);
 	broken = broken ? broken : slots_broken(requester);
 	broken = broken ? broken : waiting_broken(requester);
-	/* After the end, those that were delivered live on without it. */
+	/* After the end, exchanges that were delivered live on without the connection. */
 	if (connection->state < RR_CONNECTION_ABORTED)
 		broken = broken ? broken : exchanges_broken(connection);
 	return broken;

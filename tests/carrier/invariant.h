@@ -4,10 +4,9 @@
 
 #include "carrier/carrier.h"
 
-/*
- * What holds of an RPC-over-RDMA connection whenever nobody is inside it: credits, ownership of memory, and
- * that each call is in one place. NULL, or what is broken.
- */
+/* Checks what must hold of an RPC-over-RDMA connection while none of its functions runs: credits,
+ * ownership of memory, and that each call is in one place. Returns NULL, or the text of the condition that
+ * does not hold. */
 const char *invariant_broken(const struct rr_carrier *carrier);
 
 #endif

@@ -77,7 +77,7 @@ static const struct rr_feature_message messages[] = {
 	{ SEEN, "SEEN", RR_PAYLOAD_MAY, parse, got_seen },
 };
 
-/* Another feature, which fills its state: those of several features are told apart. */
+/* A second feature, which fills its state, so that the tests see whether features have separate states. */
 static void
 silence_begin(void *state, struct rr_connection *connection)
 {

@@ -202,7 +202,7 @@ raw_end_client(struct raw *raw)
 static void
 post_send(struct raw *raw, const void *data, uint32_t length, enum rr_work_kind kind, uint32_t handle)
 {
-	/* What is sent must stay until it was: the world keeps it. */
+	/* The message must stay until it was sent: the world keeps it. */
 	uint8_t *copy = world_memory(raw->world, length);
 	struct rr_sge sge = { copy, length };
 	struct rr_work work = { .kind = kind, .sge_count = 1, .sges = &sge, .remote_handle = handle };

@@ -4,7 +4,8 @@
 
 #include "world.h"
 
-/* What connections must do on every provider. Each part is a group of tests and returns how many failed. */
+/* The rules for connections on every provider. Each part is a group of tests and returns how many of them
+ * failed. */
 int suite_counters(void);
 int suite_feature(void);
 int suite_pair(void);

@@ -66,7 +66,7 @@ a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 	raw_answer(raw, 5, 8);
 	world_settle(world);
 	assert_int_equal(raw->message_count, 0);
-	/* In the turn of the call itself. */
+	/* The call is cancelled in the turn in which it begins. */
 	now = call_new(world, 7, 40);
 	call_add_item(world, now, 40, 1000);
 	call_start(world, now);
@@ -79,7 +79,7 @@ a_call_that_was_not_sent_is_cancelled_without_trace(void **state)
 	raw_end_client(raw);
 }
 
-/* From a responder that guesses XIDs: what it sent must not be kept. */
+/* The responder guesses XIDs: the answer that it sent must not be kept. */
 static void
 a_call_that_is_answered_before_it_left_may_be_cancelled(void **state)
 {

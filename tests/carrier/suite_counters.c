@@ -6,7 +6,7 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* What a connection counts and keeps for people. */
+/* What a connection counts, and what it logs for people. */
 
 static void
 run(struct world *world, struct call *call)
@@ -195,7 +195,7 @@ errors_do_not_fill_the_log(void **state)
 	raw_end(raw);
 }
 
-/* Handles that were not offered are invalidated: the connection ends, and its last headers are told. */
+/* Handles that were not offered are invalidated: the connection ends, and its last headers are logged. */
 static void
 a_protocol_error_tells_the_last_headers(void **state)
 {
@@ -222,7 +222,7 @@ a_protocol_error_tells_the_last_headers(void **state)
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_PEER);
 	assert_int_equal(logged.sent, 1);
 	assert_int_equal(logged.received, 1);
-	assert_in_range(logged.lines, 6, 8); /* what happened, a heading, four messages */
+	assert_in_range(logged.lines, 6, 8); /* the error, a heading, four messages */
 	raw_end_client(raw);
 }
 

@@ -5,7 +5,7 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* Optional features that are registered from outside, with one that carries a payload and speaks unasked.
+/* Optional features that are registered from outside, with a feature that has a payload and sends unasked.
  * Citations are of draft-cel-nfsv4-rpcrdma-version-two-00. */
 
 enum { HEADER = 28, LONGEST = 4096 - HEADER };
@@ -36,7 +36,7 @@ exchange_note(struct world *world, struct rr_carrier *from, uint32_t number, uin
 	note_ended(world, sent, 0);
 }
 
-/* 3.1: "an RPC Payload Stream MAY follow". No call is made, and both sides send. */
+/* 3.1: "an RPC Payload Stream MAY follow". No call is made, and both sides send notes. */
 static void
 a_feature_speaks_unasked_and_carries_a_payload(void **state)
 {
@@ -71,7 +71,7 @@ an_accepted_side_waits_until_its_peer_spoke_version_2(void **state)
 	assert_int_equal(word(raw_next(raw), 4), RR_CONNPROP);
 	assert_int_equal(word(raw_next(raw), 4), NOTE);
 	assert_false(sent->done);
-	/* Another XID, or another type, is no answer. */
+	/* A message with another XID, or of another type, is no answer. */
 	SEND(raw, sent->request.xid + 1, 2, 16, RR_RDMA_OPTIONAL, SEEN, 4, 2);
 	SEND(raw, sent->request.xid, 2, 16, RR_RDMA_OPTIONAL, NOTE, 4, 2, 99);
 	assert_int_equal(word(raw_next(raw), 4), SEEN);
@@ -157,7 +157,7 @@ each_message_takes_a_credit_until_it_is_answered(void **state)
 	assert_int_equal(word(raw_next(raw), 0), 1);
 	assert_true(first->done);
 	assert_false(second->done);
-	/* The end of the connection ends what was not answered, and nothing can be sent any more. */
+	/* The end of the connection ends the requests that were not answered, and no more can be sent. */
 	raw_free(raw);
 	note_ended(world, second, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(note_send(world, world->client, &first, 1, 4), -RPCRDMA_ERR_DISCONNECTED);
@@ -178,7 +178,7 @@ a_bad_message_does_not_reach_its_feature(void **state)
 	SEND(raw, 2, 2, 16, RR_RDMA_OPTIONAL, NOTE, 8, 1, 1, 1);
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_BAD_HEADER);
 	assert_int_equal(note_of(raw->world->server)->got, 0);
-	/* A SEEN that answers nothing gets no answer. */
+	/* A SEEN that answers no NOTE gets no answer. */
 	SEND(raw, 3, 2, 16, RR_RDMA_OPTIONAL, SEEN, 4, 1);
 	SEND(raw, 4, 2, 16, RR_RDMA_OPTIONAL, NOTE, 4, 1, 5);
 	assert_int_equal(word(raw_next(raw), 0), 4);
@@ -225,7 +225,7 @@ each_connection_has_a_state_of_its_own(void **state)
 	assert_int_equal(note_states(), 0);
 }
 
-/* Many more than there are credits, with calls between them. */
+/* There are many more messages than credits, with calls between them. */
 static void
 messages_and_calls_share_credits_both_ways(void **state)
 {

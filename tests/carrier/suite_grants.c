@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What our responder grants, invalidates remotely and has memory for, and the thresholds that it keeps. */
+/* The credits that this responder grants, the handles that it invalidates, its memory, and the thresholds
+ * that it keeps. */
 #include "suite.h"
 
 #include "raw.h"
@@ -25,10 +26,9 @@ row_B1_the_grant_is_what_is_posted_and_not_more_than_asked(void **state)
 	raw_end(raw);
 }
 
-/* B1: whatever was granted can be used, over and over: no Send meets an empty Receive queue. RFC 8166, 3.3.1:
- * "The Responder MUST ensure that an increase in receive resources is effected before the next RPC Reply
- * message is sent."
- */
+/* B1: all credits that were granted can be used, again and again: no Send meets an empty Receive queue.
+ * RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected before the
+ * next RPC Reply message is sent." */
 static void
 row_B1_all_that_was_granted_can_be_used(void **state)
 {
@@ -95,8 +95,8 @@ row_B10_a_handle_of_the_call_is_invalidated_if_both_want(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send".
- */
+/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA
+ * Send". */
 static void
 row_B10_nothing_is_invalidated_where_the_peer_does_not_want_it(void **state)
 {
@@ -139,7 +139,7 @@ row_B2_a_peer_without_private_data_gets_1024(void **state)
 
 /* ---- Memory ---- */
 
-/* A call that finds no memory waits, and holds up nobody else. */
+/* A call without memory waits, and does not hold up other calls. */
 static void
 row_B11_calls_wait_for_memory_and_go_on(void **state)
 {
@@ -189,7 +189,8 @@ waiting_calls_are_forgotten_with_their_connection(void **state)
 	rr_endpoint_close(raw->endpoint);
 	raw->endpoint = NULL;
 	world_until(raw->world, raw->world->server_closed);
-	answer_small(raw->world, world_next_call(raw->world)); /* to nobody */
+	answer_small(raw->world,
+		world_next_call(raw->world)); /* the connection is gone, and the answer goes nowhere */
 	world_settle(raw->world);
 	assert_int_equal(raw->world->sent, 1);
 	raw_end(raw);

@@ -11,19 +11,20 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* Good messages with one bit wrong, or cut short: at most their own connection suffers, and nothing leaks. */
+/* Good messages with one bit wrong, or cut short: at most their own connection suffers, and no memory
+ * leaks. */
 
 enum { XID = 5, DATA = 600 };
 
-/* The loop provider has every bit flipped; where a message goes through the kernel, every thirteenth will do.
- */
+/* Returns the distance of the bits that are flipped. The loop provider has every bit flipped; for the
+ * slower providers, which go through the kernel, every thirteenth bit is enough. */
 static uint32_t
 step(const struct world *world)
 {
 	return strcmp(rr_fabric_name(rr_room_in(world->stage.engine)->fabric), "loop") == 0 ? 1 : 13;
 }
 
-/* What a raw requester offers. */
+/* The memory that a raw requester offers. */
 struct offers {
 	uint8_t data[DATA], sink[DATA], reply[8000];
 	struct rr_region a, b, write, chunk;
@@ -63,7 +64,7 @@ long_call(const struct offers *offers, uint8_t *to)
 				     SEGMENT(offers->b), 0, 0, 0));
 }
 
-/* Answers with a result and a reply that is too large for inline. */
+/* Answers with a result, and with a reply that is too large for inline. */
 static void
 answer_large(struct world *world, struct rr_exchange *exchange)
 {
@@ -111,7 +112,7 @@ host_accepted(void *ctx, struct rr_carrier *carrier)
 	rr_carrier_attach(carrier, &host_events, &hosts[i]);
 }
 
-/* A world whose acceptor takes any number of connections, and one good client of its own. */
+/* Makes a world whose acceptor takes any number of connections, with a good client of its own. */
 static struct world *
 begin(void)
 {
@@ -186,7 +187,8 @@ mutate_calls(uint32_t (*make)(const struct offers *, uint8_t *))
 	uint32_t length;
 
 	assert_non_null(offers);
-	raw->private_data[5] = 0; /* the same handles serve many calls */
+	raw->private_data[5] =
+		0; /* without R in the private data, so that the same handles serve many calls */
 	raw_connect(raw);
 	offer(raw, offers);
 	length = make(offers, message);
@@ -198,7 +200,7 @@ mutate_calls(uint32_t (*make)(const struct offers *, uint8_t *))
 	for (uint32_t cut = 0; cut < length; cut += step(world))
 		send_mutation(raw, offers, make, UINT32_MAX, cut);
 	the_good_client_is_served(world, 1);
-	/* The unchanged one is answered. */
+	/* The unchanged message is answered. */
 	raw_connect(raw);
 	offer(raw, offers);
 	make(offers, message);
@@ -219,7 +221,7 @@ row_B4_mutated_calls_cost_at_most_their_connection(void **state)
 
 /* ---- Replies ---- */
 
-/* A call with a Write chunk (even turns) or a Reply chunk, and a good reply to it. */
+/* Makes a call with a Write chunk (even turns) or a Reply chunk, and a good reply to the call. */
 static struct call *
 call_and_reply(struct raw *raw, uint32_t turn, uint8_t *reply, uint32_t *length)
 {
@@ -250,8 +252,8 @@ settle_reply(struct raw *raw, struct call *call)
 	world_settle(world);
 	if (!call->done)
 		rr_carrier_cancel(world->client, &call->transaction);
-	/* A call that is cancelled keeps its XID until a reply comes: a new connection knows nothing of it.
-	 */
+	/* A call that is cancelled keeps its XID until a reply comes: only a new connection does not know
+	 * the XID. */
 	if (!call->done || world->client_closed) {
 		world_close_client(world);
 		world_settle(world);
@@ -261,7 +263,7 @@ settle_reply(struct raw *raw, struct call *call)
 	world_settle(world);
 	assert_int_equal(
 		rr_pool_used(world->stage.engine->pool) + rr_pool_used(world->stage.engine->arrivals), 0);
-	raw->message_count = 0; /* a reply that became a call was answered */
+	raw->message_count = 0; /* a reply that became a call was answered by the client */
 	world_forget(world);
 }
 
@@ -282,7 +284,7 @@ row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 				reply[bit / 8] ^= (uint8_t)(0x80 >> bit % 8);
 			raw_send(raw, reply, bit < length * 8 ? length : bit - length * 8);
 			world_settle(raw->world);
-			/* RFC 8166, 4.5: a bad one is discarded, and the good one that follows counts. */
+			/* RFC 8166, 4.5: a bad reply is discarded, and the good reply that follows counts. */
 			if (!raw->world->client_closed)
 				raw_send(raw, good, length);
 			world_settle(raw->world);
@@ -293,9 +295,9 @@ row_B4_mutated_replies_cost_at_most_their_connection(void **state)
 	raw_end_client(raw);
 }
 
-/* ---- Failures of what is below ---- */
+/* ---- Failures of the layers below ---- */
 
-/* The call that fails, counted over the scenario; and whether it was reached. */
+/* The number of the operation that fails, and how many operations the scenario has made. */
 static uint32_t fail_at, passed;
 
 static bool
@@ -388,7 +390,7 @@ scenario_done(struct rr_transaction *transaction, int error)
 
 static const struct rr_carrier_events scenario_events = { .closed = scenario_closed };
 
-/* Calls of all kinds over one connection: each ends, one way or another. True if all went well. */
+/* Makes calls of all kinds over one connection. Each must end, well or badly. True: all went well. */
 static bool
 run_calls(struct scenario *scenario)
 {

@@ -39,7 +39,7 @@ where_nobody_listens_calls_fail_and_closed_says_why(void **state)
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_REFUSED);
 	assert_non_null(strstr(world->client_text, "127.0.0.1:"));
-	/* Later calls, too. */
+	/* Later calls fail, too. */
 	call = call_begin(world, 2, 40);
 	assert_false(call->done);
 	call_ended(call, -RPCRDMA_ERR_DISCONNECTED);
@@ -94,7 +94,7 @@ exchanges_outlive_their_carrier(void **state)
 	assert_null(exchange->carrier);
 	assert_memory_equal(exchange->call.items[0].data, call->items[0].data, 100000);
 	answer_small(world, exchange);
-	assert_int_equal(world->sent, 0); /* from the loop only */
+	assert_int_equal(world->sent, 0); /* sent() comes from the loop only */
 	world_until(world, world->sent == 1);
 	world_free(world);
 }
@@ -134,7 +134,7 @@ an_engine_that_ends_tells_of_replies_under_way(void **state)
 	rr_acceptor_close(world->acceptor);
 	rpcrdma_engine_free(world->stage.engine);
 	assert_int_equal(*sent, 1);
-	assert_false(call->done); /* forgotten as if cancelled */
+	assert_false(call->done); /* the call is forgotten as if it were cancelled */
 	world_forget(world);
 	free(world);
 }
@@ -240,10 +240,10 @@ calls_that_are_wrong_are_refused(void **state)
 	(void)state;
 	world->answer = answer_small;
 	calls[0] = call_new(world, 1, 40);
-	calls[0]->transaction.xid = 2; /* not that of the message */
+	calls[0]->transaction.xid = 2; /* this is not the XID of the message */
 	calls[1] = call_new(world, 3, 4);
 	calls[2] = call_new(world, 4, 40);
-	call_add_item(world, calls[2], 44, 8); /* past the stream */
+	call_add_item(world, calls[2], 44, 8); /* the item lies behind the end of the stream */
 	calls[3] = call_new(world, 5, 40);
 	calls[3]->transaction.reply_max = UINT32_MAX;
 	for (int i = 0; i < 4; i++)
@@ -289,7 +289,7 @@ connections_above_the_bound_are_declined(void **state)
 	config.connection_max = 1;
 	world = world_new(&config);
 	first = world->client;
-	/* It is not cut off to make room: a call is under way. */
+	/* The connection is not cut off to make room: a call is under way on it. */
 	call_begin(world, 1, 40);
 	exchange = world_one_call(world);
 	world_connect(world);
@@ -357,9 +357,9 @@ calls_wait_for_a_reply_chunk(void **state)
 	answer_small(world, world_one_call(world));
 	world_until(world, world->call_count == 3);
 	world_settle(world);
-	assert_int_equal(world->call_count, 3); /* no memory for more */
+	assert_int_equal(world->call_count, 3); /* there is no memory for more */
 	rr_carrier_cancel(world->client, &calls[1]->transaction);
-	world_until(world, world->call_count == 4); /* its memory serves the next one */
+	world_until(world, world->call_count == 4); /* the memory of that call serves the next call */
 	for (uint32_t i = 1; i < 6; i++) {
 		world_until(world, world->call_count > 0);
 		reply_send(
@@ -431,7 +431,7 @@ a_late_first_reply_is_kicked_twice(void **state)
 	world_connect(world);
 	world_until(world, world->client_connected && world->server_connected);
 	world_pass(world, 10 * RR_SECOND);
-	assert_int_equal(kicks, 0); /* nothing was sent */
+	assert_int_equal(kicks, 0); /* no message was sent yet */
 	call = call_arrived(world, 1, 40);
 	world_pass(world, 29 * RR_MILLISECOND);
 	assert_int_equal(kicks, 0);

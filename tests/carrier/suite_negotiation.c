@@ -6,10 +6,11 @@
 #include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
 
-/* Row B13: how a requester finds the version of RPC-over-RDMA that both sides speak. Citations are of
+/* Row B13: how a requester finds the version of RPC-over-RDMA that both sides use. Citations are of
  * draft-cel-nfsv4-rpcrdma-version-two-00. */
 
-/* A call of our client to a raw responder, which speaks the version by now, as it arrives there. */
+/* Starts a call of the client to a raw responder, whose version is settled, and returns the message that
+ * arrives there. */
 static struct raw_message *
 ask(struct raw *raw, struct call **call, uint32_t xid, uint32_t stream)
 {
@@ -23,7 +24,7 @@ answer(struct raw *raw, uint32_t xid, uint32_t version)
 	SEND(raw, xid, version, 32, RR_RDMA_MSG, 0, 0, 0, xid, RR_REPLY, 0, 0, 0, 0);
 }
 
-/* Our client calls in that version, and is answered in it. */
+/* Checks that the client calls in that version, and answers the call in it. */
 static void
 spoken(struct raw *raw, uint32_t xid, uint32_t version)
 {
@@ -34,8 +35,8 @@ spoken(struct raw *raw, uint32_t xid, uint32_t version)
 	call_answered(call);
 }
 
-/* The CONNPROP that begins the connection is answered by ERR_VERS. Linux puts the version of the message into
- * it. */
+/* Answers the CONNPROP that begins the connection by ERR_VERS. Linux puts the version of the message into
+ * the error. */
 static void
 refuse(struct raw *raw, uint32_t low, uint32_t high)
 {
@@ -46,7 +47,7 @@ refuse(struct raw *raw, uint32_t low, uint32_t high)
 	world_settle(raw->world);
 }
 
-/* The client's connection is over: it makes another one to the same responder. */
+/* Makes another connection of the client to the same responder, as the last connection is over. */
 static void
 connect_again(struct raw *raw)
 {
@@ -71,7 +72,7 @@ the_first_message_is_small_and_alone(void **state)
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 0);
 	SEND(raw, xid, 2, 1, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
-	/* Once it is answered, the first call is an ordinary one. */
+	/* Once the message is answered, the first call goes in the usual way. */
 	message = raw_next(raw);
 	assert_int_equal(word(message, 0), 1);
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
@@ -85,8 +86,8 @@ the_first_message_is_small_and_alone(void **state)
 	raw_end(raw);
 }
 
-/* 5: the first message is answered by the peer's transport. How long its application takes for the first call
- * is no matter of versions. */
+/* 5: the peer's transport answers the first message. The time that its application takes for the first
+ * call does not matter for the version. */
 static void
 a_first_call_that_takes_long_is_waited_for(void **state)
 {
@@ -103,9 +104,9 @@ a_first_call_that_takes_long_is_waited_for(void **state)
 	raw_end(raw);
 }
 
-/* version-two-00, 3.1: an implementation that does not know the feature answers RDMA_ERR_INVAL_OPTION, which
- * there is in version 2 only. 5: "until it receives a non-error RPC-over-RDMA message", there is one credit.
- */
+/* version-two-00, 3.1: an implementation that does not know the feature answers RDMA_ERR_INVAL_OPTION,
+ * which exists in version 2 only. 5: "until it receives a non-error RPC-over-RDMA message", there is one
+ * credit. */
 static void
 a_server_that_knows_no_properties_is_called_in_version_2(void **state)
 {
@@ -128,7 +129,7 @@ a_server_that_knows_no_properties_is_called_in_version_2(void **state)
 	raw_end(raw);
 }
 
-/* An error that version 1 has, too, says nothing of versions: the first call asks, in at most 1024 octets. */
+/* An error that version 1 has, too, leaves the version open: the first call asks, in at most 1024 octets. */
 static void
 the_first_call_asks_where_the_first_message_did_not_tell(void **state)
 {
@@ -155,7 +156,8 @@ the_first_call_asks_where_the_first_message_did_not_tell(void **state)
 	raw_end(raw);
 }
 
-/* version-two-03, 5.3.1, has no answer to a CONNPROP: a server may present its own properties instead. */
+/* version-two-03, 5.3.1, does not require an answer to a CONNPROP: a server may present its own properties
+ * instead. */
 static void
 a_server_that_presents_its_properties_by_itself_speaks_version_2(void **state)
 {
@@ -167,7 +169,7 @@ a_server_that_presents_its_properties_by_itself_speaks_version_2(void **state)
 	raw_introduced(raw, &xid);
 	SEND(raw, xid + 1, 2, 32, RR_RDMA_OPTIONAL, CONNPROP(4096, RR_REVERSE_INLINE, 0, 1));
 	world_settle(raw->world);
-	/* It may still answer ours, and has perhaps one Receive only. */
+	/* The server may still answer the CONNPROP of this side, and has perhaps one Receive only. */
 	assert_int_equal(raw->message_count, 0);
 	world_pass(raw->world, RR_NEGOTIATION_PATIENCE);
 	assert_int_equal(word(raw_next(raw), 1), 2);
@@ -189,19 +191,19 @@ row_B13_err_vers_makes_calls_go_in_version_1(void **state)
 	refuse(raw, 1, 1);
 	assert_int_equal(word(raw_next(raw), 1), 1);
 	assert_false(call->done);
-	/* An error grants nothing. */
+	/* An error does not grant credits. */
 	assert_int_equal(world_negotiated(raw->world->client).credits_max, 0);
 	answer(raw, 1, 1);
 	call_answered(call);
 	assert_int_equal(world_negotiated(raw->world->client).version, 1);
 	assert_int_equal(world_negotiated(raw->world->client).inline_call, 4096);
-	/* It is remembered: the next connection does not ask. */
+	/* The refusal is remembered: the next connection does not ask. */
 	connect_again(raw);
 	spoken(raw, 2, 1);
 	raw->world->stage.now += 3500 * RR_SECOND;
 	connect_again(raw);
 	spoken(raw, 3, 1);
-	/* But not for ever. */
+	/* After a while the refusal is forgotten. */
 	raw->world->stage.now += 101 * RR_SECOND;
 	connect_again(raw);
 	raw_agree(raw, 32);
@@ -209,7 +211,7 @@ row_B13_err_vers_makes_calls_go_in_version_1(void **state)
 	raw_end(raw);
 }
 
-/* What was only assumed of a server gives way to what it says. */
+/* A version that was assumed of a server gives way to the version that the server names. */
 static void
 a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
 {
@@ -233,7 +235,7 @@ a_server_that_speaks_version_2_all_the_same_is_asked_again(void **state)
 	raw_end(raw);
 }
 
-/* It must not make us ask without end. */
+/* Such a server must not make this side ask without end. */
 static void
 a_server_that_refuses_each_version_for_the_other_fails_the_call(void **state)
 {
@@ -260,7 +262,7 @@ err_vers_without_a_common_version_fails_the_call(void **state)
 	ask(raw, &call, 1, 40);
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 3, 9);
 	call_ended(call, -RPCRDMA_ERR_VERS);
-	/* A range that has the version which it refuses is no reason to try that again. */
+	/* A range that contains the refused version is no reason to try that version again. */
 	ask(raw, &call, 2, 40);
 	SEND(raw, 2, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 2, 2);
 	call_ended(call, -RPCRDMA_ERR_VERS);
@@ -283,7 +285,7 @@ a_call_that_was_cancelled_meanwhile_is_not_sent(void **state)
 	raw_end(raw);
 }
 
-/* Memory that the carrier found for a sink is of one attempt. */
+/* Memory that the carrier found for a sink belongs to one attempt. */
 static void
 sinks_without_memory_get_it_anew(void **state)
 {
@@ -301,14 +303,14 @@ sinks_without_memory_get_it_anew(void **state)
 	assert_non_null(call->transaction.sinks[0].data);
 	SEND(raw, 1, 2, 64, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
 	assert_int_equal(word(raw_next(raw), 1), 1);
-	assert_null(call->transaction.sinks[0].data); /* 4096 octets do without a chunk */
+	assert_null(call->transaction.sinks[0].data); /* 4096 octets are enough without a chunk */
 	answer(raw, 1, 1);
 	world_until(raw->world, call->done);
 	raw_end(raw);
 }
 
 /* 5.2: "A requester can assume the same situation [...] if the initial negotiation message is lost or
- * dropped." That is weak evidence, which does not hold for long. */
+ * dropped." That is weak evidence, which is not remembered for long. */
 static void
 silence_and_loss_are_remembered(bool silence)
 {
@@ -347,7 +349,7 @@ row_B13_a_loss_means_version_1_on_the_next_connection(void **state)
 	silence_and_loss_are_remembered(false);
 }
 
-/* Neither loss nor silence is held against a server that is known to speak version 2, however often. */
+/* A server that is known to use version 2 is asked for it again after any number of losses and silences. */
 static void
 a_server_that_spoke_version_2_is_only_called_again(void **state)
 {
@@ -375,7 +377,7 @@ a_server_that_spoke_version_2_is_only_called_again(void **state)
 	raw_end(raw);
 }
 
-/* What a call brings about after the version was agreed is no matter of versions. */
+/* The effects of a call after the version was agreed do not change the version. */
 static void
 a_connection_lost_with_the_first_call_is_made_again_in_version_2(void **state)
 {
@@ -394,8 +396,8 @@ a_connection_lost_with_the_first_call_is_made_again_in_version_2(void **state)
 	raw_end(raw);
 }
 
-/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester uses".
- */
+/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester
+ * uses". */
 static void
 a_reply_in_another_version_is_none(void **state)
 {

@@ -4,9 +4,9 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* Completions that come late, or not at all: what the provider may still read is not given back. */
+/* Completions that come late, or not at all: memory that the provider may still read is not given back. */
 
-/* Stands between the client's connection and its endpoint, and holds the completions of Sends back. */
+/* Stands between the client's connection and its endpoint, and holds back the completions of Sends. */
 static rr_endpoint_handler *real_handler;
 static void *real_ctx;
 static struct rr_event held[8];
@@ -92,7 +92,7 @@ a_reply_waits_for_the_completion_of_its_calls_send(void **state)
 
 	(void)state;
 	SEND(raw, 5, 1, 8, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7);
-	SEND(raw, 5, 1, 8, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 8); /* one too many */
+	SEND(raw, 5, 1, 8, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 8); /* one answer too many */
 	world_settle(raw->world);
 	assert_false(call->done);
 	let_go();
@@ -128,7 +128,7 @@ a_cancel_of_what_is_being_read_costs_the_connection(void **state)
 	(void)state;
 	call_start(world, other);
 	rr_carrier_cancel(world->client, &call->transaction);
-	assert_false(world->client_closed); /* from the loop only */
+	assert_false(world->client_closed); /* closed() comes from the loop only */
 	world_until(world, world->client_closed);
 	assert_int_equal(world->client_error, -RPCRDMA_ERR_CANCELLED);
 	assert_false(call->done);

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Our requester and our responder: whatever the sizes, what is sent is what arrives, and it moves as planned.
- */
+/* This requester and this responder, with messages of all sizes: the message that arrives is the message
+ * that was sent, and it travels as planned. */
 
 struct shape {
 	uint32_t stream, item, item_offset;    /* call */
@@ -41,8 +41,8 @@ run(struct world *world, uint32_t xid, const struct shape *shape)
 	call_answered(call);
 	sent = flatten(world, &reply->message, NULL);
 	if (call->transaction.reply.item_count > 0) {
-		/* The reply itself is gone by now: its results lie in the sinks, its copy has them at the
-		 * end. */
+		/* The reply itself is freed by now: its results lie in the sinks, and its copy has them at
+		 * the end. */
 		assert_int_equal(call->transaction.reply.item_count, 1);
 		assert_ptr_equal(call->transaction.reply_items[0].data, call->transaction.sinks[0].data);
 		assert_int_equal(call->transaction.reply_items[0].length, shape->result);
@@ -137,7 +137,7 @@ row_A14_long_calls_and_long_replies_arrive(void **state)
 		shape.reply = 100; /* fits inline although a Reply chunk was offered */
 		run(world, (uint32_t)i + 1001, &shape);
 	}
-	/* 4096 less 28 octets of header is what goes inline. */
+	/* 4096 octets less 28 octets of header go inline. */
 	assert_int_equal(world->client->counters.long_calls, 8);
 	assert_int_equal(world->server->counters.long_calls, 8);
 	assert_int_equal(world->client->counters.long_replies, 4);
@@ -241,7 +241,7 @@ many_calls_at_a_time_and_their_replies_in_any_order(void **state)
 	}
 	world_until(world, world->call_count == 1);
 	world_settle(world);
-	assert_int_equal(world->call_count, 1); /* one until the first reply */
+	assert_int_equal(world->call_count, 1); /* only one call until the first reply */
 	answer_small(world, world_next_call(world));
 	world_until(world, world->call_count == 49);
 	while (world->call_count > 0) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Credits and memory that run short, and peers that care for neither. */
+/* Shortage of credits and of memory, and peers that take no account of it. */
 #include "suite.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MEMORY = 1 << 20 }; /* half of it is for calls that arrive */
 
-/* What is granted to a call that asks for 64. */
+/* Returns the credits that are granted to a call that asks for 64. */
 static uint32_t
 granted(struct raw *raw)
 {
@@ -42,13 +42,13 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 	world->answer = answer_small;
 	assert_int_equal(granted(raw), 64);
 	hostages[0] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 4);
-	assert_int_equal(granted(raw), 64); /* half of it is out */
+	assert_int_equal(granted(raw), 64); /* half of the memory is in use */
 	hostages[1] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 8);
 	assert_int_equal(granted(raw), 32);
 	hostages[2] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 16);
 	assert_int_equal(granted(raw), 16);
 	hostages[3] = rr_pool_get(world->stage.engine->arrivals, NULL, MEMORY / 16);
-	assert_int_equal(granted(raw), 1); /* nothing is left */
+	assert_int_equal(granted(raw), 1); /* no memory is left */
 	for (uint32_t i = 0; i < 4; i++)
 		rr_pool_put(world->stage.engine->arrivals, hostages[i]);
 	assert_int_equal(granted(raw), 64);
@@ -56,7 +56,8 @@ row_B11_grants_shrink_while_memory_is_short_and_never_to_zero(void **state)
 }
 
 /* RFC 8166, 3.3.1: "If the granted value is exceeded, the RDMA layer may signal an error, possibly
- * terminating the connection." Where there are Receives for them, the calls are served, and it is noted. */
+ * terminating the connection." If there are Receives for the calls, they are served, and the overrun is
+ * counted. */
 static void
 row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 {
@@ -73,7 +74,7 @@ row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 		answer_small(world, world_next_call(world));
 	for (uint32_t xid = 0; xid < 3; xid++)
 		assert_int_equal(word(raw_next(raw), 2), 2);
-	/* Two were granted, and two are no overrun. */
+	/* Two credits were granted, and two calls are no overrun. */
 	for (uint32_t xid = 3; xid < 6; xid++) {
 		assert_int_equal(world->server->counters.overruns, 2);
 		SEND(raw, xid, 1, 2, RR_RDMA_MSG, 0, 0, 0, xid, RR_CALL, 2);
@@ -88,7 +89,7 @@ row_B1_a_peer_that_overruns_is_recorded_and_survives(void **state)
 	raw_end(raw);
 }
 
-/* Where there are none, the fabric ends the connection; the others do not notice. */
+/* Without Receives for the calls, the fabric ends the connection; other connections are not affected. */
 static void
 row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 {
@@ -115,10 +116,8 @@ row_B1_a_peer_that_overruns_the_receives_is_cut_off_and_no_other(void **state)
 	raw_end(raw);
 }
 
-/*
- * A peer that calls and takes no answers: RFC 8166, 3.3.1, has a Receive posted for a call once the last one
- * is answered. An answer that cannot leave is none, and a call's Receive is kept until it has left.
- */
+/* A peer calls and takes no answers. RFC 8166, 3.3.1, has a Receive posted for a call once the last call
+ * is answered. A call whose answer cannot be sent is not answered, and its Receive is kept until then. */
 static void
 row_B11_calls_whose_answers_cannot_leave_take_no_more_receives_than_were_posted(void **state)
 {
@@ -159,7 +158,7 @@ world_stalled(struct rr_fault_script *script, struct call **first)
 	world = world_new(&config);
 	world->answer = answer_small;
 	*first = call_new(world, 1, 40);
-	call_add_item(world, *first, 40, 20000); /* takes all of the half of the memory */
+	call_add_item(world, *first, 40, 20000); /* takes the whole half of the memory */
 	call_start(world, *first);
 	world_settle(world);
 	assert_int_equal(world->arrived, 0);
@@ -173,7 +172,7 @@ pass_in_steps(struct world *world, uint64_t time)
 		world_pass(world, RR_SHARE_TICK);
 }
 
-/* Nobody is hurt by it. */
+/* The stall does no harm to others. */
 static void
 row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory(void **state)
 {
@@ -211,13 +210,13 @@ row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off(void **state)
 	world_until(world, other->done && call->done);
 	assert_int_equal(other->error, 0);
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
-	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT); /* of the first connection */
+	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT); /* that of the first connection */
 	rr_carrier_close(stalled_client);
 	rr_carrier_close(stalled_server);
 	world_free(world);
 }
 
-/* Calls that came, and whose data does not, hold receives, too. */
+/* Calls that came, and whose data does not come, hold receives, too. */
 static void
 row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **state)
 {
@@ -234,7 +233,7 @@ row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **stat
 	config.filter = rr_fault_filter;
 	config.filter_ctx = &script;
 	config.memory_max = 64 << 10;
-	config.credits = 2; /* eight receives in all */
+	config.credits = 2; /* makes eight receives in all */
 	world = world_new(&config);
 	call = call_new(world, 1, 40);
 	call_add_item(world, call, 40, 5000);
@@ -254,11 +253,11 @@ row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **stat
 	assert_int_equal(world->server_error, -RPCRDMA_ERR_TIMEDOUT);
 	assert_false(raw->disconnected);
 	rr_carrier_close(stalled);
-	world->server_closed = false; /* that was the other one */
+	world->server_closed = false; /* that was the other connection */
 	raw_end(raw);
 }
 
-/* A server that lets calls lie, until each credit is a call's that was given up. */
+/* The server does not answer, until all credits are held by calls that were cancelled. */
 static void
 row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 {
@@ -270,10 +269,10 @@ row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
 	call_start(world, given_up);
 	raw_next(raw);
 	world_pass(world, 20 * RR_SECOND);
-	assert_false(world->client_closed); /* the answer may take its time */
+	assert_false(world->client_closed); /* the answer may take any time */
 	rr_carrier_cancel(world->client, &given_up->transaction);
 	world_pass(world, 20 * RR_SECOND);
-	assert_false(world->client_closed); /* nobody wants to call */
+	assert_false(world->client_closed); /* no call waits */
 	call_start(world, other);
 	world_settle(world);
 	world_pass(world, 15 * RR_SECOND - 1);

@@ -10,7 +10,7 @@
 #include "wire/rpcrdma2.h"
 
 /* Rows B12 and B13: transport properties on connections. Citations are of
- * draft-cel-nfsv4-rpcrdma-version-two-03, where they name no other one. */
+ * draft-cel-nfsv4-rpcrdma-version-two-03, unless they name another document. */
 
 enum { LARGE = 16384, CREDITS = 32 };
 
@@ -26,7 +26,7 @@ large(void)
 	return config;
 }
 
-/* A call with so many octets of stream, whose reply may have, and has, so many. */
+/* Makes a call with `stream` octets, whose reply may have, and has, `reply` octets. */
 static void
 call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
 {
@@ -39,7 +39,7 @@ call_run(struct world *world, uint32_t xid, uint32_t stream, uint32_t reply)
 	assert_int_equal(call->reply.length, reply);
 }
 
-/* ---- Between two of ours ---- */
+/* ---- Between two of this project ---- */
 
 /* 5.2.1: "Requesters may use the value to determine when it is necessary to provide a Position-Zero read
  * chunk", and "a Reply chunk". */
@@ -50,7 +50,7 @@ row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 	struct world *world = world_new(&config);
 
 	(void)state;
-	call_run(world, 1, 10000, 10000); /* the first call, too */
+	call_run(world, 1, 10000, 10000); /* also for the first call */
 	call_run(world, 2, LARGE - RR_RDMA_HEADER_MIN, LARGE - RR_RDMA_HEADER_MIN);
 	assert_int_equal(world->client->counters.registrations, 0);
 	call_run(world, 3, LARGE - RR_RDMA_HEADER_MIN + 4, 40);
@@ -69,7 +69,7 @@ row_B13_larger_receives_are_used_once_both_sides_told_theirs(void **state)
 }
 
 /* version-two-00, 5.2: one "MUST allow inline threshold values to change without triggering a connection
- * loss." Many calls go out while the sizes change; each of them is answered. */
+ * loss." Many calls are sent while the sizes change; each of them is answered. */
 static void
 row_B13_calls_under_way_survive_the_change(void **state)
 {
@@ -111,9 +111,9 @@ a_client_that_hears_no_calls_says_so(void **state)
 	world_free(world);
 }
 
-/* ---- Our requester ---- */
+/* ---- This requester ---- */
 
-/* A client of `config` whose CONNPROP came, with that XID. */
+/* Makes a client of `config` and takes its CONNPROP, with that XID. */
 static struct raw *
 begin(const struct rr_engine_config *config, uint32_t *xid)
 {
@@ -130,7 +130,7 @@ end(struct raw *raw)
 	raw_end(raw);
 }
 
-/* A call with so many octets of stream goes as that procedure. */
+/* Checks that a call with that many octets of stream is sent as that procedure, and answers the call. */
 static void
 calls(struct raw *raw, uint32_t xid, uint32_t stream, uint32_t proc)
 {
@@ -166,7 +166,7 @@ properties_are_told_by_the_first_message(void **state)
 	assert_int_equal(word(message, 2), config.credits);
 	assert_words(message, 4, WORDS(CONNPROP(LARGE, RR_REVERSE_NONE, 1, 1)));
 	SEND(raw, xid, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 1, 1));
-	calls(raw, 2, 5000, RR_RDMA_MSG); /* the first call goes by them */
+	calls(raw, 2, 5000, RR_RDMA_MSG); /* the first call uses the properties */
 	assert_int_equal(raw->message_count, 0);
 	end(raw);
 }
@@ -188,7 +188,7 @@ a_peer_without_properties_has_the_defaults(void **state)
 	end(raw);
 }
 
-/* An error that answers no message of a feature answers the call with its XID. */
+/* An error that does not answer a message of a feature answers the call with its XID. */
 static void
 a_call_that_is_refused_as_an_option_ends(void **state)
 {
@@ -233,7 +233,7 @@ the_size_of_the_next_call_follows_the_peer(void **state)
 	end(raw);
 }
 
-/* A peer that could take more, and may change, is asked to: what it answers holds. */
+/* A peer whose Receives could be larger, and may change, is asked for larger ones; its answer holds. */
 static void
 a_peer_is_asked_for_larger_receives(void **state)
 {
@@ -251,7 +251,8 @@ a_peer_is_asked_for_larger_receives(void **state)
 	end(raw);
 }
 
-/* As many messages as there are Receives: a responder posts one for each message that it answers. */
+/* Posts a Receive and answers the message: so there are as many Receives as a responder has that posts one
+ * for each message that it answers. */
 static void
 answer_with_a_receive(struct raw *raw, const struct raw_message *message, uint32_t grant)
 {
@@ -292,17 +293,16 @@ no_more_messages_are_unanswered_than_are_granted(uint32_t grant)
 		allowed = grant;
 		world_settle(raw->world);
 	}
-	assert_int_equal(requests, grant > 1 ? 2 : 1); /* CONNPROP, and REQPROP where one more is granted */
+	assert_int_equal(
+		requests, grant > 1 ? 2 : 1); /* CONNPROP, and also REQPROP if another credit is granted */
 	assert_false(raw->world->client_closed);
 	end(raw);
 }
 
-/*
- * draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a single
- * RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the responder that
- * reports the responder's actual credit limit." Messages of properties are messages, too. The responder has
- * exactly the Receives that it grants.
- */
+/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "a requester MUST assume the ability to exchange only a
+ * single RPC-over-RDMA message at a time until it receives a non-error RPC-over-RDMA message from the
+ * responder that reports the responder's actual credit limit." Messages of properties count, too. The
+ * responder has exactly as many Receives as it grants credits. */
 static void
 a_responder_that_grants_one_credit_gets_one_message_at_a_time(void **state)
 {
@@ -335,7 +335,7 @@ a_request_that_nobody_answers_holds_one_credit(void **state)
 	end(raw);
 }
 
-/* A message of properties that comes late is no call that was declined. */
+/* A message of properties that comes late is not taken for a call that was declined. */
 static void
 an_end_in_good_order_waits_for_calls_all_the_same(void **state)
 {
@@ -359,7 +359,7 @@ an_end_in_good_order_waits_for_calls_all_the_same(void **state)
 	raw_end(raw);
 }
 
-/* ---- Our responder ---- */
+/* ---- This responder ---- */
 
 static struct rr_exchange *
 send_call(struct raw *raw, uint32_t xid)
@@ -390,7 +390,7 @@ a_responder_tells_its_properties_in_answer(void **state)
 	assert_int_equal(word(message, 1), 2);
 	assert_int_equal(word(message, 2), CREDITS);
 	assert_words(message, 3, WORDS(RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 1, 1)));
-	/* Told again, it has nothing to add. */
+	/* Asked a second time, the responder has no more to announce. */
 	SEND(raw, 8, 2, CREDITS, RR_RDMA_OPTIONAL, CONNPROP(LARGE, RR_REVERSE_INLINE, 0, 1));
 	message = answered(raw, send_call(raw, 9), 10000);
 	assert_int_equal(word(message, 0), 9);
@@ -399,7 +399,7 @@ a_responder_tells_its_properties_in_answer(void **state)
 	end(raw);
 }
 
-/* A reply goes by what holds when it is sent. */
+/* A reply goes by the properties that hold when it is sent. */
 static void
 the_size_of_the_next_reply_follows_the_peer(void **state)
 {
@@ -422,7 +422,7 @@ the_size_of_the_next_reply_follows_the_peer(void **state)
 }
 
 /* 5.3.2: the partner "will generate a RDMA2_RESPPROP message, indicating the disposition of the request".
- * 5.3.3: its XID "must match". Ours are as large as they get: "rdma_rejected". */
+ * 5.3.3: its XID "must match". The Receives of this side are as large as they can be: "rdma_rejected". */
 static void
 a_request_is_answered(void **state)
 {
@@ -437,8 +437,8 @@ a_request_is_answered(void **state)
 	end(raw);
 }
 
-/* version-two-00, 4.2, has RDMA_ERR_BAD_HEADER for what is malformed. 5.3, table 2: no operation is followed
- * by a payload. */
+/* version-two-00, 4.2, has RDMA_ERR_BAD_HEADER for malformed messages. 5.3, table 2: no operation is
+ * followed by a payload. */
 static void
 a_malformed_option_is_a_bad_header(void **state)
 {
@@ -453,7 +453,8 @@ a_malformed_option_is_a_bad_header(void **state)
 	end(raw);
 }
 
-/* Row B10: a peer that takes back what its private data said is not invalidated. */
+/* Row B10: if a peer withdraws by a property what its private data allowed, its handles are not
+ * invalidated. */
 static void
 the_property_decides_on_remote_invalidation(void **state)
 {
@@ -482,7 +483,7 @@ the_property_decides_on_remote_invalidation(void **state)
 }
 
 /* version-two-00, 5: a non-error message "reports the responder's actual credit limit". Before the first
- * call, too, that is what the message asks for, up to the Receives that are posted. */
+ * call, too, that limit is the number that the message asks for, up to the Receives that are posted. */
 static void
 the_answer_to_a_first_message_grants_what_it_asks_for(void **state)
 {
@@ -500,7 +501,7 @@ the_answer_to_a_first_message_grants_what_it_asks_for(void **state)
 	}
 }
 
-/* They may come in any number. */
+/* Any number of such messages may come. */
 static void
 many_options_cost_nothing(void **state)
 {

@@ -14,7 +14,7 @@
 
 enum { LARGE = 9004 }; /* no multiple of eight */
 
-/* Tells its properties, and is told ours. */
+/* Announces the properties of the raw peer, and takes those of the world's server. */
 static void
 announce(struct raw *raw, uint32_t read_chunks)
 {
@@ -53,7 +53,7 @@ ask(struct raw *raw, uint32_t xid, uint32_t version)
 	return raw_next(raw);
 }
 
-/* Asks, and is shown a Read chunk. */
+/* Makes a call whose reply is exposed in a Read chunk, and returns the chunk. */
 static struct rr_segment
 ask_for_chunk(struct raw *raw, uint32_t xid)
 {
@@ -110,7 +110,7 @@ row_B14_a_large_reply_is_exposed_until_it_was_pulled(void **state)
 	notify(raw, 7);
 	assert_int_equal(raw->world->sent, 1);
 	assert_int_equal(exposed(raw), 0);
-	/* It is invalid from now on. */
+	/* The chunk is invalid from now on. */
 	assert_true(raw_rdma(raw, RR_WORK_READ, data, LARGE, chunk.handle, chunk.offset) < 0);
 	end_raw(raw);
 }
@@ -153,8 +153,8 @@ row_B14_who_never_sends_done_is_shown_no_more_than_the_bound(void **state)
 	assert_int_equal(exposed(raw), 0);
 	assert_int_equal(raw->world->server->counters.provided_timeouts, 3);
 	assert_int_equal(rr_room_in(raw->world->stage.engine)->provided_octets, 0);
-	assert_int_equal(raw->world->sent, 4); /* the memory is its owner's again */
-	/* Their RDMA_DONE may still come; until then there is no Receive for a fourth. */
+	assert_int_equal(raw->world->sent, 4); /* the memory belongs to its owner again */
+	/* The RDMA_DONEs may still come; until then there is no Receive for a fourth chunk. */
 	assert_refused(raw, 5, 2);
 	notify(raw, 2);
 	ask_for_chunk(raw, 6);
@@ -201,7 +201,7 @@ row_B14_nothing_can_be_read_after_the_timeout(void **state)
 	end_raw(raw);
 }
 
-/* What the timeout allows grows with what is to be pulled. */
+/* The timeout grows with the octets that are to be pulled. */
 static void
 row_B14_a_large_one_has_more_time(void **state)
 {
@@ -220,7 +220,7 @@ row_B14_a_large_one_has_more_time(void **state)
 	end_raw(raw);
 }
 
-/* Another connection that waits for memory, and one of the memory's pool that the world's server holds. */
+/* Another connection that waits for memory, and memory of the pool that the world's server holds. */
 struct pressure {
 	struct rr_party *party;
 	struct rr_pool_waiter waiter;
@@ -272,7 +272,7 @@ pressure_end(struct pressure *pressure, struct world *world)
 	rr_party_end(pressure->party, pressure);
 }
 
-/* A peer that pulls nothing is cut off, as one that takes no Writes is. */
+/* A peer that pulls nothing is cut off, as a peer is that takes no Writes. */
 static void
 row_B14_a_peer_that_does_not_pull_while_others_wait_for_memory_is_cut_off(void **state)
 {
@@ -283,7 +283,7 @@ row_B14_a_peer_that_does_not_pull_while_others_wait_for_memory_is_cut_off(void *
 	(void)state;
 	ask_for_chunk(raw, 1);
 	world_pass(world, 5 * RR_SECOND);
-	assert_int_equal(exposed(raw), 1); /* nobody waits */
+	assert_int_equal(exposed(raw), 1); /* no other connection waits */
 	notify(raw, 1);
 	ask_for_chunk(raw, 2);
 	pressure_begin(&pressure, world);
@@ -307,7 +307,7 @@ row_B14_unmatched_notifications_are_dropped_silently(void **state)
 
 	(void)state;
 	ask_for_chunk(raw, 1);
-	notify(raw, 2); /* a stranger */
+	notify(raw, 2); /* an XID without a chunk */
 	assert_int_equal(exposed(raw), 1);
 	notify(raw, 1);
 	notify(raw, 1); /* a duplicate */
@@ -327,8 +327,8 @@ row_B14_unmatched_notifications_are_dropped_silently(void **state)
 	end_raw(raw);
 }
 
-/* The agreed account of credits: an RDMA_DONE takes the Receive that was posted with its chunk, and no other.
- */
+/* The account of credits: an RDMA_DONE takes the Receive that was posted with its chunk, and no other
+ * Receive. */
 static void
 row_B14_receives_are_exactly_those_that_were_promised(void **state)
 {
@@ -349,7 +349,7 @@ row_B14_receives_are_exactly_those_that_were_promised(void **state)
 	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	notify(raw, 11);
 	assert_false(raw->disconnected);
-	/* None of these is answered, so none of their Receives comes back. */
+	/* These messages are not answered, so their Receives are not posted again. */
 	raw->world->answer = NULL;
 	for (uint32_t i = 0; i < ALL; i++)
 		SEND(raw, 100 + i, 2, 16, RR_RDMA_MSG, 0, 0, 0, 100 + i, RR_CALL, 2);
@@ -375,7 +375,7 @@ row_B14_a_notification_may_invalidate(void **state)
 	world_settle(raw->world);
 	assert_int_equal(*count, 1);
 	assert_int_equal(exposed(raw), 0);
-	/* Also when the responder has given up waiting. */
+	/* A handle may be invalidated also when the responder has stopped waiting. */
 	chunk = ask_for_chunk(raw, 2);
 	world_pass(raw->world, RR_PROVIDED_TIMEOUT);
 	assert_int_equal(exposed(raw), 0);
@@ -383,7 +383,7 @@ row_B14_a_notification_may_invalidate(void **state)
 	world_settle(raw->world);
 	assert_int_equal(*count, 2);
 	assert_false(raw->disconnected);
-	/* But no handle of another reply. */
+	/* A handle of another reply must not be invalidated. */
 	ask_for_chunk(raw, 3);
 	chunk = ask_for_chunk(raw, 4);
 	raw_send_words(raw, WORDS(3, 2, 16, RR_RDMA_DONE), chunk.handle);
@@ -393,7 +393,7 @@ row_B14_a_notification_may_invalidate(void **state)
 }
 
 /* A requester may use an XID again while the first reply is still exposed. The handle that it invalidates
- * says which of the two it has pulled; without one, it is the last. */
+ * says which of the two replies it has pulled; without a handle, it is the last reply. */
 static void
 row_B14_two_replies_of_one_xid_are_told_apart(void **state)
 {
@@ -444,7 +444,7 @@ row_B14_closing_releases_what_was_kept(void **state)
 	ask_for_chunk(raw, 1);
 	ask_for_chunk(raw, 2);
 	world_close_server(world);
-	assert_int_equal(world->sent, 0); /* not from inside */
+	assert_int_equal(world->sent, 0); /* sent() does not come from inside the function that closes */
 	world_until(world, world->sent == 2);
 	end_raw(raw);
 }
@@ -457,13 +457,13 @@ row_B14_a_peer_without_an_announcement_never_sees_one(void **state)
 	struct raw *raw = call_us(NULL);
 
 	(void)state;
-	assert_refused(raw, 1, 1); /* version 1 has none */
+	assert_refused(raw, 1, 1); /* version 1 has no such chunks */
 	ask_for_chunk(raw, 2);
 	notify(raw, 2);
-	raw_connect(raw); /* another connection, on which nothing is announced */
+	raw_connect(raw); /* another connection, on which no properties are announced */
 	assert_refused(raw, 3, 2);
 	assert_refused(raw, 4, 1);
-	announce(raw, 0); /* but the rest */
+	announce(raw, 0); /* all properties but this one */
 	assert_refused(raw, 5, 2);
 	end_raw(raw);
 }

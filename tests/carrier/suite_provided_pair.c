@@ -5,10 +5,8 @@
 #include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
 
-/*
- * Row B14: responder-provided Read chunks between two of ours. Citations are of
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02.
- */
+/* Row B14: responder-provided Read chunks between two sides of this project. Citations are of
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02. */
 
 enum { LARGE = 9004 }; /* no multiple of eight */
 
@@ -19,7 +17,7 @@ pass_time(struct world *world)
 	world_turn(world);
 }
 
-/* Both sides have agreed on version 2 and announced Read chunks. */
+/* Turns until both sides have agreed on version 2 and announced Read chunks. */
 static void
 agree(struct world *world)
 {
@@ -44,7 +42,7 @@ begin(const struct rr_engine_config *config)
 	return world;
 }
 
-/* Nothing is kept, nobody was disconnected. */
+/* Checks that no reply is kept and no side was disconnected, and ends the world. */
 static void
 end(struct world *world)
 {
@@ -113,8 +111,8 @@ row_B14_results_still_go_into_write_chunks(void **state)
 	end(world);
 }
 
-/* Row B14: "a cancelled call does not cost the connection". Events take their time, in any order, so that a
- * call is cancelled anywhere on its way. */
+/* Row B14: "a cancelled call does not cost the connection". Events come after random times, so that a call
+ * is cancelled anywhere on its way. */
 static void
 row_B14_cancelling_at_random_never_costs_the_connection(void **state)
 {
@@ -169,8 +167,8 @@ row_B14_cancelling_at_random_never_costs_the_connection(void **state)
 	end(world);
 }
 
-/* A pull that fails because its RDMA Read does: that is fatal to the connection (RFC 8166, 4.5.3), and
- * nothing stays exposed. */
+/* Has a pull fail because its RDMA Read fails: that is fatal to the connection (RFC 8166, 4.5.3), and no
+ * reply stays exposed. */
 static void
 pull_under(const char *faults)
 {
@@ -201,7 +199,8 @@ row_B14_a_failed_pull_leaves_nothing_exposed(void **state)
 	(void)state;
 	pull_under("fail read 1");
 	pull_under("drop read 1");
-	/* The completions of two Sends of each side come first, and the one of that which names the chunk. */
+	/* The completions of two Sends of each side come first, and that of the Send which names the
+	 * chunk. */
 	pull_under("fail complete 5");
 	pull_under("flush complete 5");
 }
@@ -224,8 +223,7 @@ row_B14_the_reverse_direction_has_none(void **state)
 	end(world);
 }
 
-/* "until_..." the owner wants the connection ended in good order: the reply is not there before it was
- * pulled. */
+/* The owner wants the connection ended in good order: the reply has not arrived before it was pulled. */
 static void
 row_B14_a_connection_that_is_shut_down_waits_for_the_pull(void **state)
 {
@@ -266,7 +264,7 @@ row_B14_the_room_that_an_exchange_has_is_that_of_a_read_chunk(void **state)
 	end(world);
 }
 
-/* With a reply that may be large, and is no shorter than that. */
+/* Makes a call whose reply may be large, and has at least reply_min octets. */
 static void
 call_for_large(struct world *world, uint32_t xid, uint32_t reply_min)
 {
@@ -278,7 +276,7 @@ call_for_large(struct world *world, uint32_t xid, uint32_t reply_min)
 	call_answered(call);
 }
 
-/* Who must not use them gets and offers Reply chunks. */
+/* A side that must not use such chunks gets and offers Reply chunks. */
 static void
 row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 {
@@ -299,7 +297,7 @@ row_B14_who_does_not_announce_them_has_reply_chunks(void **state)
 	end(world);
 }
 
-/* 5.3.1, between two of ours: the first call is sent before anything is announced. */
+/* 5.3.1, between two sides of this project: the first call is sent before properties are announced. */
 static void
 row_B14_the_policy_says_who_conveys_a_large_reply(void **state)
 {

@@ -58,15 +58,14 @@ row_B14_segments_are_put_together(void **state)
 	(void)state;
 	SEND(raw, 2, 2, 32, RR_RDMA_NOMSG, 1, 0, 77, 0, 0, 0, 1, 0, SEGMENT(a), 1, 0, SEGMENT(b), 1, 0,
 		SEGMENT(c), 0, 0, 0);
-	pull_assert_done(raw, 2, a.handle); /* not of the segment without octets */
+	pull_assert_done(raw, 2, a.handle); /* not that of the segment without octets */
 	call_answered(call);
 	assert_same_message(&call->reply, &(struct rpcrdma_message){ .stream = reply, .length = PULL_LARGE });
 	raw_end(raw);
 }
 
 /* 4.1.3: "When an RPC transaction is aborted on a requester", it "MUST notify the responder of pull
- * completion."
- */
+ * completion." */
 static void
 row_B14_a_reply_to_a_cancelled_call_is_not_pulled(void **state)
 {
@@ -95,7 +94,7 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 	pull_answer_from(raw, 2, region);
 	while (!call->done && rr_pool_used(raw->world->stage.engine->pool) == 0)
 		world_turn(raw->world);
-	/* On a provider without delay, the pull is over already. */
+	/* On a provider without delay, the pull has ended already. */
 	if (!call->done)
 		rr_carrier_cancel(raw->world->client, &call->transaction);
 	pull_assert_done(raw, 2, region.handle);
@@ -105,8 +104,8 @@ row_B14_a_call_may_be_cancelled_during_the_pull(void **state)
 	raw_end(raw);
 }
 
-/* 4.1.3: "and does not recognize the XID, the requester MUST notify the responder of pull completion." Many
- * of them are not more than there are Receives for. */
+/* 4.1.3: "and does not recognize the XID, the requester MUST notify the responder of pull completion."
+ * Even many notifications use no more Receives than there are. */
 static void
 row_B14_an_unknown_xid_is_notified(void **state)
 {
@@ -138,16 +137,14 @@ row_B14_who_does_not_support_them_notifies_too(void **state)
 	call_ended(call, -RPCRDMA_ERR_PEER);
 	assert_int_equal(raw->world->client->counters.octets_rdma_read, 0);
 	region = pull_expose_reply(raw, 77);
-	pull_answer_from(raw, 77, region); /* also where nobody waits for it */
+	pull_answer_from(raw, 77, region); /* also if no call waits for it */
 	pull_assert_done(raw, 77, region.handle);
 	pull_assert_works(raw, 3);
 	raw_end(raw);
 }
 
-/*
- * The responder announces such chunks late: from then on it may use them, whatever the requester does
- * meanwhile. Until its last replies are there, a requester that shuts down takes such announcements.
- */
+/* The responder announces such chunks late; from then on it may use them, also while the requester shuts
+ * down. So a requester that shuts down takes such announcements until its last replies have come. */
 static void
 row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
 {
@@ -171,7 +168,8 @@ row_B14_a_requester_that_shuts_down_still_hears_of_properties(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8167, 5.3: a long call in the reverse direction is to be answered by ERR_CHUNK; it looks the same. */
+/* RFC 8167, 5.3: a long call in the reverse direction must be answered by ERR_CHUNK; it looks like such a
+ * reply. */
 static void
 row_B14_a_long_call_of_the_responder_is_refused(void **state)
 {

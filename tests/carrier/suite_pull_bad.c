@@ -14,7 +14,8 @@
 
 /* ---- Pulls that fail ---- */
 
-/* "After RDMA Read operations have completed (successfully or in error)": what cannot be pulled is let go. */
+/* Checks that an answer that cannot be pulled ends its call and is notified: "After RDMA Read operations
+ * have completed (successfully or in error)". */
 #define refuses(raw, xid, err, handle, ...)                                                                  \
 	do {                                                                                                 \
 		struct call *call_ = pull_ask(raw, xid);                                                     \
@@ -24,7 +25,7 @@
 		assert_false((raw)->world->client_closed);                                                   \
 	} while (0)
 
-/* Row B11: bounded before memory is taken for it. */
+/* Row B11: the length is bounded before memory is taken for it. */
 static void
 row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 {
@@ -38,10 +39,10 @@ row_B14_absurd_lengths_are_refused_before_memory_is_taken(void **state)
 	refuses(raw, 2, -RPCRDMA_ERR_LIMIT, huge.handle, 1, 0, SEGMENT(huge), 0, 0, 0);
 	huge.length = max + 1;
 	refuses(raw, 3, -RPCRDMA_ERR_LIMIT, huge.handle, 1, 0, SEGMENT(huge), 0, 0, 0);
-	/* Together above 32 bits. */
+	/* Together the segments have more than 32 bits of octets. */
 	huge.length = 0x80000004;
 	refuses(raw, 4, -RPCRDMA_ERR_LIMIT, huge.handle, 1, 0, SEGMENT(huge), 1, 0, SEGMENT(huge), 0, 0, 0);
-	/* Nothing at all. */
+	/* The chunk has no octets at all. */
 	huge.length = 0;
 	refuses(raw, 5, -RPCRDMA_ERR_PEER, 0, 1, 0, SEGMENT(huge), 0, 0, 0);
 	assert_int_equal(rr_pool_peak(raw->world->stage.engine->pool), peak);
@@ -60,8 +61,8 @@ row_B14_malformed_lists_are_refused(void **state)
 	refuses(raw, 2, -RPCRDMA_ERR_PEER, handle, 1, 4, SEGMENT(region), 0, 0, 0); /* a position */
 	refuses(raw, 3, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 1, 8, SEGMENT(region), 0, 0, 0);
 	refuses(raw, 4, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 0, 0, 0); /* a payload */
-	refuses(raw, 5, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 0);       /* breaks off */
-	/* Chunks that were not offered. */
+	refuses(raw, 5, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 0); /* the list ends early */
+	/* These chunks were not offered. */
 	refuses(raw, 6, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 1, 1, SEGMENT(region), 0, 0);
 	refuses(raw, 7, -RPCRDMA_ERR_PEER, handle, 1, 0, SEGMENT(region), 0, 0, 1, 1, SEGMENT(region));
 	assert_int_equal(raw->world->client->counters.octets_rdma_read, 0);
@@ -69,7 +70,7 @@ row_B14_malformed_lists_are_refused(void **state)
 	raw_end(raw);
 }
 
-/* A call that offers a Reply chunk of one segment. */
+/* Makes a call that offers a Reply chunk of one segment. */
 static struct call *
 ask_with_chunk(struct raw *raw, uint32_t xid, struct rr_segment *chunk)
 {
@@ -84,7 +85,7 @@ ask_with_chunk(struct raw *raw, uint32_t xid, struct rr_segment *chunk)
 	return call;
 }
 
-/* The answer to xid is said to be in a Read chunk, and in the Reply chunk. */
+/* Answers xid with a header that has the reply in a Read chunk, and in the Reply chunk, too. */
 static void
 answer_twice(struct raw *raw, uint32_t xid, struct rr_segment chunk)
 {
@@ -94,7 +95,7 @@ answer_twice(struct raw *raw, uint32_t xid, struct rr_segment chunk)
 	pull_assert_done(raw, xid, region.handle);
 }
 
-/* A reply is in one place. */
+/* A reply must lie in one place. */
 static void
 row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 {
@@ -109,7 +110,7 @@ row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 	call = ask_with_chunk(raw, 2, &chunk);
 	answer_twice(raw, 2, chunk);
 	call_ended(call, -RPCRDMA_ERR_PEER);
-	/* One that was not used comes back without octets. */
+	/* A chunk that was not used comes back without octets. */
 	call = ask_with_chunk(raw, 3, &chunk);
 	chunk.length = 0;
 	answer_twice(raw, 3, chunk);
@@ -117,7 +118,7 @@ row_B14_a_reply_is_not_in_the_reply_chunk_too(void **state)
 	raw_end(raw);
 }
 
-/* Whatever is under way when the client closes is freed. */
+/* Memory of messages under way is freed when the client closes. */
 static void
 row_B14_closing_frees_a_notification_under_way(void **state)
 {
@@ -255,8 +256,8 @@ row_B14_a_pull_waits_for_memory(void **state)
 	raw_end(raw);
 }
 
-/* 4.1.3: "a responder can choose to invalidate its Read chunks after waiting for a short period": nothing is
- * invalidated by an RDMA_DONE that is late, as an adapter would end the connection for that. */
+/* 4.1.3: "a responder can choose to invalidate its Read chunks after waiting for a short period": a late
+ * RDMA_DONE does not invalidate any handle, as an adapter would end the connection for that. */
 static void
 row_B14_a_late_notification_invalidates_nothing(void **state)
 {
@@ -317,7 +318,7 @@ row_B14_a_connection_may_end_while_a_pull_waits(void **state)
 
 /* ---- Damage ---- */
 
-/* Every bit of a good answer wrong, one at a time: at most its own connection suffers. */
+/* Each bit of a good answer is flipped, one after the other: at most its own connection suffers. */
 static void
 row_B14_flips_cost_at_most_the_connection(void **state)
 {
@@ -331,7 +332,7 @@ row_B14_flips_cost_at_most_the_connection(void **state)
 		struct rr_region region = pull_expose_reply(raw, 2);
 		uint32_t words[] = { 2, 2, 32, RR_RDMA_NOMSG, 1, 0, SEGMENT(region), 0, 0, 0 };
 
-		/* Through the kernel, every thirteenth will do. */
+		/* On the slower providers, which go through the kernel, every thirteenth bit is enough. */
 		if (strcmp(rr_fabric_name(rr_room_in(raw->world->stage.engine)->fabric), "loop") != 0)
 			step = 13;
 		words[bit / 32] ^= UINT32_C(1) << bit % 32;

@@ -6,7 +6,7 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* Our requester against a responder that answers as it likes. */
+/* This requester against a responder that sends any answer. */
 
 /* ---- Credits ---- */
 
@@ -34,7 +34,7 @@ row_B1_credits_are_never_exceeded(void **state)
 		answered++;
 		limit = grant == 0 ? 1 : grant > 64 ? 64 : grant;
 		world_settle(raw->world);
-		/* What was in flight when the limit fell may stay above it, but nothing is added. */
+		/* Calls that were in flight when the limit fell may stay above it, but no calls are added. */
 		in_flight--;
 		assert_int_equal(raw->message_count, in_flight > limit          ? in_flight
 						     : CALLS - answered < limit ? CALLS - answered
@@ -64,7 +64,7 @@ a_call_asks_for_credits_and_carries_its_xid(void **state)
 	raw_end_client(raw);
 }
 
-/* ---- What is no answer ---- */
+/* ---- Messages that answer no call ---- */
 
 static void
 row_B8_what_answers_nothing_is_discarded(void **state)
@@ -160,12 +160,10 @@ row_B3_errors_end_the_one_transaction(void **state)
 	raw_end_client(raw);
 }
 
-/*
- * RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message", and
- * "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says so of
- * RDMA_MSGP: "Requesters MUST silently discard the message". Nothing in these messages is taken, nothing is
- * sent, and the reply that follows counts.
- */
+/* RFC 8166, 4.5: with errors in the header of a reply, "a Requester MUST silently discard the message",
+ * and "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." 4.6.1 says the
+ * same of RDMA_MSGP: "Requesters MUST silently discard the message". No part of these messages is used, no
+ * answer is sent, and the reply that follows counts. */
 static void
 row_B3_bad_replies_are_discarded_and_the_good_one_counts(void **state)
 {
@@ -195,8 +193,8 @@ row_B3_bad_replies_are_discarded_and_the_good_one_counts(void **state)
 	raw_end_client(raw);
 }
 
-/* The call of a bad reply waits as if that had been lost, until its owner gives up: the credit stays in use
- * until the responder answers. */
+/* The call of a bad reply waits as if the reply had been lost, until its owner gives up: the credit stays
+ * in use until the responder answers. */
 static void
 the_call_of_a_bad_reply_can_be_given_up(void **state)
 {

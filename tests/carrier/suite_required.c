@@ -8,13 +8,13 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* What RFC 8166 and RFC 8167 require in rare cases, and of all that is sent. */
+/* Requirements of RFC 8166 and RFC 8167 for rare cases, and for all messages that are sent. */
 
 enum { XID = 0x77, ASKED = 16 };
 
 /* ---- A provider that fails, and counts Receives ---- */
 
-static uint32_t allowed; /* at first */
+static uint32_t allowed; /* Receives that were posted at first */
 
 static struct rr_fabric_ops failing_ops;
 static const struct rr_fabric_ops *real_ops;
@@ -147,7 +147,7 @@ a_reply_or_error_that_cannot_be_sent_costs_the_connection(void **state)
 	}
 }
 
-/* The owner of a connection can say the same of a call for whose reply it has no memory. */
+/* The owner of a connection can do the same with a call for whose reply it has no memory. */
 static void
 a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
 {
@@ -167,7 +167,7 @@ a_call_that_is_lost_costs_the_connection_and_no_other_reply(void **state)
 	raw_end_client(raw);
 }
 
-/* ---- Credits of nobody knows which direction ---- */
+/* ---- Credits of headers without a direction ---- */
 
 /* RFC 8167, 4.1: where "it is not possible for the receiver to tell with certainty whether the header credit
  * value is a request or grant", "the receiver MUST ignore the header's credit value." */
@@ -179,7 +179,7 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 
 	(void)state;
 	raw->world->answer = answer_small;
-	/* As a request: what was granted before any other stays as it is. */
+	/* As a request: the credits that were granted last stay as they are. */
 	SEND(raw, XID, 1, 5, RR_RDMA_MSG, 0, 0, 0, XID, 0, 2);
 	assert_int_equal(word(raw_next(raw), 2), 5);
 	SEND(raw, XID, 2, 60, RR_RDMA_MSG, 0, 0, 0, XID, 0);
@@ -190,7 +190,7 @@ the_credits_of_a_header_without_direction_are_ignored(void **state)
 	assert_int_equal(word(raw_next(raw), 2), 5);
 	raw_end_client(raw);
 
-	/* As a grant: still one call at a time. */
+	/* As a grant: there is still one call at a time. */
 	raw = raw_responder(NULL);
 	call = call_begin(raw->world, 5, 40);
 	raw_next(raw);
@@ -225,20 +225,18 @@ an_error_does_not_lift_the_first_limit(void **state)
 	SEND(raw, 2, 1, 3, RR_RDMA_MSG, 0, 0, 0, 2, RR_REPLY, 7);
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 3);
-	/* From now on an error grants, too: what it takes back must not be used. */
+	/* From now on an error grants credits, too: credits that it takes back must not be used. */
 	SEND(raw, word(raw_next(raw), 0), 1, 1, RR_RDMA_ERROR, RR_ERR_CHUNK);
 	world_settle(raw->world);
 	assert_int_equal(raw->message_count, 2);
 	raw_end_client(raw);
 }
 
-/* ---- What is never sent ---- */
+/* ---- Messages that are never sent ---- */
 
-/*
- * RFC 8167, 5.1: "the ONC RPC Call header MUST start with the same XID value that is present in the
- * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value CALL." 5.2: so it is with
- * replies, and REPLY.
- */
+/* RFC 8167, 5.1: "the ONC RPC Call header MUST start with the same XID value that is present in the
+ * RPC-over-RDMA header, and the RPC header's msg_type field MUST contain the value CALL." 5.2 says the
+ * same of replies, and REPLY. */
 static void
 calls_are_calls_and_replies_are_replies(void **state)
 {
@@ -264,7 +262,7 @@ calls_are_calls_and_replies_are_replies(void **state)
 	world_free(world);
 }
 
-/* Small and large calls, with and without chunks for the reply. */
+/* Starts small and large calls, with and without chunks for the reply. */
 static void
 start_all_kinds(struct raw *raw)
 {
@@ -296,7 +294,7 @@ row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 
 	(void)state;
 	start_all_kinds(raw);
-	/* Whatever it is answered. */
+	/* This holds after any answer. */
 	while (count++ < 16) {
 		uint32_t xid;
 
@@ -323,8 +321,8 @@ row_A2_a_requester_sends_msg_and_nomsg_only(void **state)
 	raw_end_client(raw);
 }
 
-/* RFC 8166, 4.6.1 and 4.6.2: the same of responders. 4.3.1: "Responders MUST leave the Read list empty in all
- * replies." 4.2.4: the lists of an RDMA_NOMSG hold the Payload stream: there is a Reply chunk. */
+/* RFC 8166, 4.6.1 and 4.6.2 say the same of responders. 4.3.1: "Responders MUST leave the Read list empty
+ * in all replies." 4.2.4: the lists of an RDMA_NOMSG hold the Payload stream: there is a Reply chunk. */
 static void
 row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 {
@@ -364,7 +362,7 @@ row_A2_a_responder_sends_msg_nomsg_and_errors_only(void **state)
 
 enum { SEGMENTS = 16 };
 
-/* SEGMENTS segments that make up the memory. */
+/* Registers the memory as SEGMENTS regions. */
 static void
 divide(struct raw *raw, uint8_t *memory, uint32_t size, unsigned access, struct rr_region *regions)
 {
@@ -468,8 +466,8 @@ what_was_written_into_an_unused_chunk_is_no_result(void **state)
 
 /* ---- Receives ---- */
 
-/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected replies." RFC
- * 8167, 4.3.1, wants more for calls of the reverse direction. */
+/* RFC 8166, 3.3.1: "A Requester MUST maintain enough receive resources to accommodate expected replies."
+ * RFC 8167, 4.3.1, wants more Receives for calls of the reverse direction. */
 static void
 all_replies_and_calls_of_the_peer_may_come_at_once(void **state)
 {

@@ -7,11 +7,11 @@
 #include "raw.h"
 #include "wire/rpc.h"
 
-/* Our responder against a requester that sends what we never would. */
+/* This responder against a requester that sends what this project never sends. */
 
 enum { XID = 0x77, ASKED = 16 };
 
-/* The connection still works: a call gets its reply. */
+/* Checks that the connection still works: a call gets its reply. */
 static void
 still_works(struct raw *raw)
 {
@@ -53,7 +53,7 @@ row_A11_a_read_chunk_of_many_segments_is_one_item(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 3.4.5.2: chunks with and without roundup padding; and in any order. */
+/* RFC 8166, 3.4.5.2: chunks come with and without roundup padding, and in any order. */
 static void
 row_B4_two_read_chunks_in_any_order(void **state)
 {
@@ -153,8 +153,8 @@ row_A8_write_chunks_are_filled_and_returned(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 4.3.2.3: "return the corresponding result data item inline and MUST return an empty Write chunk"
- */
+/* RFC 8166, 4.3.2.3: "return the corresponding result data item inline and MUST return an empty Write
+ * chunk" */
 static void
 row_B9_an_empty_write_chunk_means_inline(void **state)
 {
@@ -175,10 +175,8 @@ row_B9_an_empty_write_chunk_means_inline(void **state)
 	raw_end(raw);
 }
 
-/*
- * draft-ietf-nfsv4-rfc5667bis-01, 4.1: "if the total size of the segments is zero, then the corresponding
- * READ or READLINK operation MUST return its result inline." The chunk goes back as it came.
- */
+/* draft-ietf-nfsv4-rfc5667bis-01, 4.1: "if the total size of the segments is zero, then the corresponding
+ * READ or READLINK operation MUST return its result inline." The chunk goes back unchanged. */
 static void
 row_B9_a_write_chunk_without_octets_means_inline(void **state)
 {
@@ -266,7 +264,7 @@ row_A9_an_unused_reply_chunk_is_returned_empty(void **state)
 	raw_end(raw);
 }
 
-/* ---- What is wrong ---- */
+/* ---- Wrong messages ---- */
 
 struct bad {
 	const char *what;
@@ -315,7 +313,8 @@ answered_by_err_chunk(struct raw *raw)
 	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
 }
 
-/* What is within the limits of the configuration is served, and one more is answered by ERR_CHUNK. */
+/* Numbers of chunks and segments within the configured limits are served; with one more, the answer is
+ * ERR_CHUNK. */
 static void
 row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 {
@@ -330,12 +329,12 @@ row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 	raw = raw_requester_uninvalidated(&config);
 	raw->world->answer = answer_small;
 	r = raw_register(raw, data, sizeof(data), RR_REMOTE_WRITE);
-	/* Write chunks: two, and three. */
+	/* Two Write chunks, then three. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 0, 0, XID, 0);
 	answered(raw);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 1, 0, 0, 0, XID, 0);
 	answered_by_err_chunk(raw);
-	/* Segments: three, and four. */
+	/* Three segments, then four. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 3, SEGMENT(r), SEGMENT(r), SEGMENT(r), 0, 0, XID, 0);
 	answered(raw);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 2, SEGMENT(r), SEGMENT(r), 0, 1, 2, SEGMENT(r),
@@ -344,7 +343,7 @@ row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 	raw_end(raw);
 }
 
-/* Likewise of Read chunks. */
+/* The same limit holds of Read chunks. */
 static void
 row_B4_limits_of_read_chunks_are_kept(void **state)
 {
@@ -366,12 +365,10 @@ row_B4_limits_of_read_chunks_are_kept(void **state)
 	raw_end(raw);
 }
 
-/*
- * RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester": the same XID, the same
- * version, RDMA_ERROR. 4.5.1: ERR_VERS, with "the low and high inclusive version numbers it does, in fact,
- * support". 4.5.2: of a version that it knows, it "MUST reply with an RDMA_ERROR procedure and set the
- * rdma_err value to ERR_CHUNK." 4.6.1: so it is with an RDMA_MSGP.
- */
+/* RFC 8166, 4.5: "a Responder MUST send an RDMA_ERROR message back to the Requester": the same XID, the
+ * same version, RDMA_ERROR. 4.5.1: ERR_VERS, with "the low and high inclusive version numbers it does, in
+ * fact, support". 4.5.2: for a version that it knows, it "MUST reply with an RDMA_ERROR procedure and set
+ * the rdma_err value to ERR_CHUNK." 4.6.1 says the same of an RDMA_MSGP. */
 static void
 row_B4_bad_headers_are_answered_by_errors(void **state)
 {
@@ -406,18 +403,18 @@ row_B3_some_messages_are_discarded_silently(void **state)
 	struct raw *raw = raw_requester(NULL);
 
 	(void)state;
-	/* More often than there are credits: each gives its Receive back. */
+	/* There are more messages than credits: each message gives its Receive back. */
 	for (int i = 0; i < 80; i++) {
 		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0);
 		raw_send(raw, "short", 5);
-		/* Errors, if they were long enough for an answer. */
+		/* These would be answered by errors if they were long enough. */
 		SEND(raw, XID, 9, ASKED, RR_RDMA_DONE);
 		SEND(raw, XID, 1, ASKED, 77, 0, 0);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_DONE, 0, 0, 0);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_ERROR, RR_ERR_CHUNK);
 		SEND(raw, XID, 1, ASKED, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
 		SEND(raw, XID, 2, ASKED, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
-		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, RR_REPLY, 0); /* answers nothing */
+		SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, RR_REPLY, 0); /* answers no call */
 		world_settle(raw->world);
 	}
 	assert_int_equal(raw->message_count, 0);
@@ -426,7 +423,7 @@ row_B3_some_messages_are_discarded_silently(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 4.5.4: a requester is not left without an answer, whatever it takes for a call. */
+/* RFC 8166, 4.5.4: a requester gets an answer to each message that may be a call. */
 static void
 row_B3_a_message_that_is_neither_call_nor_reply_is_err_chunk(void **state)
 {
@@ -454,7 +451,7 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 	struct reply *reply;
 
 	(void)state;
-	/* Nothing was offered, and the reply is above the threshold. */
+	/* No chunk was offered, and the reply is above the threshold. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
 	reply_send(world, world_one_call(world), reply_new(world, XID, 4072));
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_CHUNK);
@@ -474,7 +471,7 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 	raw_end(raw);
 }
 
-/* A chunk that is not there: RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the
+/* The chunk's handle does not exist: RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the
  * connection." */
 static void
 a_handle_that_is_not_there_costs_the_connection(void **state)
@@ -490,7 +487,7 @@ a_handle_that_is_not_there_costs_the_connection(void **state)
 	raw_connect(raw);
 	raw->world->answer = answer_small;
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 1, SEGMENT(none), 0, 0, XID, 0);
-	raw_next(raw); /* an unused chunk is not looked at */
+	raw_next(raw); /* the memory of an unused chunk is not accessed */
 	raw_end(raw);
 }
 
@@ -513,7 +510,8 @@ a_write_chunk_that_is_not_there_costs_the_connection(void **state)
 
 /* ---- Remote invalidation ---- */
 
-/* The reply to the call that came last, whose first item has so many octets, as it arrives. */
+/* Answers the call that came last with a reply whose first item has that many octets, and returns the
+ * message that arrives. */
 static struct raw_message *
 replied_with(struct raw *raw, uint32_t octets)
 {
@@ -527,11 +525,9 @@ replied_with(struct raw *raw, uint32_t octets)
 	return raw_next(raw);
 }
 
-/*
- * RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction
- * ID (XID)". A segment without octets may have no memory, and no STag: it is passed over, also where the
- * lengths of used ones have become 0.
- */
+/* RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the
+ * Transaction ID (XID)". A segment without octets may have no memory, and no STag: it is passed over, also
+ * after the lengths of used segments became 0. */
 static void
 row_B10_no_segment_without_octets_is_invalidated(void **state)
 {

@@ -7,7 +7,7 @@
 
 /* The reverse direction, RFC 8167: the side that accepted calls the side that connected. */
 
-/* The client has called before: over iWARP, the side that accepted may not send first. */
+/* Makes a call of the client first: over iWARP, the side that accepted must not send first. */
 static void
 greet(struct world *world)
 {
@@ -30,7 +30,7 @@ begin(void)
 	return world;
 }
 
-/* A call of the server. */
+/* Starts a call of the server. */
 static struct call *
 start(struct world *world, uint32_t xid, uint32_t stream)
 {
@@ -47,8 +47,8 @@ answered(struct world *world, struct call *call, uint32_t reply)
 	world_until(world, call->done);
 }
 
-/* RFC 8267, 6.5.2: backchannels "MUST use the approach described in [RFC8167]": calls on the same connection.
- */
+/* RFC 8267, 6.5.2: backchannels "MUST use the approach described in [RFC8167]": calls on the same
+ * connection. */
 static void
 a_server_calls_its_client(void **state)
 {
@@ -67,7 +67,7 @@ a_server_calls_its_client(void **state)
 	world_free(world);
 }
 
-/* XIDs of the two directions are independent: the same one is in use in both. */
+/* XIDs of the two directions are independent: the same XID is in use in both. */
 static void
 row_B6_equal_xids_of_both_directions_are_told_apart(void **state)
 {
@@ -118,7 +118,7 @@ row_B6_the_directions_do_not_take_each_others_credits(void **state)
 	world_free(world);
 }
 
-/* Receives are posted again for whatever comes in either direction. */
+/* Receives are posted again for messages of either direction. */
 static void
 row_B6_a_thousand_calls_of_both_directions_are_answered(void **state)
 {
@@ -138,8 +138,8 @@ row_B6_a_thousand_calls_of_both_directions_are_answered(void **state)
 	world_free(world);
 }
 
-/* RFC 8267, 6.5.2: "an NFS version 4 server MUST use only Short messages to convey backchannel operations."
- */
+/* RFC 8267, 6.5.2: "an NFS version 4 server MUST use only Short messages to convey backchannel
+ * operations." */
 static void
 only_what_fits_inline_is_called(void **state)
 {
@@ -189,7 +189,7 @@ a_cancelled_call_is_forgotten(void **state)
 	world_free(world);
 }
 
-/* One that has its credit, and waits for room in the queue of work. */
+/* The call has its credit, and waits for room in the queue of work requests. */
 static void
 a_call_cancelled_before_it_left_gives_its_credit_to_the_next(void **state)
 {
@@ -224,7 +224,7 @@ the_end_of_the_connection_fails_its_calls(void **state)
 	assert_int_equal(waiting->error, -RPCRDMA_ERR_DISCONNECTED);
 	late = start(world, 3, 40);
 	call_ended(late, -RPCRDMA_ERR_DISCONNECTED);
-	answer_small(world, world_next_call(world)); /* it outlives its carrier */
+	answer_small(world, world_next_call(world)); /* the exchange outlives its carrier */
 	world_until(world, world->sent == 1);
 	world_free(world);
 }
@@ -246,7 +246,8 @@ a_shutdown_answers_calls_of_both_directions(void **state)
 	world_free(world);
 }
 
-/* Each declines the other's call and has one that is declined: who waited for that would wait for ever. */
+/* Each side declines a call of the other side, and has a call that is declined: if the sides waited for
+ * these, they would wait without end. */
 static void
 two_ends_that_shut_down_do_not_wait_for_each_other(void **state)
 {
@@ -264,7 +265,7 @@ two_ends_that_shut_down_do_not_wait_for_each_other(void **state)
 	world_free(world);
 }
 
-/* ---- Against a server that calls as it likes ---- */
+/* ---- Against a server that calls in any way ---- */
 
 static struct raw *
 serve(void)
@@ -276,11 +277,9 @@ serve(void)
 	return raw;
 }
 
-/*
- * RFC 8167, 5.2: "The number of granted reverse-direction credits is placed in the rdma_credit field".
- * rdma_vers is that of the call, "the ONC RPC Reply header MUST start with the same XID value", msg_type is
- * REPLY.
- */
+/* RFC 8167, 5.2: "The number of granted reverse-direction credits is placed in the rdma_credit field".
+ * rdma_vers is that of the call, "the ONC RPC Reply header MUST start with the same XID value", msg_type
+ * is REPLY. */
 static void
 row_B1_no_more_is_granted_than_asked_for_or_posted(void **state)
 {
@@ -329,7 +328,7 @@ calls_with_chunks_are_refused(void **state)
 	raw_end_client(raw);
 }
 
-/* Calls that come beside replies take nothing from them. */
+/* Calls that come between calls and replies do not disturb the replies. */
 static void
 a_call_between_call_and_reply_changes_nothing(void **state)
 {
@@ -348,11 +347,9 @@ a_call_between_call_and_reply_changes_nothing(void **state)
 	raw_end_client(raw);
 }
 
-/*
- * draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to
- * support backwards direction operation": a client without services answers, too, that it has no such
- * program, and what it waits for itself comes.
- */
+/* draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED
+ * to support backwards direction operation": a client without services answers that it does not have the
+ * program, and still gets its own reply. */
 static void
 a_client_without_services_says_so(void **state)
 {
@@ -381,7 +378,7 @@ a_client_without_services_says_so(void **state)
 	raw_end_client(raw);
 }
 
-/* ---- Against a client that answers as it likes ---- */
+/* ---- Against a client that answers in any way ---- */
 
 static void
 greet_from(struct raw *raw)
@@ -407,8 +404,8 @@ row_B1_a_server_keeps_to_the_grant_of_its_client(void **state)
 	for (uint32_t i = 0; i < 20; i++)
 		calls[i] = start(world, i, 40);
 	world_settle(world);
-	/* 4.1: "RPC-over-RDMA credits work the same way in the reverse direction": one, until a reply grants
-	 * more. */
+	/* 4.1: "RPC-over-RDMA credits work the same way in the reverse direction": there is one credit
+	 * until a reply grants more. */
 	assert_int_equal(raw->message_count, 1);
 	assert_int_equal(word(&raw->messages[0], 1), 1);
 	assert_int_equal(word(&raw->messages[0], 2), 16);
@@ -430,7 +427,7 @@ what_answers_no_call_of_the_server_is_discarded(void **state)
 
 	(void)state;
 	greet_from(raw);
-	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7); /* before it called at all */
+	SEND(raw, 5, 1, 16, RR_RDMA_MSG, 0, 0, 0, 5, RR_REPLY, 7); /* before the server called at all */
 	world_settle(world);
 	call = start(world, 5, 40);
 	raw_next(raw);
@@ -448,8 +445,8 @@ what_answers_no_call_of_the_server_is_discarded(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 4.5.2: an RDMA_NOMSG without chunks is to be answered by ERR_CHUNK, also where the server has
- * called its client before, and while it waits for that. */
+/* RFC 8166, 4.5.2: an RDMA_NOMSG without chunks must be answered by ERR_CHUNK, also if the server has
+ * called its client before, and while it waits for the reply. */
 static void
 a_call_without_a_message_is_refused_after_a_callback_too(void **state)
 {
@@ -476,8 +473,8 @@ a_call_without_a_message_is_refused_after_a_callback_too(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 4.5 and 4.6.1, of a requester, which the server is here: bad replies are discarded silently, and
- * the good one counts. Chunks of a client's own, in a message with the same XID, are those of a call. */
+/* RFC 8166, 4.5 and 4.6.1, of a requester, which the server is here: bad replies are discarded silently,
+ * and the good reply counts. A message with the same XID that has chunks of the client's own is a call. */
 static void
 bad_replies_to_a_server_are_discarded(void **state)
 {
@@ -499,7 +496,8 @@ bad_replies_to_a_server_are_discarded(void **state)
 	world_settle(world);
 	assert_int_equal(raw->message_count, 0);
 	assert_int_equal(world->server->counters.bad_replies, 6);
-	SEND(raw, 5, 1, 16, RR_RDMA_NOMSG, 1, 4, 99, 4, 0, 0, 0, 0, 0); /* not at position zero */
+	SEND(raw, 5, 1, 16, RR_RDMA_NOMSG, 1, 4, 99, 4, 0, 0, 0, 0,
+		0); /* the chunk is not at position zero */
 	message = raw_next(raw);
 	assert_int_equal(word(message, 3), RR_RDMA_ERROR);
 	assert_false(call->done);
@@ -508,7 +506,7 @@ bad_replies_to_a_server_are_discarded(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8167, 4.2: each side's own sizes bound what the other sends, whatever it sends. */
+/* RFC 8167, 4.2: the sizes of each side bound all messages that the other side sends. */
 static void
 the_thresholds_are_those_of_the_messages_way(void **state)
 {

@@ -8,13 +8,13 @@
 #include "wire/private_data.h"
 #include "wire/rpc.h"
 
-/* Rows of conformance that no other suite is about. */
+/* Rows of conformance that are in no other suite. */
 
 enum { XID = 0x77, ASKED = 16 };
 
 /* ---- What a requester offers ---- */
 
-/* Every segment of a header, Read chunks first. */
+/* Collects all segments of a header, those of Read chunks first. Returns how many there are. */
 static uint32_t
 all_segments(const struct raw_header *header, struct rr_segment segments[64])
 {
@@ -27,7 +27,7 @@ all_segments(const struct raw_header *header, struct rr_segment segments[64])
 	return count;
 }
 
-/* RFC 8166, 3.4.3: a handle "identifies a region", and what two of them cover differs. */
+/* RFC 8166, 3.4.3: a handle "identifies a region": two handles must differ, and cover different memory. */
 static void
 assert_distinct(const struct raw_header *header)
 {
@@ -49,8 +49,8 @@ row_A4_handles_of_a_call_are_distinct_and_its_chunks_do_not_overlap(void **state
 	struct raw_header header;
 
 	(void)state;
-	/* One result has a Write chunk; several share a Reply chunk, at a peer that may take one Write chunk.
-	 */
+	/* One result has a Write chunk; several share a Reply chunk, at a peer that may take one Write
+	 * chunk. */
 	for (uint32_t sinks = 1; sinks <= 3; sinks++) {
 		struct call *call = call_new(world, XID + sinks, 80);
 
@@ -95,9 +95,10 @@ row_A7_segments_of_an_offered_reply_chunk_are_not_empty(void **state)
 	raw_end_client(raw);
 }
 
-/* ---- What a responder makes of segments ---- */
+/* ---- The responder's use of segments ---- */
 
-/* Handles that do not exist, with a length of 0: to read or write there would cost the connection. */
+/* The segments have handles that do not exist, and a length of 0: to read or write there would cost the
+ * connection. */
 static void
 row_A10_a_segment_without_length_moves_nothing(void **state)
 {
@@ -134,8 +135,8 @@ row_A10_a_segment_without_length_moves_nothing(void **state)
 	raw_end(raw);
 }
 
-/* RFC 8166, 3.4.5.2: "When encoding a Read chunk [...] XDR roundup padding [...] MUST NOT" be counted on: it
- * may be in the chunk, and it may not. */
+/* RFC 8166, 3.4.5.2: "When encoding a Read chunk [...] XDR roundup padding [...] MUST NOT" be counted on:
+ * a chunk may contain it or not. */
 static void
 row_B5_read_chunks_come_with_padding_and_without(void **state)
 {
@@ -159,7 +160,7 @@ row_B5_read_chunks_come_with_padding_and_without(void **state)
 			assert_int_equal(exchange->call.items[0].offset, 16);
 			assert_true(exchange->call.items[0].length >= length);
 			assert_memory_equal(exchange->call.items[0].data, data, length);
-			/* What follows the item is where it was. */
+			/* The octets behind the item are in their place. */
 			assert_int_equal(exchange->call.length, 20);
 			assert_int_equal(
 				rr_get_be32((const uint8_t *)exchange->call.stream + 16), 0x12345678);
@@ -180,7 +181,8 @@ struct said {
 	bool understood; /* 4096 both ways, and R */
 };
 
-/* RFC 8797, 5.2: what is none is as if nothing had come. 4: the identifier may stand anywhere. */
+/* RFC 8797, 5.2: private data that is not in the format is treated as if no data had come. 4: the
+ * identifier may stand anywhere. */
 static void
 row_B2_private_data_may_be_garbage_odd_truncated_or_of_another_version(void **state)
 {
@@ -208,7 +210,7 @@ row_B2_private_data_may_be_garbage_odd_truncated_or_of_another_version(void **st
 		assert_int_equal(negotiated.private_data, all[i].understood);
 		assert_int_equal(negotiated.inline_call, threshold);
 		assert_int_equal(negotiated.inline_reply, threshold);
-		/* A Send never exceeds it. */
+		/* A Send never exceeds the threshold. */
 		for (uint32_t xid = 1; xid <= 2; xid++) {
 			struct call *call =
 				call_new(raw->world, xid, threshold - RR_RDMA_HEADER_MIN + 4 * (xid - 1));
@@ -227,7 +229,7 @@ row_B2_private_data_may_be_garbage_odd_truncated_or_of_another_version(void **st
 
 /* ---- Other connections ---- */
 
-/* The same call on a connection of these sizes: does it go inline? */
+/* Whether the call goes inline on a connection of these sizes. */
 static bool
 goes_inline(struct world *world, uint8_t sizes, struct call *call)
 {
@@ -273,8 +275,8 @@ call_back(struct world *world, uint32_t xid)
 	assert_int_equal(forward->error | reverse->error, 0);
 }
 
-/* RFC 8167, 4.1 and 5.4: whoever has nothing to say for long can still be called, and on the next connection.
- */
+/* RFC 8167, 4.1 and 5.4: a side that has been idle for long can still be called, also on the next
+ * connection. */
 static void
 row_B6_callbacks_survive_idle_time_and_reconnecting(void **state)
 {

@@ -21,7 +21,7 @@ a_requester_shuts_down_when_nothing_is_outstanding(void **state)
 	assert_int_equal(late->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_false(world->client_closed);
 	answer_small(world, world_next_call(world));
-	world_until(world, world->call_count == 1); /* the second was waiting for a credit */
+	world_until(world, world->call_count == 1); /* the second call was waiting for a credit */
 	answer_small(world, world_next_call(world));
 	world_until(world, world->client_closed && world->server_closed);
 	assert_true(first->done && second->done);
@@ -99,7 +99,7 @@ idle_connections_shut_down_at_once(void **state)
 	assert_false(world->client_closed);
 	world_until(world, world->client_closed && world->server_closed);
 	world_free(world);
-	/* Before it is up. */
+	/* The connection is shut down before it is up. */
 	world = world_listening(NULL);
 	world_connect(world);
 	rr_carrier_shutdown(world->client);

@@ -6,10 +6,10 @@
 #include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
 
-/* Row B13: version 2 between two of ours, and what a responder does with each version. Citations are of
- * draft-cel-nfsv4-rpcrdma-version-two-00. */
+/* Row B13: version 2 between two sides of this project, and a responder's treatment of each version.
+ * Citations are of draft-cel-nfsv4-rpcrdma-version-two-00. */
 
-/* ---- Between two of ours ---- */
+/* ---- Between two of this project ---- */
 
 /*
  * 5.1: "Subsequently, both peers use the default inline threshold value for RPC-over-RDMA Version Two
@@ -32,7 +32,7 @@ two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 		call = call_begin(world, xid, 4096 - RR_RDMA_HEADER_MIN);
 		call_answered(call);
 	}
-	assert_int_equal(world->client->counters.long_calls, 0); /* the first of them neither */
+	assert_int_equal(world->client->counters.long_calls, 0); /* not even the first of them is one */
 	assert_int_equal(world_negotiated(world->client).version, 2);
 	assert_int_equal(world_negotiated(world->client).inline_call, 4096);
 	assert_int_equal(world_negotiated(world->client).inline_reply, 4096);
@@ -41,10 +41,10 @@ two_of_ours_agree_on_version_2_and_4096_octets(void **state)
 	world_free(world);
 }
 
-/* 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation".
- * RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
- * messages on the same connection"; 5.2: and "in a reverse-direction Reply message as in the matching Call".
- */
+/* 4.2: "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction
+ * operation". RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and
+ * forward-direction Call messages on the same connection"; 5.2: and "in a reverse-direction Reply message
+ * as in the matching Call". */
 static void
 the_reverse_direction_goes_in_version_2_too(void **state)
 {
@@ -54,14 +54,14 @@ the_reverse_direction_goes_in_version_2_too(void **state)
 	(void)state;
 	world_settle(world);
 	world->answer = answer_small;
-	call = call_new(world, 2, 3000); /* the client did not call: it has sent its CONNPROP */
+	call = call_new(world, 2, 3000); /* the client did not call: it has only sent its CONNPROP */
 	rr_carrier_call(world->server, &call->transaction);
 	call_answered(call);
 	assert_int_equal(world_negotiated(world->server).version, 2);
 	world_free(world);
 }
 
-/* ---- Our responder ---- */
+/* ---- This responder ---- */
 
 static struct raw *
 call_us(enum rr_versions versions)
@@ -103,8 +103,8 @@ taken(struct raw *raw, uint32_t xid, uint32_t version)
 	assert_int_equal(word(message, 3), RR_RDMA_MSG);
 }
 
-/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester uses".
- */
+/* 5.3: "a responder MUST send Replies with the same RPC-over-RDMA protocol version that the requester
+ * uses". */
 static void
 each_call_is_answered_in_its_version(void **state)
 {
@@ -164,7 +164,7 @@ a_bad_header_is_answered_as_such(void **state)
 		assert_int_equal(word(message, 0), xid);
 		assert_int_equal(word(message, 4), RR_ERR_BAD_HEADER);
 	}
-	/* Nobody was shown a Read chunk: a notification is dropped, and costs nothing. */
+	/* No Read chunk was exposed: a notification is dropped, and costs nothing. */
 	SEND(raw, 2, 2, 16, RR_RDMA_DONE);
 	taken(raw, 3, 2);
 	raw_end(raw);
@@ -192,7 +192,7 @@ row_B13_an_unknown_optional_type_gets_err_inval_option(void **state)
 
 	(void)state;
 	option_is_refused(raw, 7);
-	SEND(raw, 8, 2, 16, RR_RDMA_OPTIONAL, 9, 0); /* the shortest there is */
+	SEND(raw, 8, 2, 16, RR_RDMA_OPTIONAL, 9, 0); /* the shortest such message */
 	assert_int_equal(word(raw_next(raw), 4), RR_ERR_INVAL_OPTION);
 	SEND(raw, 9, 2, 16, RR_RDMA_OPTIONAL, 9, 64); /* longer than the message */
 	assert_int_equal(raw_next(raw)->length, 20);

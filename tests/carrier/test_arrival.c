@@ -21,7 +21,7 @@ static const struct rr_chunk_lists lists = { .reads = reads,
 	.write_max = 4,
 	.segment_max = 8 };
 
-/* Of a copy that has no octet more. */
+/* Decodes a copy of the octets that has no octet more. */
 static struct rr_arrival
 decode_octets(const uint8_t *octets, uint32_t length, enum rr_versions versions)
 {
@@ -78,8 +78,8 @@ without_a_message_the_header_tells_or_leaves_it_open(void **state)
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_NOMSG, 1, 0, 9, 9, 9, 9, 0, 0, 0), RR_ARRIVAL_UNCLEAR);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_NOMSG, 0, 0, 1, 1, 9, 9, 9, 9), RR_ARRIVAL_UNCLEAR);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_NOMSG, 0, 0, 0), RR_ARRIVAL_UNCLEAR);
-	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: the "RPC Reply using a Position Zero Read chunk".
-	 */
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: the "RPC Reply using a Position Zero Read
+	 * chunk". */
 	assert_int_equal(OF(1, 2, 2, RR_RDMA_NOMSG, 1, 0, 9, 9, 9, 9, 0, 0, 0), RR_ARRIVAL_UNCLEAR);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_ERROR, RR_ERR_CHUNK), RR_ARRIVAL_ERROR);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_DONE, 0, 0, 0), RR_ARRIVAL_JUNK);
@@ -88,7 +88,8 @@ without_a_message_the_header_tells_or_leaves_it_open(void **state)
 	assert_int_equal(OF(1, 2, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL), RR_ARRIVAL_CALL);
 	assert_int_equal(OF(1, 3, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL), RR_ARRIVAL_UNCLEAR);
 	assert_int_equal(OF(1, 2, 2, RR_RDMA_OPTIONAL, 1, 0), RR_ARRIVAL_OPTIONAL);
-	assert_int_equal(OF(1, 2, 2, RR_RDMA_OPTIONAL, 1, 9, 0), RR_ARRIVAL_OPTIONAL); /* it breaks off */
+	assert_int_equal(
+		OF(1, 2, 2, RR_RDMA_OPTIONAL, 1, 9, 0), RR_ARRIVAL_OPTIONAL); /* the header ends early */
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_OPTIONAL, 1, 0, 0), RR_ARRIVAL_UNCLEAR);
 }
 
@@ -101,13 +102,13 @@ what_must_be_discarded_is_junk(void **state)
 {
 	(void)state;
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_MSG, 0, 0), RR_ARRIVAL_JUNK);
-	/* Version 2 has no RDMA_MSGP, so that its least size is not known, and the sender is to be answered.
-	 */
+	/* Version 2 has no RDMA_MSGP, so its least size is not known, and the sender must be answered. */
 	assert_int_equal(OF(1, 2, 2, RR_RDMA_MSGP), RR_ARRIVAL_UNCLEAR);
 	assert_int_equal(OF(1, 9, 2, RR_RDMA_DONE), RR_ARRIVAL_JUNK);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_ERROR, 3, 0, 0), RR_ARRIVAL_JUNK);
 	assert_int_equal(OF(1, 1, 2, RR_RDMA_ERROR, RR_ERR_VERS, 1), RR_ARRIVAL_JUNK);
-	assert_int_equal(OF(1, 2, 2, RR_RDMA_ERROR, RR_ERR_CHUNK, 0), RR_ARRIVAL_JUNK); /* octets behind */
+	assert_int_equal(OF(1, 2, 2, RR_RDMA_ERROR, RR_ERR_CHUNK, 0),
+		RR_ARRIVAL_JUNK); /* there are octets behind the header */
 	assert_int_equal(OF(1, 9, 2, RR_RDMA_ERROR, RR_ERR_CHUNK, 0, 0), RR_ARRIVAL_JUNK);
 	assert_int_equal(OF(1, 2, 2, RR_RDMA_DONE, 0, 0, 0), RR_ARRIVAL_JUNK);
 }
@@ -125,7 +126,7 @@ a_version_that_is_not_spoken_here_is_said_to_be(void **state)
 	arrival = OF_2(7, 1, 2, RR_RDMA_MSG, 0, 0, 0, 1, RR_CALL);
 	assert_int_equal(arrival.result, RR_HEADER_VERS);
 	assert_int_equal(arrival.kind, RR_ARRIVAL_CALL);
-	/* A peer that speaks version 1 only says so in version 1. */
+	/* A peer that uses version 1 only answers in version 1. */
 	arrival = OF_2(7, 1, 2, RR_RDMA_ERROR, RR_ERR_VERS, 1, 1);
 	assert_int_equal(arrival.kind, RR_ARRIVAL_ERROR);
 	assert_int_equal(arrival.header.vers_high, 1);
@@ -162,7 +163,7 @@ what_ends_early_is_unclear(void **state)
 			length < RR_RDMA_HEADER_MIN ? RR_ARRIVAL_JUNK : RR_ARRIVAL_UNCLEAR);
 }
 
-/* A message with any bit wrong does not make the decoder read past its end, or go on for ever. */
+/* A message with any bit wrong must not make the decoder read past its end, or run without end. */
 static void
 any_bit_may_flip(void **state)
 {

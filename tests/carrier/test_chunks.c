@@ -94,7 +94,8 @@ read_lists_are_judged_by_the_table(void **state)
 	}
 }
 
-/* Segments of a chunk lie one behind the other in list order, chunks apart, all within the memory. */
+/* The segments of a chunk lie one behind the other in list order, the chunks apart, and all within the
+ * memory. */
 static void
 segments_have_their_places_in_memory(void **state)
 {
@@ -129,7 +130,8 @@ more_chunks_than_items_are_refused(void **state)
 	assert_true(rr_read_chunks(&lists, false, 40, MAX, &chunks));
 	lists.read_count = RR_MESSAGE_ITEMS + 1;
 	assert_false(rr_read_chunks(&lists, false, 40, MAX, &chunks));
-	reads[0] = (struct rr_read_segment){ .position = 0, .target.length = 40 }; /* and sixteen items */
+	reads[0] = (struct rr_read_segment){ .position = 0,
+		.target.length = 40 }; /* and sixteen items behind it */
 	assert_true(rr_read_chunks(&lists, true, 0, MAX, &chunks));
 	lists.read_count = RR_MESSAGE_ITEMS + 2;
 	assert_false(rr_read_chunks(&lists, true, 0, MAX, &chunks));

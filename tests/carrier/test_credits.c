@@ -24,7 +24,8 @@ one_call_until_the_first_reply(void **state)
 	rr_credits_init(&credits, 64);
 	assert_int_equal(take_all(&credits), 1);
 	rr_credits_return(&credits);
-	assert_int_equal(take_all(&credits), 1); /* returned without a valid reply: still one */
+	assert_int_equal(
+		take_all(&credits), 1); /* it was returned without a valid reply: there is still one credit */
 	rr_credits_grant(&credits, 32);
 	rr_credits_return(&credits);
 	assert_int_equal(take_all(&credits), 32);
@@ -87,8 +88,8 @@ thresholds_are_the_smaller_sizes(void **state)
 	assert_true(thresholds.remote_invalidation);
 }
 
-/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA Send"
- */
+/* RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA
+ * Send" */
 static void
 either_side_forbids_remote_invalidation(void **state)
 {

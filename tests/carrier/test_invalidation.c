@@ -10,11 +10,9 @@
 #include "fabric/loop/loop.h"
 #include "wire/private_data.h"
 
-/*
- * What a connection tells of remote invalidation, as the peer reads it in the private data: a listener or an
- * endpoint of the fabric's own, without a transport. An adapter without memory windows of type 2 cannot have
- * them invalidated; a filter stands for it, that only says so.
- */
+/* Whether a connection offers remote invalidation, as the peer reads it in the private data. The peer is a
+ * listener or an endpoint of the fabric itself, without a transport. An adapter without memory windows of
+ * type 2 cannot have them invalidated; here a filter that reports no such support stands for it. */
 
 struct world {
 	struct rr_env env;
@@ -22,7 +20,7 @@ struct world {
 	struct rr_endpoint *peer;
 	struct rr_carrier *carrier, *served;
 	bool heard;
-	struct rr_private_data told; /* by the transport */
+	struct rr_private_data told; /* that the transport sent */
 };
 
 static int
@@ -82,7 +80,7 @@ asked(void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t 
 	hear(world, private_data, size);
 }
 
-/* What a requester tells. */
+/* Whether a requester offers remote invalidation. */
 static bool
 requester_offers(rr_fabric_new *make, bool wanted)
 {
@@ -127,7 +125,7 @@ answered(void *ctx, const struct rr_event *event)
 	hear(ctx, event->data, event->length);
 }
 
-/* What a responder answers. */
+/* Whether a responder offers remote invalidation in its answer. */
 static bool
 responder_offers(rr_fabric_new *make, bool wanted)
 {

@@ -5,13 +5,11 @@
 #include "wire/rpc.h"
 #include "wire/rpcrdma2.h"
 
-/*
- * A header is parsed once, whatever kind of message it belongs to and whichever side takes it. The linker
- * puts these functions in front of the parser's own (--wrap), so that they count.
- */
+/* A header is parsed once, whatever kind of message it belongs to, on either side. The linker puts these
+ * functions in front of the parser's own (--wrap), so that they count the calls. */
 
 static uint32_t headers, fixed, lists;
-static bool inside; /* rr_rdma_get_of() runs */
+static bool inside; /* rr_rdma_get_of() is running */
 
 enum rr_header_result __real_rr_rdma_get_of(const struct rr_rdma_version *version,
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *chunks);
@@ -37,7 +35,8 @@ __wrap_rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_
 	return result;
 }
 
-/* The fixed words outside the function above, which reads them itself: some linkers wrap that call, too. */
+/* Counts the reads of the fixed words outside rr_rdma_get_of(), which reads them itself: some linkers wrap
+ * that call, too. */
 bool
 __wrap_rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -58,7 +57,7 @@ forget(void)
 	headers = fixed = lists = 0;
 }
 
-/* Since forget(), so many messages arrived, so many of them with chunk lists. */
+/* Checks how many messages arrived since forget(), and how many of them have chunk lists. */
 static void
 assert_parsed(struct raw *raw, uint32_t messages, uint32_t with_lists)
 {
@@ -134,7 +133,8 @@ answers_are_parsed_once(void **state)
 	raw_end(raw);
 }
 
-/* Between two of ours: as often as there were messages, in version 2 with its properties too. */
+/* Between two sides of this project, headers are parsed as often as there were messages; in version 2
+ * those of properties count, too. */
 static void
 two_of_ours_parse_each_message_once(void **state)
 {

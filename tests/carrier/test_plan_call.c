@@ -112,7 +112,8 @@ calls_are_planned_by_the_table(void **state)
 	}
 }
 
-/* What must hold for any sizes: nothing is above a threshold, and nothing is moved by RDMA without need. */
+/* Checks the rules for calls of any sizes: no message is above a threshold, and no data moves by RDMA
+ * without need. */
 static void
 check(const struct rr_call_limits *with, const struct rr_transaction *transaction)
 {
@@ -245,8 +246,8 @@ what_is_too_large_or_wrong_is_refused(void **state)
 	assert_int_equal(rr_plan_call(&limits, &transaction, &plan), -RPCRDMA_ERR_INVAL);
 }
 
-/* Row B14, draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: which reply mechanism the requester chooses, of
- * a responder that provides Read chunks. */
+/* Row B14, draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: the reply mechanism that the requester
+ * chooses, if the responder provides Read chunks. */
 static const struct left_row {
 	const char *what;
 	enum rr_reply_chunks policy;
@@ -288,7 +289,7 @@ the_choice_of_the_reply_mechanism_follows_the_estimate(void **state)
 			plan.left != row->left)
 			fail_msg("%s: reply %u writes %u left %d", row->what, plan.reply_chunk,
 				plan.write_chunks, plan.left);
-		/* Another responder is offered all that a reply may take. */
+		/* A responder that provides no Read chunks is offered room for the largest reply. */
 		with.provides = false;
 		if (row->max == UINT32_MAX) {
 			assert_int_equal(rr_plan_call(&with, &transaction, &plan), -RPCRDMA_ERR_LIMIT);

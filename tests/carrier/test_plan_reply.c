@@ -18,8 +18,9 @@ plan_reply(uint32_t threshold, uint32_t sge_max, const struct rr_chunk_lists *of
 struct reply_row {
 	const char *what;
 	uint32_t stream, items[3];
-	int writes[3]; /* octets of each Write chunk in two segments; -1: no segments; -2: segments without
-			 octets; 0: there is no such chunk */
+	/* octets of each Write chunk in two segments; -1: no segments; -2: segments without octets; 0: there
+	 * is no such chunk */
+	int writes[3];
 	uint32_t reply_chunk;
 	struct rr_reply_plan plan;
 };
@@ -221,7 +222,7 @@ a_read_chunk_is_provided_where_nothing_else_conveys_the_reply(void **state)
 	lists.reply.segments[0].length++;
 	rr_plan_reply(&with, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_LONG);
-	/* A result that does not fit its chunk stays an error. */
+	/* A result that does not fit its chunk is still an error. */
 	item.length = 6001;
 	rr_plan_reply(&with, &lists, &reply, &plan);
 	assert_int_equal(plan.form, RR_REPLY_ERROR);

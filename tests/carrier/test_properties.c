@@ -3,7 +3,7 @@
 
 #include "../hex.h"
 
-/* The specification: draft-cel-nfsv4-rpcrdma-version-two-03, section 5, in messages of version-two-00. */
+/* The properties of draft-cel-nfsv4-rpcrdma-version-two-03, section 5, in messages of version-two-00. */
 
 enum { XID = 7, SEND_MAX = 16384 };
 
@@ -16,7 +16,7 @@ static const char small_connprop[] = "00000001 00000001 00000004 00001000 000000
 
 struct side {
 	struct rr_features features;
-	struct rr_optional said; /* in answer, or what is to be sent as a request */
+	struct rr_optional said; /* the answer, or the request that is to be sent */
 };
 
 static void
@@ -27,7 +27,7 @@ start(struct side *side)
 	assert_int_equal(rr_features_init(&side->features, &rr_env_system, NULL), 0);
 }
 
-/* What is to be sent as a request counts as said. */
+/* Takes a request that is to be sent as the message that the side said. */
 static void
 take_request(struct side *side)
 {
@@ -96,7 +96,7 @@ own_size(const struct side *side)
 	return side->features.properties.own[RR_PROPERTY_RECEIVE_SIZE];
 }
 
-/* Both sides have told theirs. */
+/* Exchanges the CONNPROPs of both sides. */
 static void
 agree(struct side *side, const char *connprop)
 {
@@ -339,8 +339,8 @@ larger_receives_are_granted_as_far_as_they_go(void **state)
 	assert_said(&side, RR_RESPPROP, "00000001 00000000 00000001 00000001 00000000");
 }
 
-/* 5.3.2: "The partner need not change the properties as requested": not to smaller ones, for which a call
- * under way made no room. */
+/* 5.3.2: "The partner need not change the properties as requested": it does not grant smaller sizes, as a
+ * call under way has made no other room for its reply. */
 static void
 smaller_receives_are_not_granted(void **state)
 {
@@ -354,7 +354,8 @@ smaller_receives_are_not_granted(void **state)
 }
 
 /* 5.3.3: the subsets "MUST NOT overlap, and when ored together, should cover the entire set of properties
- * specified by rdma_want". "The particular property specified is not known": rejected. */
+ * specified by rdma_want". A property for which "The particular property specified is not known" is
+ * rejected. */
 static void
 each_wanted_property_is_disposed_of_once(void **state)
 {
@@ -397,9 +398,10 @@ a_peer_with_small_receives_is_asked_for_larger_ones(void **state)
 	assert_int_equal(peer_size(&side), 4096);
 	assert_int_equal(hear(&side, RR_RESPPROP, "00000001 00000001 00000000 00000000"), 0);
 	assert_int_equal(peer_size(&side), 16384);
-	agree(&side, "00000001 00000001 00000004 00001000 00000001 00000001"); /* which says it cannot */
+	/* the peer says that it cannot change */
+	agree(&side, "00000001 00000001 00000004 00001000 00000001 00000001");
 	assert_false(side.said.due);
-	agree(&side, their_connprop); /* which has as large ones as we can fill */
+	agree(&side, their_connprop); /* the peer's Receives are as large as this side can fill */
 	assert_false(side.said.due);
 }
 

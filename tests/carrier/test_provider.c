@@ -12,11 +12,9 @@
 #include "fabric/filter/filter.h"
 #include "fabric/loop/loop.h"
 
-/*
- * Which fabric a connection takes. The in-process provider stands for the adapters: it is put where an engine
- * keeps them once it has opened them. That addresses are adapters' is what the tests on the kernel's software
- * adapters show; here, on the loopback, they never are.
- */
+/* The choice of the fabric for a connection. The in-process provider stands for the adapters: it is put
+ * where an engine keeps them once it has opened them. The tests on the kernel's software adapters show
+ * that addresses of adapters are recognised; the loopback addresses here never belong to an adapter. */
 
 enum { SERVED_MAX = 8 };
 
@@ -103,7 +101,7 @@ listen_at(struct world *world, enum rr_transport provider, struct sockaddr_in *a
 	return acceptor;
 }
 
-/* Connects, or fails to; the name of the fabric that it went over. */
+/* Connects, or fails to; returns the name of the fabric that the connection went over. */
 static const char *
 dial(struct world *world, enum rr_transport provider, const struct sockaddr_in *address)
 {
@@ -151,7 +149,7 @@ what_is_asked_for_is_taken(void **state)
 	assert_string_equal(dial(&world, RR_TRANSPORT_VERBS, &other), "loop");
 	assert_true(world.connected);
 	close_all(&world);
-	/* Neither hears what comes over the other. */
+	/* Neither listener takes connections of the other provider. */
 	assert_string_equal(dial(&world, RR_TRANSPORT_IWARP, &other), "iwarp");
 	assert_int_equal(world.error, -RPCRDMA_ERR_REFUSED);
 	close_all(&world);
@@ -268,7 +266,7 @@ of_several_engines_one_listens_over_adapters(void **state)
 
 enum { CREDITS = 8, ROOM = 3 };
 
-/* As on an iWARP adapter, and with receives for ROOM connections. */
+/* Makes a fabric as on an iWARP adapter, with receives for ROOM connections. */
 static int
 scarce_fabric(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -286,8 +284,8 @@ scarce_fabric(struct rr_loop *loop, const struct rr_fabric_config *config, struc
 	return error;
 }
 
-/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources in
- * a Shared Receive Queue": here it is the number of connections that is reduced. */
+/* RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the available resources
+ * in a Shared Receive Queue": this responder reduces the number of connections instead. */
 static void
 a_connection_beyond_the_receives_takes_the_place_of_an_idle_one(void **state)
 {

@@ -7,7 +7,7 @@
 #include "base/endian.h"
 #include "carrier/rdma/core/trace.h"
 
-/* Blocks of the engine: more than a connection has by itself. */
+/* The blocks of the engine: more than a single connection takes. */
 enum { BLOCKS = RR_TRACE_OWN + 3 };
 
 struct world {
@@ -187,7 +187,7 @@ the_last_256_are_kept_oldest_first(void **state)
 	rr_trace_log(&world->trace, &world->env, "p");
 	assert_int_equal(world->lines, 1 + RR_TRACE_RECORDS);
 	assert_string_equal(world->first, "p: the last 256 of 1000 headers:");
-	assert_non_null(strstr(world->second, "received XID 0x000002e8")); /* 744 */
+	assert_non_null(strstr(world->second, "received XID 0x000002e8")); /* the XID is 744 */
 	assert_non_null(strstr(world->last, "sent XID 0x000003e7"));
 }
 
@@ -200,8 +200,8 @@ add_to(struct world *world, struct rr_trace *trace, uint32_t count)
 		rr_trace_add(trace, world->loop, false, header, sizeof(header), NULL);
 }
 
-/* However many connections there are, and whatever each of them carries: the memory of all headers together
- * is bounded. A connection that begins to carry messages takes the block that was begun first. */
+/* The memory of all headers together is bounded, for any number of connections and messages. A connection
+ * that begins to carry messages takes the block that was begun first. */
 static void
 connections_share_a_bounded_number_of_blocks(void **state)
 {
@@ -215,12 +215,13 @@ connections_share_a_bounded_number_of_blocks(void **state)
 		add_to(world, &others[i], 1);
 		assert_true(world->traces.count <= BLOCKS);
 	}
-	/* The block of the first one went to others, and so did those of all but the last. */
+	/* The blocks of the first connection, and of all but the last connections, went to other
+	 * connections. */
 	rr_trace_log(&world->trace, &world->env, "p");
 	assert_int_equal(world->lines, 0);
 	for (uint32_t i = 0; i < OTHERS; i++)
 		assert_int_equal(others[i].block_count, i >= OTHERS - BLOCKS);
-	/* It is kept for again, as soon as it carries something. */
+	/* The connection's headers are kept again as soon as it carries messages. */
 	add(world, true, 7, RR_RDMA_MSG, NULL);
 	rr_trace_log(&world->trace, &world->env, "p");
 	assert_string_equal(world->first, "p: the last 1 of 2 headers:");
@@ -229,7 +230,7 @@ connections_share_a_bounded_number_of_blocks(void **state)
 		rr_trace_free(&others[i]);
 }
 
-/* One that is busy fills its own two blocks in turns where there are no others to be had. */
+/* A busy connection fills its own two blocks in turns if there are no free blocks. */
 static void
 a_busy_connection_leaves_others_their_headers(void **state)
 {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Carries out the Writes of a transfer on memory that stands for the peer's: segment i is at offset 100 * i.
- */
+/* Carries out the Writes of a transfer on memory that stands for the peer's: segment i is at offset 100 *
+ * i. Returns how many Writes there were. */
 static uint32_t
 carry_out(struct rr_transfer *transfer, uint8_t *memory, uint32_t sge_max)
 {

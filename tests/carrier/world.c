@@ -231,7 +231,8 @@ world_negotiated(const struct rr_carrier *carrier)
 	return result;
 }
 
-/* Only what goes through the kernel takes a while to arrive. */
+/* Returns how long a turn waits for events: only messages that go through the kernel take a while to
+ * arrive. */
 static int64_t
 patience(const struct world *world)
 {
@@ -248,7 +249,7 @@ check(const struct rr_carrier *carrier)
 		fail_msg("broken: %s", broken);
 }
 
-/* One turn, after which all that must hold does. */
+/* Makes a turn of the loop, and checks all that must hold after it. */
 static int
 turn(struct world *world)
 {

@@ -6,23 +6,21 @@
 
 #include "carrier/carrier.h"
 
-/*
- * A world: an engine with an acceptor and, usually, one connection between
- * them. The clock stands still unless a test moves it. Calls that arrive are
- * answered by `answer`, or queued for the test to answer.
- */
+/* A world: an engine with an acceptor and, usually, a connection to it from within the same engine. The
+ * clock stands still unless a test moves it. Calls that arrive are answered by `answer`, or queued for the
+ * test to answer. */
 
-/* The provider that all tests of this program run on. */
+/* The provider on which all tests of this program run. */
 extern rr_fabric_new *provider;
 
-/* Own operations in place of those of a provider that was just made: *own starts as a copy of the real ones,
+/* Replaces operations of a provider that was just made: *own starts as a copy of the real operations,
  * which are returned. */
 const struct rr_fabric_ops * override(struct rr_fabric *fabric, struct rr_fabric_ops *own);
 
-/* What the worlds that are made from now on speak, whatever their configuration says. */
+/* The versions that worlds made from now on use, whatever their configuration says. */
 extern enum rr_versions world_versions;
 
-/* Set them around a group of tests. */
+/* Set world_versions around a group of tests. */
 int world_speak_both(void **state);
 int world_speak_version_1(void **state);
 
@@ -40,57 +38,56 @@ struct world {
 	char client_text[256], server_text[256];
 	bool hears; /* the client takes calls */
 	void (*answer)(struct world *world, struct rr_exchange *exchange);
-	struct rr_exchange *calls[WORLD_CALLS]; /* not answered */
+	struct rr_exchange *calls[WORLD_CALLS]; /* calls that are not answered yet */
 	uint32_t call_count, arrived, sent;
 	uint32_t reply_size;   /* of answer_with_size() */
-	struct memory *memory; /* freed when the world ends */
+	struct memory *memory; /* is freed when the world ends */
 };
 
-/* config may be NULL. Connected. */
+/* Makes a world with a connection. config may be NULL. */
 struct world *world_new(const struct rr_engine_config *config);
 
-/* The same with a client that takes calls. */
+/* Makes a world with a connection whose client takes calls. */
 struct world *world_new_hearing(const struct rr_engine_config *config);
 
-/* The same without a client. */
+/* Makes a world without a client. */
 struct world *world_listening(const struct rr_engine_config *config);
 
-/* The same on what make() makes. */
+/* Makes a world without a client, on the provider of make(). */
 struct world *world_listening_on(const struct rr_engine_config *config, rr_fabric_new *make);
 void world_free(struct world *world);
 void world_connect(struct world *world);
 
-/* One side's owner lets go of the connection. */
+/* Close the connection of one side. */
 void world_close_client(struct world *world);
 void world_close_server(struct world *world);
 
 struct rpcrdma_negotiated world_negotiated(const struct rr_carrier *carrier);
 
-/* From now on the client takes calls, too; version 1 only, as in version 2 the server was told that it does
- * not. They are answered or queued with those that the server gets. */
+/* Has the client take calls, too, from now on; version 1 only, as in version 2 the server knows that the
+ * client takes no calls. The calls are answered or queued with those that the server receives. */
 void world_hear(struct world *world);
 
 void world_turn(struct world *world);
 
-/* The carrier has as many work requests outstanding as there may be, from now on, or none of these any more.
- */
+/* Fills the carrier's queue of work requests from now on, or empties it again. */
 void world_stuff(struct rr_carrier *carrier, bool full);
 
-/* Turns until nothing happens any more. */
+/* Turns until no more events come. */
 void world_settle(struct world *world);
 
-/* Moves the clock, and does the same. */
+/* Moves the clock, then turns until no more events come. */
 void world_pass(struct world *world, uint64_t time);
 
 #define world_until(world, expression) turn_until(expression, world_turn(world))
 
-/* Memory that is freed with the world. */
+/* Returns memory that is freed with the world. */
 void *world_memory(struct world *world, size_t size);
 
-/* Frees it now. */
+/* Frees that memory now. */
 void world_forget(struct world *world);
 
-/* Octets that depend on seed. */
+/* Fills memory with octets that depend on seed. */
 void fill(void *memory, size_t size, unsigned seed);
 
 /* ---- Calls and replies ---- */
@@ -101,20 +98,21 @@ struct call {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 	bool done;
 	int error;
-	struct rpcrdma_message reply; /* copied, unreduced: its items are in its stream */
+	struct rpcrdma_message reply; /* a copy, unreduced: its items are in its stream */
 };
 
-/* A call with a stream of that many octets, XID and type in front. */
+/* Makes a call with a stream of that many octets, with XID and type in front. */
 struct call *call_new(struct world *world, uint32_t xid, uint32_t stream);
 void call_add_item(struct world *world, struct call *call, uint32_t offset, uint32_t length);
 void call_add_sink(struct world *world, struct call *call, uint32_t length);
 void call_start(struct world *world, struct call *call);
 
-/* A new one, started at once; and, turning until it is there, the one that the server has to answer. */
+/* call_begin() makes a call and starts it at once. call_arrived() also turns until the server has it to
+ * answer. */
 struct call *call_begin(struct world *world, uint32_t xid, uint32_t stream);
 struct call *call_arrived(struct world *world, uint32_t xid, uint32_t stream);
 
-/* Turns until the call is over, with that error (0: it got its reply). */
+/* Check that the call ends, with that error (call_answered(): with its reply); they turn until then. */
 void call_ended(const struct call *call, int error);
 void call_answered(const struct call *call);
 
@@ -128,20 +126,22 @@ struct reply *reply_new(struct world *world, uint32_t xid, uint32_t stream);
 void reply_add_item(struct world *world, struct reply *reply, uint32_t offset, uint32_t length);
 void reply_send(struct world *world, struct rr_exchange *exchange, struct reply *reply);
 
-/* Answers with the smallest reply that there is. */
+/* Answers with the smallest possible reply. */
 void answer_small(struct world *world, struct rr_exchange *exchange);
 
-/* Answers with a stream of world->reply_size octets; whether a reply is that one. */
+/* answer_with_size() answers with a stream of world->reply_size octets; assert_reply_octets() checks that
+ * a reply is such a one. */
 void answer_with_size(struct world *world, struct rr_exchange *exchange);
 void assert_reply_octets(const struct rpcrdma_message *reply, uint32_t xid, uint32_t length);
 
-/* Takes the oldest call that is not answered. */
+/* Takes the oldest call that is not answered yet. */
 struct rr_exchange *world_next_call(struct world *world);
 
-/* Turns until there is one such call, and takes it. */
+/* Turns until there is exactly such a call, and takes it. */
 struct rr_exchange *world_one_call(struct world *world);
 
-/* The message with all items in its stream. Items at RPCRDMA_ITEM_NEXT go to where those of `like` are. */
+/* Returns the message with all items in its stream. Items at RPCRDMA_ITEM_NEXT go to the places that the
+ * items of `like` have. */
 struct rpcrdma_message flatten(
 	struct world *world, const struct rpcrdma_message *message, const struct rpcrdma_message *like);
 void assert_same_message(const struct rpcrdma_message *a, const struct rpcrdma_message *b);
