@@ -6,8 +6,8 @@
 
 /* Messages of the echo program as octets, in hexadecimal. */
 
-/* XID 0x2a, CALL, RPC 2, the echo program version 3; what follows is the procedure, the credential, the
- * verifier. */
+/* The front of a call: XID 0x2a, CALL, RPC 2, the echo program version 3. Procedure, credential and
+ * verifier follow. */
 #define CALL         "0000002a 00000000 00000002 20000099 00000003"
 #define NO_AUTH      "00000000 00000000 00000000 00000000"
 #define NULL_CALL    CALL "00000000" NO_AUTH

@@ -65,7 +65,7 @@ raw_send(struct world *world, int fd, const void *data, size_t size)
 
 		test_wait(began, "the peer takes octets");
 		if (sent < 0 && errno != EAGAIN)
-			break; /* the peer has had enough */
+			break; /* the peer closed the connection */
 		if (sent > 0) {
 			next += sent;
 			size -= (size_t)sent;
@@ -87,7 +87,7 @@ raw_send_record(struct world *world, int fd, const void *data, size_t size)
 	raw_send(world, fd, record, 4 + size);
 }
 
-/* False where the connection ended. */
+/* Receives size octets. False: the connection ended. */
 static bool
 receive(struct world *world, int fd, void *data, size_t size)
 {

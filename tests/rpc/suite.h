@@ -4,8 +4,8 @@
 
 #include "world.h"
 
-/* What clients and servers must do on every carrier. Each part is a group of tests and returns how many
- * failed. */
+/* The rules for clients and servers on every carrier. Each part is a group of tests and returns how many
+ * of them failed. */
 int suite_auth(void);
 int suite_calls(void);
 int suite_eligible(void);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a flavor of authentication decides, for client and server: shown with a flavor that forbids placement.
- */
+/* The effects of a flavor of authentication on client and server, shown with a flavor that forbids
+ * placement. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static const struct rr_auth *const only_whole[] = { &whole, NULL };
 
 enum { LARGE = 1 << 20 };
 
-/* Client and server use the flavor. */
+/* Has client and server use the flavor. */
 static void
 use_whole(struct world *world)
 {
@@ -89,7 +89,7 @@ under_a_flavor_that_forbids_placement_messages_travel_whole(void **state)
 	assert_int_equal(counters.long_replies > 0, world_provider != NULL);
 }
 
-/* The same calls without that flavor do have chunks. */
+/* The same calls with the usual flavor have chunks. */
 static void
 under_one_that_allows_it_items_are_placed(void **state)
 {
@@ -106,8 +106,8 @@ under_one_that_allows_it_items_are_placed(void **state)
 	assert_int_equal(counters.write_chunks > 0, world_provider != NULL);
 }
 
-/* A result that may not be placed has the room of the stream, and the server no more memory than reply_max.
- */
+/* A result that may not be placed has the room of the stream, and the server takes no more memory for it
+ * than reply_max. */
 static void
 the_room_for_a_result_is_that_of_its_stream(void **state)
 {
@@ -116,7 +116,7 @@ the_room_for_a_result_is_that_of_its_stream(void **state)
 
 	use_whole(world);
 	assert_int_equal(call_run(world, call), 0);
-	/* The Reply chunk is as large as the verifier might have made it; reply_max is less than that. */
+	/* The Reply chunk has room for the largest verifier; reply_max is less than that. */
 	assert_int_equal(world->item_room, LARGE + 64 + RR_RPC_REPLY_FIXED + RR_AUTH_FIXED - RR_BESIDE_ITEM);
 	call_free(call);
 }
@@ -128,7 +128,7 @@ always(struct rpcrdma_bytes cred)
 	return true;
 }
 
-/* RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream", whatever the requester offers. */
+/* RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream", whatever chunks the requester offers. */
 static void
 a_server_places_nothing_even_where_a_write_chunk_waits(void **state)
 {
@@ -147,7 +147,7 @@ a_server_places_nothing_even_where_a_write_chunk_waits(void **state)
 	world->client = world_connect(world, &config);
 	call->sink = realloc(call->sink, SINK);
 	call->base.sinks[0] = (struct rpcrdma_sink){ call->sink, SINK };
-	/* Section 6.1 has a client that offered one report that. */
+	/* By section 6.1, a client that offered a Write chunk reports that it was not used. */
 	assert_int_equal(call_run(world, call), world_provider ? -RPCRDMA_ERR_PEER : 0);
 	rr_server_counters(world->server, &counters);
 	assert_int_equal(counters.write_chunks, 0);
@@ -179,7 +179,7 @@ what_a_flavor_says_of_a_credential_is_the_answer(void **state)
 	struct rr_client_config config;
 	struct call *call = call_new(ECHO_ECHO);
 
-	odd.put = rr_auth_sys.put; /* more octets than take_word() wants */
+	odd.put = rr_auth_sys.put; /* its credential has more octets than take_word() wants */
 	use_whole(world);
 	rr_client_free(world->client);
 	world_client_config(world, &config);

@@ -93,8 +93,7 @@ the_server_sees_the_credential(void **state)
 	call_free(call);
 }
 
-/* Lengths around everything that has a bound: padding, small records, staging, inline thresholds, a megabyte.
- */
+/* Lengths around all bounds: padding, small records, staging, inline thresholds, a megabyte. */
 static const uint32_t lengths[] = { 0, 1, 2, 3, 4, 5, 900, 1023, 1024, 1025, 3999, 4096, 8187, 8188, 8189,
 	8192, 8193, 65535, 65537, (1 << 20) - 1, 1 << 20 };
 

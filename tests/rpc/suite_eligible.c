@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What is placed directly, and is no item that a binding marks; or is one, and is not placed (RFC 8166, 6.1).
- */
+/* Items that are placed although the binding does not mark them, and marked items that are not placed (RFC
+ * 8166, 6.1). */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -24,7 +24,7 @@ keep_error(struct rr_transaction *transaction, int error)
 	reply->xid = 1;
 }
 
-/* A call of proc in which LENGTH octets behind its first word travel as a Read chunk. */
+/* Makes a call of proc in which LENGTH octets behind its first word travel as a Read chunk. */
 static enum rr_accept_stat
 call_reduced(struct world *world, uint32_t proc, uint32_t count, uint32_t behind)
 {
@@ -76,10 +76,10 @@ a_call_that_reduces_what_is_not_marked_is_not_processed(void **state)
 
 	assert_int_equal(call_reduced(world, ECHO_SUM, LENGTH / 4, 0), RR_GARBAGE_ARGS);
 	assert_int_equal(call_reduced(world, ECHO_ECHO, 8, 0), RR_GARBAGE_ARGS);
-	/* What is left decodes by itself: the item is too much. */
+	/* The stream decodes without the item, which is left over. */
 	assert_int_equal(call_reduced(world, ECHO_ECHO, 8, 2), RR_GARBAGE_ARGS);
 	assert_int_equal(world->handled, 0);
-	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_PROC_UNAVAIL); /* the server is up */
+	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_PROC_UNAVAIL); /* the server still works */
 	call_free(call);
 }
 
@@ -127,7 +127,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	rr_carrier_attach(carrier, &liar_events, ctx);
 }
 
-/* What becomes of call where the server answers with results. */
+/* Returns the error of the call if the server answers it with results. */
 static int
 run_against(struct world *world, struct liar *liar, struct call *call)
 {
@@ -172,7 +172,7 @@ a_result_that_is_placed_and_not_marked_is_an_error(void **state)
 	call->base.sinks[0] = (struct rpcrdma_sink){ sink, LENGTH };
 	call->base.sink_count = 1;
 	assert_int_equal(run_against(world, &liar, call), -RPCRDMA_ERR_XDR);
-	assert_memory_equal(sink, "eight oc", 8); /* it was placed */
+	assert_memory_equal(sink, "eight oc", 8); /* the data was placed */
 	call_free(call);
 	free(sink);
 }
@@ -194,7 +194,7 @@ a_marked_result_beside_its_write_chunk_is_an_error(void **state)
 	call_free(call);
 }
 
-/* Nothing was violated where there is no data. */
+/* An empty result is no violation. */
 static void
 an_empty_result_leaves_its_write_chunk_unused(void **state)
 {
@@ -221,6 +221,6 @@ suite_eligible(void)
 		suite_test(an_empty_result_leaves_its_write_chunk_unused),
 	};
 
-	/* Nothing is placed over TCP. */
+	/* Items are not placed over TCP. */
 	return world_provider ? cmocka_run_group_tests_name("eligible", tests, NULL, NULL) : 0;
 }

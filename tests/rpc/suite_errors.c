@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that the server refuses, each with the error of RFC 5531, section 9, and a text that says so. */
+/* Calls that the server refuses, each with the error of RFC 5531, section 9, and a text that describes the
+ * error. */
 #include "suite.h"
 
 #include <string.h>
@@ -80,7 +81,7 @@ a_procedure_beyond_the_last_is_unavailable(void **state)
 	other.procedure_count = 21;
 	call->base.program = &other;
 	assert_int_equal(call_run(*state, call), -RPCRDMA_ERR_PROC_UNAVAIL);
-	call->base.proc = 7; /* within the server's table, and not in its schema */
+	call->base.proc = 7; /* this is a procedure of the server's table, but not of its schema */
 	procedures[7].name = "ECHO_SEVEN";
 	call->done = false;
 	assert_int_equal(call_run(*state, call), -RPCRDMA_ERR_PROC_UNAVAIL);
@@ -94,8 +95,8 @@ put_two_words(struct rpcrdma_xdr_writer *writer, const void *value)
 	rpcrdma_put_u64(writer, 1);
 }
 
-/* Both more and fewer octets than the schema says, also for the procedure that takes none. RFC 8166, 4.5.2: a
- * responder that "cannot parse the RPC arguments" answers with "status GARBAGE_ARGS". */
+/* The arguments have more or fewer octets than the schema, also for the procedure that takes no arguments.
+ * RFC 8166, 4.5.2: a responder that "cannot parse the RPC arguments" answers with "status GARBAGE_ARGS". */
 static void
 arguments_must_be_consumed_exactly(void **state)
 {
@@ -155,7 +156,7 @@ what_the_caller_did_wrong_is_an_error_from_the_loop(void **state)
 	call_free(call);
 }
 
-/* What the schema gives no bound may be as large as messages are. */
+/* A result without a bound in the schema may be as large as messages are. */
 static void
 a_result_without_a_bound_needs_no_number(void **state)
 {

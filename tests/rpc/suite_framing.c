@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A call that is executed once, and comes twice: how it travelled makes no difference (RFC 8166, 3.4). */
+/* A call that must be executed once comes twice, and travels in different forms: the form makes no
+ * difference (RFC 8166, 3.4). */
 #include "suite.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ prepare(struct sending *sending, enum form form, uint8_t octet)
 	};
 }
 
-/* The call in that form, on a connection of its own. */
+/* Sends the call in that form, on a connection of its own. */
 static void
 send_as(struct world *world, struct sending *sending, enum form form, uint8_t octet)
 {
@@ -85,13 +86,13 @@ a_repeated_call_may_travel_in_another_form(enum form first, enum form second)
 	assert_int_equal(world->handled, 1);
 	assert_int_equal(repeated.length, sent.length);
 	assert_memory_equal(repeated.reply, sent.reply, sent.length);
-	/* Other octets make another call, wherever they travel. */
+	/* Other octets make another call, in whatever form they travel. */
 	send_as(world, &other, second, 'y');
 	assert_int_equal(world->handled, 2);
 	world_free(world);
 }
 
-/* RFC 8166, 3.4: the messages are the same; thresholds may differ after the client connected again. */
+/* RFC 8166, 3.4: the messages are the same. Thresholds may differ after the client connected again. */
 static void
 row_B7_a_repeated_call_is_known_in_each_form(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls whose RPC header cannot be read: each is answered, and none of them is executed. */
+/* Calls whose RPC header cannot be read: each call is answered, and no call is executed. */
 #include "suite.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ ended(struct rr_transaction *transaction, int error)
 	assert_int_equal(sending->reply.xid, XID);
 }
 
-/* The message on a connection of its own, up to its answer. */
+/* Sends the message on a connection of its own, and returns its answer. */
 static struct sending
 send_message(struct world *world, const struct rpcrdma_message *message)
 {
@@ -63,9 +63,9 @@ send_message(struct world *world, const struct rpcrdma_message *message)
 
 struct row {
 	const char *what;
-	uint32_t octets;     /* of the message */
-	uint32_t rpcvers;    /* 0: 2 */
-	uint32_t cred, verf; /* what their length words say */
+	uint32_t octets;     /* octets of the message */
+	uint32_t rpcvers;    /* 0 stands for 2 */
+	uint32_t cred, verf; /* the values of their length words */
 	struct rr_reply_header reply;
 };
 
@@ -141,9 +141,9 @@ what_cannot_be_read_is_answered(void **state)
 	call_free(call);
 }
 
-/* ---- Headers that are not whole in the stream ---- */
+/* ---- Headers of which a part is an item ---- */
 
-/* An ECHO_ECHO call of 900 octets whose credential or verifier, of 340, is an item. */
+/* Makes an ECHO_ECHO call of 900 octets whose credential or verifier, of 340 octets, is an item. */
 static struct rpcrdma_message
 reduced(uint8_t *octets, bool is_verifier, struct rpcrdma_item *item)
 {
@@ -165,15 +165,15 @@ reduced(uint8_t *octets, bool is_verifier, struct rpcrdma_item *item)
 	return message;
 }
 
-/* RFC 8166, 6.1: what is reduced is not eligible: "The Responder MUST NOT process this RPC Call message and
- * MUST report the violation as described in Section 4.5.2." */
+/* RFC 8166, 6.1: the item is not eligible: "The Responder MUST NOT process this RPC Call message and MUST
+ * report the violation as described in Section 4.5.2." */
 static void
 a_header_that_is_reduced_is_not_processed(void **state)
 {
 	struct world *world = *state;
 
 	if (!world_provider)
-		return; /* nothing is reduced over TCP */
+		return; /* items are not reduced over TCP */
 	world->stage.engine->config.versions = RR_VERSIONS_1;
 	world->stage.engine->config.inline_send = world->stage.engine->config.inline_receive = 1024;
 	for (int is_verifier = 0; is_verifier <= 1; is_verifier++) {
@@ -182,7 +182,7 @@ a_header_that_is_reduced_is_not_processed(void **state)
 		struct rpcrdma_message message = reduced(octets, is_verifier, &item);
 
 		assert_int_equal(send_message(world, &message).error, -RPCRDMA_ERR_CHUNK);
-		/* The same where less is left than a header has. */
+		/* The same holds if the rest is shorter than a header. */
 		message.length = 100;
 		item.length = 1000;
 		assert_int_equal(send_message(world, &message).error, -RPCRDMA_ERR_CHUNK);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Connections that are lost while no call waits for them: kept up where the server may call, and else not. */
+/* Connections that are lost while no call waits for them: they are made again only if the server may call. */
 #include "rpc/client_private.h"
 #include "suite.h"
 
-/* The world's client is another one, which serves what the server calls, and is connected. */
+/* Replaces the world's client by a client that serves the calls of the server, and waits until it is
+ * connected. */
 static struct rpcrdma_server *
 serve_back(struct world *world, uint64_t retry)
 {
@@ -56,7 +57,7 @@ a_client_that_serves_connects_again_without_a_call(void **state)
 }
 
 /* RFC 8167, 5.4: the server "is forced to wait for the ONC RPC client to re-establish a transport
- * connection": however long it was away, and not at the price of attempts without pause. */
+ * connection": this holds however long it was away, and there are pauses between the attempts. */
 static void
 a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
 {
@@ -88,8 +89,8 @@ a_server_that_is_away_is_sought_with_pauses_until_it_is_back(void **state)
 	end(world, callbacks);
 }
 
-/* From when it began to wait: neither the loss nor a call given up since then take any of it, and calls that
- * begin later add nothing. */
+/* The time counts from when the first call began to wait: the loss, and a call that was cancelled since
+ * then, do not shorten it, and calls that begin later do not add to it. */
 static void
 calls_wait_as_long_as_the_first_of_them_may(void **state)
 {
@@ -144,7 +145,8 @@ nothing_is_left_of_a_client_freed_during_an_attempt(void **state)
 
 	lose_server(world);
 	world_start_server(world);
-	/* Not by the clock: the loop provider connects within the turn in which an attempt begins. */
+	/* The event is made here, and not by the clock: the loop provider connects within the turn in
+	 * which an attempt begins. */
 	rr_client_event(world->client, RR_CLIENT_AGAIN);
 	assert_int_equal(world->client->state, RR_CLIENT_RETRYING);
 	end(world, callbacks);
@@ -187,7 +189,7 @@ a_client_that_serves_nothing_waits_for_a_call(void **state)
 	assert_int_equal(rr_client_reconnects(world->client), 1);
 }
 
-/* The last call was taken back while there was no connection. */
+/* The last call was cancelled while there was no connection. */
 static void
 what_nobody_waits_for_any_more_is_not_given_up(void **state)
 {

@@ -35,7 +35,7 @@ a_handler_answers_from_a_timer(void **state)
 	rr_loop_arm(world->stage.engine->loop, &answer.timer, RR_SECOND);
 	call_start(world, call);
 	world_until(world, world->kept_count == 1);
-	/* Others are served meanwhile. */
+	/* Other calls are served meanwhile. */
 	other->args.number = 3;
 	assert_int_equal(call_run(world, other), 0);
 	world_settle(world);
@@ -48,7 +48,7 @@ a_handler_answers_from_a_timer(void **state)
 	call_free(other);
 }
 
-/* A client of its own calls, its request is kept, and it goes. */
+/* Has a client of its own make a call whose request is kept, and frees the client. */
 static void
 call_and_go(struct world *world)
 {
@@ -64,7 +64,7 @@ call_and_go(struct world *world)
 	call_free(call);
 }
 
-/* A connection without a call under way comes and is lost. */
+/* Makes a connection without a call under way, and closes it. */
 static void
 come_and_go(struct world *world)
 {
@@ -100,7 +100,7 @@ a_handler_hears_that_the_connection_is_lost(void **state)
 	call_free(call);
 }
 
-/* The handler is told of the loss once, whatever other connections are lost while it keeps its request. */
+/* The handler is called once for the loss, even if other connections are lost while it keeps its request. */
 static void
 an_answer_to_a_lost_connection_goes_nowhere(void **state)
 {
@@ -117,7 +117,7 @@ an_answer_to_a_lost_connection_goes_nowhere(void **state)
 	assert_int_equal(world->lost, 1);
 }
 
-/* The handler answers although the server is gone: that is when the last of the server goes. */
+/* The handler answers although the server is gone: the rest of the server is freed then. */
 static void
 a_request_may_outlive_its_server(void **state)
 {

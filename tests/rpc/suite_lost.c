@@ -22,11 +22,11 @@ nobody_listening_fails_every_call_with_the_reason(void **state)
 	assert_int_equal(rr_client_wait_connected(world->client, NULL, NULL), -RPCRDMA_ERR_REFUSED);
 	assert_non_null(strstr(rr_client_error(world->client), "127.0.0.1:"));
 	call->done = false;
-	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_REFUSED); /* also later */
+	assert_int_equal(call_run(world, call), -RPCRDMA_ERR_REFUSED); /* later calls fail, too */
 	call_free(call);
 }
 
-/* The world's client gives up a call as soon as its connection is lost. */
+/* Replaces the world's client by a client that fails its calls as soon as its connection is lost. */
 static void
 do_not_retry(struct world *world)
 {
@@ -57,7 +57,7 @@ calls_survive_a_restart_of_the_server(void **state)
 	world_settle(world);
 	world_kill_server(world);
 	world_settle(world);
-	world_pass(world, RR_SECOND); /* an attempt that fails */
+	world_pass(world, RR_SECOND); /* in this time an attempt fails */
 	world_start_server(world);
 	world->held = 0;
 	world_pass_until(world, calls[CALLS - 1]->done);
@@ -69,7 +69,7 @@ calls_survive_a_restart_of_the_server(void **state)
 
 		assert_int_equal(calls[i]->times, 1);
 		assert_int_equal(calls[i]->error, 0);
-		/* The same XID came to the new server. */
+		/* The call came to the new server with the same XID. */
 		for (uint32_t j = 0; j < CALLS; j++)
 			found |= world->xids[j] == xids[i];
 		assert_true(found);
@@ -79,8 +79,8 @@ calls_survive_a_restart_of_the_server(void **state)
 	}
 }
 
-/* Delays double, and half of each is left to chance, so that clients of one server do not come back as one.
- */
+/* The delays double, and half of each delay is random, so that the clients of a server do not come back at
+ * the same time. */
 static void
 reconnecting_backs_off_by_times_that_differ(void **state)
 {
@@ -149,8 +149,8 @@ without_retry_a_lost_connection_fails_its_calls(void **state)
 }
 
 /* Row B13, connection loss: draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume the same
- * situation (no responder support for RPC-over-RDMA Version Two) if the initial negotiation message is lost
- * or dropped." That takes another connection, and is no retry. */
+ * situation (no responder support for RPC-over-RDMA Version Two) if the initial negotiation message is
+ * lost or dropped." Another connection is needed for that, which does not count as a retry. */
 static void
 row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **state)
 {
@@ -162,7 +162,7 @@ row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **st
 	struct call *call = call_new(ECHO_NULL);
 
 	(void)state;
-	/* The first Send of all is the client's first message. */
+	/* The first Send is the client's first message. */
 	assert_int_equal(rr_fault_parse("drop send 1", &script, &why), 0);
 	config.filter = rr_fault_filter;
 	config.filter_ctx = &script;
@@ -175,8 +175,8 @@ row_B13_a_connection_lost_under_version_2_is_made_again_with_version_1(void **st
 	world_free(world);
 }
 
-/* A server that agreed to version 2 is not called in version 1 because a call was lost with its connection.
- */
+/* A server that agreed to version 2 is not called in version 1 just because a call was lost with its
+ * connection. */
 static void
 a_connection_lost_after_version_2_was_agreed_is_made_again_with_version_2(void **state)
 {
@@ -215,7 +215,7 @@ an_idle_client_connects_again_when_it_is_used(void **state)
 	call_free(call);
 }
 
-/* A call during which the server goes down each time. */
+/* The server goes down each time during the call. */
 static void
 a_call_that_kills_every_connection_fails_in_the_end(void **state)
 {
@@ -238,7 +238,7 @@ a_call_that_kills_every_connection_fails_in_the_end(void **state)
 	assert_int_equal(call->error, -RPCRDMA_ERR_DISCONNECTED);
 	assert_int_equal(deaths, 5);
 	assert_non_null(strstr(rr_client_error(world->client), "ECHO_FAIL"));
-	/* Others are not affected. */
+	/* Other calls are not affected. */
 	call->base.proc = ECHO_NULL;
 	call->done = false;
 	call_start(world, call);
@@ -267,8 +267,8 @@ a_call_without_answer_times_out(void **state)
 	call_free(other);
 }
 
-/* The only credit of a connection whose first call is never answered: given up, it would keep the others from
- * being sent for good. */
+/* The first call of a connection has its only credit, and is never answered. If it was cancelled, it would
+ * keep the other calls from being sent without end. */
 static void
 a_first_call_without_answer_does_not_hold_up_the_others(void **state)
 {
@@ -291,7 +291,7 @@ a_first_call_without_answer_does_not_hold_up_the_others(void **state)
 	call_free(other);
 }
 
-/* A deadline ends its call and not the connection, which also takes the answer that comes too late. */
+/* A deadline ends its call but not the connection, which also takes the answer that comes too late. */
 static void
 an_answer_that_comes_too_late_harms_nothing(void **state)
 {
@@ -308,7 +308,7 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_TIMEDOUT);
 	world_let_go(world);
 	world_settle(world);
-	assert_int_equal(world->handled, 1); /* it was answered */
+	assert_int_equal(world->handled, 1); /* the call was answered */
 	assert_int_equal(call->times, 1);
 	other->args.number = 4;
 	assert_int_equal(call_run(world, other), 0);
@@ -318,7 +318,7 @@ an_answer_that_comes_too_late_harms_nothing(void **state)
 	call_free(other);
 }
 
-/* At every stage of its way, from not sent at all. */
+/* The call is cancelled at every stage of its way, also before it was sent. */
 static void
 a_cancelled_call_is_not_heard_of_again(void **state)
 {
@@ -388,7 +388,7 @@ free_client(struct rr_call *base, int error)
 	freeing->client = NULL;
 }
 
-/* Inside the done() of a call that was answered, and of one that never started. */
+/* The client is freed inside the done() of a call that was answered, and of a call that never started. */
 static void
 a_client_may_be_freed_inside_done(void **state)
 {
@@ -422,7 +422,8 @@ a_shutdown_answers_what_was_received(void **state)
 	call->args.number = 3;
 	world_warm_up(world);
 	world_hold(world);
-	call_start(world, large); /* first: once it waits for memory, no other large call is received */
+	call_start(world,
+		large); /* this call is first: once it waits for memory, no other large call is received */
 	call_start(world, call);
 	world_settle(world);
 	rr_server_shutdown(world->server);
@@ -497,7 +498,7 @@ suite_lost(void)
 		suite_test(a_connection_lost_after_version_2_was_agreed_is_made_again_with_version_2),
 	};
 
-	/* TCP has no versions. */
+	/* TCP has no versions of RPC-over-RDMA. */
 	return cmocka_run_group_tests_name("lost", tests, NULL, NULL) +
 	       (world_provider ? cmocka_run_group_tests_name("lost versions", versions, NULL, NULL) : 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls that wait for memory, and what is left when all is over. */
+/* Calls that wait for memory, and the memory that is in use at the end. */
 #include "suite.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ a_call_put_off_is_handled_when_memory_comes_back(void **state)
 	call_start(world, call);
 	world_settle(world);
 	assert_false(call->done);
-	assert_int_equal(call_run(world, other), 0); /* others go on meanwhile */
+	assert_int_equal(call_run(world, other), 0); /* other calls go on meanwhile */
 	assert_false(call->done);
 	world_let_go(world);
 	assert_int_equal(call_wait(world, call), 0);
@@ -76,8 +76,9 @@ a_server_is_freed_with_calls_put_off(void **state)
 	call_free(call);
 }
 
-/* Calls that take long are served over several turns of the loop, so that other connections have theirs. New
- * calls come meanwhile, also when all that were served before are answered: nothing is amiss then. */
+/* Calls that take long are served over several turns of the loop, so that other connections get their
+ * turns. New calls come meanwhile, also when all calls that were served before are answered: this is no
+ * error. */
 static void
 calls_that_take_long_cost_no_connection(void **state)
 {
@@ -141,7 +142,7 @@ calls_of_others_are_served_between_those_of_a_busy_connection(void **state)
 	call_free(other);
 }
 
-/* Requests that are kept hold blocks, as replies do that a client does not take. */
+/* Requests that are kept hold blocks, as do replies that a client does not take. */
 static void
 a_connection_has_a_block_whatever_others_hold(void **state)
 {
@@ -178,7 +179,7 @@ a_connection_has_a_block_whatever_others_hold(void **state)
 	call_free(call);
 }
 
-/* Little memory, and many large calls that compete for it: slow, and not stuck. */
+/* Many large calls compete for little memory: they are slow, but all of them end. */
 static void
 large_calls_share_little_memory(void **state)
 {
@@ -209,7 +210,7 @@ large_calls_share_little_memory(void **state)
 	world_free(world);
 }
 
-/* Results lie where they are until the client reads them: it must be able to, however many they are. */
+/* Any number of results wait until the client reads them: the client must have memory to read them. */
 static void
 replies_find_memory_while_results_hold_all_of_theirs(void **state)
 {
@@ -224,7 +225,7 @@ replies_find_memory_while_results_hold_all_of_theirs(void **state)
 	call_free(call);
 }
 
-/* More replies than the server has blocks: the rest waits for its turn. */
+/* There are more replies than the server has blocks: the rest of the calls waits for its turn. */
 static void
 more_calls_than_blocks_are_all_answered(void **state)
 {
@@ -252,7 +253,7 @@ more_calls_than_blocks_are_all_answered(void **state)
 	}
 }
 
-/* Carriers of a peer that connects and does no more. */
+/* Returns the carrier of a peer that connects and sends no messages. */
 static struct rr_carrier *
 connect_silently(struct world *world)
 {
@@ -274,7 +275,7 @@ connect_silently(struct world *world)
 	return carrier;
 }
 
-/* Connections that do nothing keep no newcomer out, and one that calls is not the one that goes for it. */
+/* Idle connections do not keep a new connection out, and a connection that calls is not cut off for it. */
 static void
 connections_are_bounded(void **state)
 {
@@ -312,7 +313,8 @@ connections_are_bounded(void **state)
 	world_free(world);
 }
 
-/* A client that connects, and a call of each kind. Whatever fails, all of them end, and nothing is left. */
+/* Makes a client, and a call of each kind. Whatever fails, all calls must end, and no memory may be left
+ * in use. */
 static void
 run_scenario(struct world *world)
 {
@@ -328,7 +330,7 @@ run_scenario(struct world *world)
 		client = NULL;
 	for (int i = 0; i < 4 && client; i++) {
 		calls[i]->base.timeout =
-			5 * RR_SECOND; /* client and server may wait for memory that the other has */
+			5 * RR_SECOND; /* client and server may each wait for memory that the other has */
 		rr_client_call(client, &calls[i]->base);
 	}
 	for (int i = 0; i < 4 && client; i++) {
@@ -368,8 +370,8 @@ no_failing_allocation_does_harm(void **state)
 	assert_true(fail_at > 10);
 }
 
-/* RFC 8166, 4.5.4: where there is no memory to make a reply, "the Responder MUST close the connection to
- * signal to the Requester that a reply was lost": the call is made again, on another one. */
+/* RFC 8166, 4.5.4: if there is no memory to make a reply, "the Responder MUST close the connection to
+ * signal to the Requester that a reply was lost": the call is made again, on another connection. */
 static void
 a_call_that_finds_no_memory_is_not_left_without_answer(void **state)
 {

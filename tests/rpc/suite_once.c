@@ -7,7 +7,7 @@
 
 #include "carrier/carrier.h"
 
-/* A connection of its own, and one call on it, with an XID that the test chooses. */
+/* A connection of its own, and a call on it, with an XID that the test chooses. */
 struct wire {
 	struct rr_carrier *carrier;
 	struct rr_transaction transaction;
@@ -103,7 +103,7 @@ row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 	assert_int_equal(world->handled, 1);
 	assert_int_equal(world->tally, 5);
 	assert_int_equal(rr_drc_hits(world->drc), 1);
-	wire_call(world, &second, 77, 5); /* the same connection is no exception */
+	wire_call(world, &second, 77, 5); /* the same holds on the same connection */
 	assert_same_reply(&first, &second);
 	assert_int_equal(world->handled, 1);
 	rr_server_counters(world->server, &counters);
@@ -111,7 +111,8 @@ row_B7_a_duplicate_from_a_new_connection_gets_the_same_octets(void **state)
 	rr_carrier_close(second.carrier);
 }
 
-/* A call that comes again while it is executed waits without keeping others, and has the same answer. */
+/* A call that comes again while it is executed waits, without holding up other calls, and gets the same
+ * answer. */
 static void
 a_duplicate_of_what_is_being_executed_is_answered_when_that_ends(void **state)
 {
@@ -139,8 +140,8 @@ a_duplicate_of_what_is_being_executed_is_answered_when_that_ends(void **state)
 	rr_carrier_close(third.carrier);
 }
 
-/* The call comes again to the server of another thread, which shares nothing with the first but the cache:
- * that server looks again every few milliseconds. */
+/* The call comes again to the server of another thread, which shares only the cache with the first server:
+ * the second server looks into the cache again every few milliseconds. */
 static void
 a_duplicate_of_what_another_server_executes_is_answered_when_that_ends(void **state)
 {
@@ -169,7 +170,7 @@ a_duplicate_of_what_another_server_executes_is_answered_when_that_ends(void **st
 	rr_server_free(server);
 }
 
-/* The connection is lost while the call is executed: its answer waits for the call to come again. */
+/* The connection is lost while the call is executed: its answer waits until the call comes again. */
 static void
 a_kept_answer_is_there_for_the_duplicate(void **state)
 {
@@ -201,10 +202,10 @@ what_differs_is_executed(void **state)
 	wire_call(world, &wire, 77, 6); /* arguments */
 	wire_call(world, &wire, 78, 5); /* XID */
 	assert_int_equal(world->handled, 3);
-	wire_start(&wire, 77, ECHO_TALLY, 5, 1001); /* who calls */
+	wire_start(&wire, 77, ECHO_TALLY, 5, 1001); /* the caller */
 	world_until(world, wire.done);
 	assert_int_equal(world->handled, 4);
-	wire_start(&wire, 77, ECHO_LATER, 5, 1000); /* procedure; this one may be executed twice */
+	wire_start(&wire, 77, ECHO_LATER, 5, 1000); /* the procedure; this procedure may be executed twice */
 	world_until(world, wire.done);
 	wire_start(&wire, 77, ECHO_LATER, 5, 1000);
 	world_until(world, wire.done);
@@ -230,7 +231,8 @@ answers_are_kept_for_two_minutes(void **state)
 	rr_carrier_close(wire.carrier);
 }
 
-/* The first waits for memory when its connection is lost: the answer goes to the second, which waits, too. */
+/* The first call waits for memory when its connection is lost. Its answer goes to the second call, which
+ * waits, too. */
 static void
 a_duplicate_of_a_call_that_waits_gets_its_answer(void **state)
 {
@@ -338,7 +340,8 @@ serve_cramped(struct world *world, struct cramped *cramped, uint32_t proc, uint3
 }
 
 /* RFC 8267, 3.1: after ERR_CHUNK a requester may "send the same request as a new RPC transaction (a new
- * Transaction ID (XID) should be assigned": the second one would fail if the first one had been executed. */
+ * Transaction ID (XID) should be assigned": the second call would fail if the first call had been
+ * executed. */
 static void
 what_cannot_be_answered_is_not_executed_once_for_nothing(void **state)
 {
@@ -356,7 +359,8 @@ what_cannot_be_answered_is_not_executed_once_for_nothing(void **state)
 	assert_int_equal(cramped.refused, 0);
 	assert_int_equal(cramped.replied, 1);
 	assert_int_equal(world->handled, 1);
-	/* What may be executed twice is answered as ever: the carrier says what it cannot convey. */
+	/* A call that may be executed twice is answered as usual: the carrier refuses the replies that it
+	 * cannot convey. */
 	serve_cramped(world, &cramped, ECHO_LATER, NEEDED - 4);
 	assert_int_equal(cramped.refused, 0);
 	assert_int_equal(cramped.replied, 1);

@@ -18,7 +18,8 @@ connect_several(struct world *world, uint32_t connections)
 	world->client = world_connect(world, &config);
 }
 
-/* Over RDMA, a connection carries one call at a time before its first answer. */
+/* Makes calls until each connection has its credits: over RDMA, a connection carries one call at a time
+ * before its first answer. */
 static void
 warm_up(struct world *world)
 {
@@ -65,7 +66,7 @@ calls_are_spread_evenly_over_the_connections(void **state)
 	assert_int_equal(world->client->load, CALLS / CONNECTIONS);
 	for (int i = 0; i < CONNECTIONS - 1; i++)
 		assert_int_equal(world->client->more[i]->load, CALLS / CONNECTIONS);
-	/* One that is given up leaves its place to the next. */
+	/* A call that is cancelled leaves its place to the next call. */
 	rr_client_cancel(world->client, &calls[2]->base);
 	call_start(world, calls[2]);
 	assert_int_equal(world->client->load, CALLS / CONNECTIONS);
@@ -79,7 +80,7 @@ calls_are_spread_evenly_over_the_connections(void **state)
 		assert_int_equal(world->client->more[i]->load, 0);
 }
 
-/* The connection of the call that came last: it was executed, and its answer is lost. */
+/* Cuts the connection of the call that came last: the call was executed, and its answer is lost. */
 static void
 cut_one(struct rr_task *task)
 {
@@ -96,10 +97,8 @@ cut_one(struct rr_task *task)
 	last->ops->cut(last->ctx, "the test cuts one connection");
 }
 
-/*
- * Each call is executed once although its connection is lost: it is sent again where it was sent first, with
- * the same XID. The other connections are not touched.
- */
+/* Each call is executed once although its connection is lost: the call is sent again on the connection
+ * that replaces the lost connection, with the same XID. The other connections are not affected. */
 static void
 a_lost_connection_is_made_again_by_itself_and_repeats_its_own_calls(void **state)
 {
@@ -134,8 +133,8 @@ a_lost_connection_is_made_again_by_itself_and_repeats_its_own_calls(void **state
 	assert_int_equal(world->server->connection_count, CONNECTIONS);
 }
 
-/* A further connection that the server refuses is done without; the first one decides whether there is a
- * client. */
+/* If the server refuses a further connection, the client goes on without it. Only the first connection
+ * decides whether there is a client. */
 static void
 what_cannot_be_connected_is_done_without(void **state)
 {
@@ -154,7 +153,7 @@ what_cannot_be_connected_is_done_without(void **state)
 	}
 }
 
-/* What people are told of a failure is that of the connection that failed. */
+/* The text of a failure is that of the connection that failed. */
 static void
 the_reason_of_a_failure_is_that_of_the_connection(void **state)
 {

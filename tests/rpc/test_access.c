@@ -6,12 +6,10 @@
 #include "fabric/iwarp/iwarp.h"
 #include "world.h"
 
-/*
- * A peer that reaches for memory of the server which it was not given: that costs its connection, with a line
- * in the log of what it tried, and no other connection.
- */
+/* A peer accesses memory of the server for which it has no right: that costs its connection, with a line
+ * in the log that shows what it tried, and no other connection. */
 
-static uint32_t lines; /* that tell of it */
+static uint32_t lines; /* lines of the log that show the access */
 static uint32_t all;   /* lines of the log */
 
 static void
@@ -82,7 +80,7 @@ an_access_outside_costs_one_connection_and_is_logged(void **state)
 	world_free(world);
 }
 
-/* Each connection costs the peer little; so it must cost the log less. */
+/* Each connection costs the peer little; so it must cost the log even less. */
 static void
 hundreds_of_such_connections_do_not_fill_the_log(void **state)
 {
@@ -99,7 +97,7 @@ hundreds_of_such_connections_do_not_fill_the_log(void **state)
 		reach(world, RR_WORK_WRITE);
 	assert_int_equal(all, RR_PEER_LOG_LINES);
 	world_pass(world, RR_PEER_LOG_WINDOW);
-	assert_int_equal(all, RR_PEER_LOG_LINES + 1); /* that tells how many were left out */
+	assert_int_equal(all, RR_PEER_LOG_LINES + 1); /* the last line tells how many lines were left out */
 	world_free(world);
 }
 

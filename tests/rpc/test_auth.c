@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of flavors: what each adds is what the codecs write, and what each allows. */
+/* The table of flavors: the octets that each flavor adds are those that the codecs write, and placement is
+ * as each flavor allows. */
 #include "../hex.h"
 
 #include "rpc/auth.h"
@@ -35,7 +36,7 @@ what_is_served_is_complete_and_has_no_less_than_none(void **state)
 	assert_true(none);
 }
 
-/* The largest credential that a client here can have, with the verifier that goes with it. */
+/* Returns the octets of the largest credential that a client here can have, with its verifier. */
 static uint32_t
 largest_call(const struct rr_auth *auth)
 {
@@ -67,7 +68,7 @@ a_flavor_adds_to_calls_what_it_says(void **state)
 	}
 }
 
-/* RFC 5531, 8.2: a verifier is "followed by up to 400 bytes of opaque authentication data", whatever the
+/* RFC 5531, 8.2: a verifier is "followed by up to 400 bytes of opaque authentication data", for any
  * flavor. */
 static void
 room_is_for_the_largest_verifier_that_a_server_may_send(void **state)
@@ -115,7 +116,7 @@ of_rpcsec_gss_only_the_authentication_service_allows_placement(void **state)
 	assert_false(may_place(RR_RPCSEC_GSS, "00000001 00000000 00000007 00000004 00000004 abcdef01"));
 }
 
-/* RFC 2203, 5.2.2: context creation carries tokens, not the program's arguments. */
+/* RFC 2203, 5.2.2: calls that create a context carry tokens, not the program's arguments. */
 static void
 calls_that_make_a_context_and_bad_ones_allow_no_placement(void **state)
 {

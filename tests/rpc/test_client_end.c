@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server does with the calls of a client that has ended its stream, or is gone. */
+/* What a server does with the calls of a client that has ended its stream, or has gone. */
 #include "octets.h"
 
 #include <unistd.h>
@@ -15,9 +15,10 @@ assert_ended(struct world *world, int fd)
 	assert_alive(world, raw_connect(world));
 }
 
-enum { WITH_RAW = 2 }; /* connections: the world's client's, and the test's own */
+enum { WITH_RAW = 2 }; /* connections: that of the world's client, and the test's own */
 
-/* A call that the server's handler keeps, the beginning of one more, and the end of the client's stream. */
+/* Sends a call that the server's handler keeps, the beginning of another call, and the end of the client's
+ * stream. */
 static int
 call_and_end_stream(struct world *world)
 {
@@ -50,7 +51,7 @@ a_client_that_ended_its_stream_gets_the_replies_to_its_calls(void **state)
 	assert_int_equal(world_memory(world), 0);
 }
 
-/* More replies than the socket takes are written as the client reads them. */
+/* Replies that the socket has no room for are written as the client reads. */
 static void
 large_replies_follow_the_end_of_the_clients_stream(void **state)
 {
@@ -69,7 +70,7 @@ large_replies_follow_the_end_of_the_clients_stream(void **state)
 	assert_ended(world, fd);
 }
 
-/* The client closed its receiving side, too: that shows when the reply is written. */
+/* The client closed its receiving side, too: the server sees that when it writes the reply. */
 static void
 the_reply_to_a_client_that_closed_ends_the_connection(void **state)
 {
@@ -82,7 +83,7 @@ the_reply_to_a_client_that_closed_ends_the_connection(void **state)
 	assert_int_equal(world_memory(world), 0);
 }
 
-/* The server's shutdown waits for what is being answered, whichever side ended its stream first. */
+/* The server's shutdown waits for calls that are being answered, whichever side ended its stream first. */
 static void
 a_server_shuts_down_after_the_end_of_the_clients_stream(void **state)
 {
@@ -96,7 +97,8 @@ a_server_shuts_down_after_the_end_of_the_clients_stream(void **state)
 	assert_closed(world, fd);
 }
 
-/* What the client sends after the shutdown is not read; it must not make the reply be lost, either. */
+/* The server does not read the calls that the client sends after the shutdown; they must not cause the
+ * loss of the reply, either. */
 static void
 a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 {
@@ -121,7 +123,7 @@ a_reply_survives_a_shutdown_while_more_calls_come(void **state)
 	world_settle(world);
 	assert_int_equal(recv(fd, reply, 1, 0), 0);
 	assert_false(rr_server_idle(world->server));
-	world_pass(world, RR_SECOND); /* a client that does not close is not waited for any longer */
+	world_pass(world, RR_SECOND); /* the server does not wait longer for a client that does not close */
 	assert_true(rr_server_idle(world->server));
 	close(fd);
 	free(reply);

@@ -56,7 +56,7 @@ key_of(uint32_t xid)
 		.args_at = 4 };
 }
 
-/* True where the call was executed by this. */
+/* Makes the call. True: it was executed now; false: it was answered again. */
 static bool
 execute(struct world *world, const struct rr_drc_key *key, uint32_t length)
 {
@@ -137,7 +137,7 @@ everything_else_counts(void **state)
 	rr_drc_free(world.drc);
 }
 
-/* Another credential of the same user. */
+/* The repetition has another credential of the same user. */
 static void
 the_header_of_the_call_does_not_count(void **state)
 {
@@ -156,7 +156,8 @@ the_header_of_the_call_does_not_count(void **state)
 	rr_drc_free(world.drc);
 }
 
-/* The call of "key 5 abcde 000 rest", its five octets with their padding in place, or as an item. */
+/* Returns the call of "key 5 abcde 000 rest", with its five octets and their padding in place, or as an
+ * item. */
 static struct rpcrdma_message
 framed(const struct rpcrdma_item *item)
 {
@@ -177,7 +178,7 @@ framed(const struct rpcrdma_item *item)
 	};
 }
 
-/* RFC 8166, 3.4.5.2: a Read chunk brings the roundup padding of its item, or does not. */
+/* RFC 8166, 3.4.5.2: a Read chunk may bring the roundup padding of its item or not. */
 static void
 how_the_arguments_travelled_does_not_count(void **state)
 {
@@ -216,7 +217,7 @@ the_oldest_makes_room_where_there_are_too_many(void **state)
 	for (uint32_t xid = 1; xid <= 3; xid++)
 		assert_true(executed(&world, xid, 40));
 	for (uint32_t xid = 1; xid <= 3; xid++)
-		assert_false(executed(&world, xid, 40)); /* to look does not push out */
+		assert_false(executed(&world, xid, 40)); /* looking for an answer does not push out answers */
 	assert_true(executed(&world, 4, 40));
 	assert_false(executed(&world, 2, 40));
 	assert_true(executed(&world, 1, 40));
@@ -233,8 +234,8 @@ executed_by(struct world *world, const char *peer, uint32_t uid, uint32_t xid)
 	return execute(world, &key, 40);
 }
 
-/* One client with many calls does not push out the answers of others: neither those of other addresses, nor
- * those of another connection from its own address, whatever users it claims to be. */
+/* A client with many calls does not push out the answers of other clients: neither of clients at other
+ * addresses, nor of another connection from its own address, whatever users it claims to be. */
 static void
 a_client_pushes_out_its_own_answers_only(void **state)
 {
@@ -252,13 +253,13 @@ a_client_pushes_out_its_own_answers_only(void **state)
 		assert_false(executed_by(&world, "192.0.2.7:801", 1, xid));
 		assert_false(executed_by(&world, "192.0.2.1:801", 1, xid));
 	}
-	/* The rest of the room is the attacker's. */
+	/* The rest of the room belongs to the busy client. */
 	for (uint32_t xid = 17920; xid < 18000; xid++)
 		assert_false(executed_by(&world, "192.0.2.1:900", xid % 77, xid));
 	rr_drc_free(world.drc);
 }
 
-/* Nor do all addresses of an IPv6 network. */
+/* Many addresses of one IPv6 network cannot do so either. */
 static void
 many_addresses_of_one_network_have_one_share(void **state)
 {
@@ -290,7 +291,7 @@ octets_are_bounded(void **state)
 		assert_true(executed(&world, xid, 1000));
 	for (uint32_t xid = 20; xid > 0 && !executed(&world, xid, 1000); xid--)
 		kept++;
-	assert_int_equal(kept, 7); /* eight with what they cost themselves are more */
+	assert_int_equal(kept, 7); /* eight answers with their overhead would be more */
 	rr_drc_free(world.drc);
 }
 
@@ -357,7 +358,7 @@ come_again(void *arg)
 	return rr_drc_begin(world->drc, &call, &key, reply, &length) == RR_DRC_BUSY ? world : NULL;
 }
 
-/* Nobody waits, in this thread or another: a thread has other calls to serve. */
+/* No caller waits, in this thread or in another: a thread has other calls to serve. */
 static void
 what_is_being_executed_is_busy_for_all_threads(void **state)
 {

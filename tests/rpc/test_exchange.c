@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What carrier.h says of exchanges and of calls that the accepting side makes, on a TCP carrier without the
+/* The rules of carrier.h for exchanges, and for calls of the accepting side, on a TCP carrier without the
  * server above it. */
 #include "raw.h"
 
@@ -30,7 +30,8 @@ static void
 called(void *ctx, struct rr_exchange *exchange)
 {
 	static const uint8_t stream[] = { 1, 2, 3, 4, 0, 0, 0, 1, 0, 0, 0, 4, 0, 0, 0, 9 };
-	static struct rpcrdma_item items[1]; /* static, so that what is written to it last is written */
+	static struct rpcrdma_item
+		items[1]; /* static, so that the compiler keeps the last assignment to it */
 	const struct rpcrdma_message reply = { stream, sizeof(stream), 1, items };
 
 	items[0] = (struct rpcrdma_item){ "data", 4, 12 };
@@ -49,7 +50,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	rr_carrier_attach(carrier, &events, one);
 }
 
-/* A connection of the test's own to a carrier that is accepted: its socket. */
+/* Connects to a carrier that is accepted, and returns the socket. */
 static int
 one_connect(struct world *world, struct one *one)
 {
@@ -94,7 +95,7 @@ the_array_of_a_replys_items_is_not_needed_any_more(void **state)
 	one_end(&one);
 }
 
-/* rr_transaction: call is the caller's again from done() on. */
+/* The transaction's call belongs to the caller again from done() on. */
 static void
 call_ended(struct rr_transaction *transaction, int error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server does with a client that breaks records and calls, or makes them in an unusual way. */
+/* What a server does with a client that breaks records and calls, or sends them in an unusual way. */
 #include "../mutate.h"
 #include "octets.h"
 
@@ -18,7 +18,7 @@ assert_ended(struct world *world, int fd)
 	assert_alive(world, raw_connect(world));
 }
 
-/* Of a record that is longer than the server takes, only the beginning is looked at. */
+/* The server looks only at the beginning of a record that is longer than it takes. */
 static void
 a_long_record_that_is_no_message_ends_the_connection(void **state)
 {
@@ -34,7 +34,8 @@ a_long_record_that_is_no_message_ends_the_connection(void **state)
 	}
 }
 
-/* A call of so many octets, NULL with more behind its arguments, in fragments of at most that size. */
+/* Sends a call with that many octets, a NULL call with more octets behind its arguments, in fragments of
+ * at most that size. */
 static void
 send_long_call(struct world *world, int fd, uint32_t octets, uint32_t fragment_max)
 {
@@ -60,7 +61,7 @@ send_long_call(struct world *world, int fd, uint32_t octets, uint32_t fragment_m
 	}
 }
 
-/* The call fails, and the connection, with what else is under way on it, stays. */
+/* The call fails, but the connection stays, with the other calls that are under way on it. */
 static void
 a_call_longer_than_a_record_may_be_is_answered(void **state)
 {
@@ -147,7 +148,7 @@ a_record_that_is_not_completed_in_time_ends_the_connection(void **state)
 		assert_int_equal(rr_server_connections(world->server), 3);
 		world_pass(world, RR_SECOND);
 		assert_ended(world, fd);
-		assert_alive(world, idle); /* it never began one */
+		assert_alive(world, idle); /* this connection never began a record */
 	}
 }
 
@@ -204,8 +205,8 @@ credentials_that_are_not_taken_are_denied(void **state)
 	static const struct {
 		const char *auth, *reply;
 	} cases[] = {
-		/* AUTH_SYS with 17 groups' worth of count, with a name that is too long, with octets to spare
-		 */
+		/* AUTH_SYS with 17 groups' worth of count, with a name that is too long, with octets to
+		 * spare */
 		{ "00000001 00000014 00000000 00000000 00000000 00000000 00000011 00000000 00000000",
 			DENIED "00000001 00000001" },
 		{ "00000001 00000014 00000000 00000100 00000000 00000000 00000000 00000000 00000000",
@@ -214,8 +215,8 @@ credentials_that_are_not_taken_are_denied(void **state)
 			DENIED "00000001 00000001" },
 		/* AUTH_NONE with a body */
 		{ "00000000 00000004 00000000 00000000 00000000", DENIED "00000001 00000001" },
-		/* RFC 5531, appendix A: AUTH_SHORT that is not known is AUTH_REJECTEDCRED; other flavors are,
-		   too */
+		/* RFC 5531, appendix A: AUTH_SHORT that is not known is AUTH_REJECTEDCRED; other flavors
+		 * are, too */
 		{ "00000002 00000004 00000000 00000000 00000000", DENIED "00000001 00000002" },
 		{ "00000006 00000004 00000000 00000000 00000000", DENIED "00000001 00000002" },
 		/* a verifier that is not AUTH_NONE, or not empty */
@@ -258,7 +259,8 @@ struct mutations {
 	uint32_t ended; /* connections that a mutation ended */
 };
 
-/* Behind each, a call that is good: it is answered, or the connection ends and the next one works. */
+/* Sends the mutation, and a good call behind it: the call is answered, or the connection ends and the next
+ * connection works. */
 static const char *
 check_mutation(const uint8_t *data, size_t size, void *context)
 {
@@ -279,7 +281,8 @@ check_mutation(const uint8_t *data, size_t size, void *context)
 	return world_memory(mutations->world) == 0 ? NULL : "pool memory is left behind";
 }
 
-/* Each one-bit flip and truncation of a call with a credential and an item, and of one with an array. */
+/* Each one-bit flip and each truncation of a call with a credential and an item, and of a call with an
+ * array. */
 static void
 no_mutation_of_a_call_does_harm(void **state)
 {
@@ -307,7 +310,7 @@ count_warnings(void *ctx, enum rr_log_level level, const char *line)
 	warnings += level <= RR_LOG_WARNING;
 }
 
-/* Calls that are too long, one for each connection. */
+/* Each connection sends one call that is too long. */
 static void
 many_connections_do_not_fill_the_log(void **state)
 {

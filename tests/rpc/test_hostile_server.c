@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client does with a server that means no good. */
+/* What a client does with a hostile server. */
 #include "raw.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "base/endian.h"
 #include "suite.h"
 
-/* A client of the test itself, with its connection. */
+/* The test's own server side of the client's connection. */
 struct raw {
 	struct world *world;
 	int listener, fd;
@@ -63,7 +63,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The reply that begins with the XID and goes on with hex. */
+/* Sends a reply that begins with the XID and goes on with hex. */
 static void
 send_reply(struct raw *raw, uint32_t xid, const char *hex)
 {
@@ -98,7 +98,7 @@ a_reply_to_an_unknown_xid_is_discarded(void **state)
 	rr_client_counters(raw->world->client, &counters);
 	assert_int_equal(counters.discarded, 1);
 	finish(raw);
-	send_reply(raw, raw->xid, SUCCESS "00000009"); /* a second one */
+	send_reply(raw, raw->xid, SUCCESS "00000009"); /* a second reply */
 	world_settle(raw->world);
 	assert_int_equal(raw->call->times, 1);
 }
@@ -115,7 +115,7 @@ a_call_to_a_client_is_ignored(void **state)
 	finish(raw);
 }
 
-/* The verifier is the server's to choose. */
+/* The server chooses the verifier. */
 static void
 a_reply_with_the_longest_verifier_is_read(void **state)
 {
@@ -168,7 +168,7 @@ replies_that_are_none_are_errors(void **state)
 	finish(raw);
 }
 
-/* Blob calls enough for the socket to be full, with one of them sent in part. */
+/* Starts blob calls until the socket is full, so that one of them was sent in part. */
 enum { BLOBS = 12, BLOB = 1 << 20 };
 
 static void
@@ -181,7 +181,7 @@ fill_socket(struct raw *raw, struct call *calls[BLOBS])
 	world_settle(raw->world);
 }
 
-/* Reads calls until one of no blob comes: it is the last. */
+/* Reads calls until a call comes that is no blob, which is the last. Returns how many blobs came. */
 static uint32_t
 read_to_last(struct raw *raw)
 {
@@ -219,7 +219,7 @@ calls_cancelled_in_the_middle_do_not_break_the_stream(void **state)
 	call_start(raw->world, raw->call);
 	blobs = read_to_last(raw);
 	assert_true(blobs > 0);
-	assert_true(blobs < BLOBS); /* else none was sent in part */
+	assert_true(blobs < BLOBS); /* otherwise no call was sent in part */
 	finish(raw);
 }
 
@@ -244,7 +244,8 @@ calls_answered_before_they_are_sent_do_not_break_the_stream(void **state)
 	finish(raw);
 }
 
-/* After what was sent, the client gives the connection up, and sends the call again on another. */
+/* Checks that the client gives up the connection after what was sent on it, and sends the call again on
+ * another connection. */
 static void
 expect_another_connection(struct raw *raw)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What connections that are idle cost a server: memory that calls needed is shared, or given back. */
+/* The cost of idle connections for a server: memory that calls needed is shared, or given back. */
 #include "carrier/rdma/core/trace.h"
 #include "fabric/iwarp/iwarp.h"
 
@@ -7,20 +7,20 @@
 
 #include <malloc.h>
 
-/* Calls at a time: over RDMA as many as have their headers in one block of the trace, as there are so many
- * blocks for all connections together (tests/carrier/test_trace.c). */
+/* Calls at a time. Over RDMA there are as many as have their headers in one block of the trace, as all
+ * connections share a bounded number of blocks (tests/carrier/test_trace.c). */
 enum { CLIENTS = 16, BURST = 48, BURST_RDMA = RR_TRACE_BLOCK / 2 - 4, OCTETS_MAX = 8192 };
 
-/* Clients on an engine of their own, so that the server's memory is counted alone. */
+/* Clients on an engine of their own, so that only the server's memory is counted. */
 struct crowd {
 	struct world *world;
 	struct stage stage;
 	struct rpcrdma_client *clients[CLIENTS];
 	struct call *calls[BURST];
-	int burst; /* of them so many are made */
+	int burst; /* how many calls are made at a time */
 };
 
-static size_t octets; /* of memory that the server's engine has, give or take what it had in the beginning */
+static size_t octets; /* octets of memory that the server's engine has more than in the beginning */
 
 static void *
 count_octets(void *ctx, void *old, size_t size)
@@ -43,7 +43,7 @@ crowd_is_done(const struct crowd *crowd)
 	return true;
 }
 
-/* So many calls at a time, as a client makes them that is busy for a moment. */
+/* Makes that many calls at a time, as a client does that is busy for a moment. */
 static void
 crowd_burst(struct crowd *crowd, struct rpcrdma_client *client)
 {
@@ -83,7 +83,7 @@ idle_connections_hold_next_to_nothing(void **state)
 		crowd.calls[i]->args.echo = (text){ "idle", 4 };
 	}
 	crowd.world->stage.env.realloc = count_octets;
-	/* What all connections share comes with the first ones. */
+	/* The memory that all connections share is allocated with the first of them. */
 	for (int i = 0; i < CLIENTS / 2; i++)
 		crowd_join(&crowd, &crowd.clients[i]);
 	before = octets;

@@ -10,7 +10,7 @@
 
 enum { IN_PLACE = 64, MAX = 1000 };
 
-/* The octets of a stream, and what came out of it. */
+/* The octets of a stream, and the records that came out of it. */
 struct stream {
 	uint8_t octets[65536];
 	uint32_t length;
@@ -19,7 +19,8 @@ struct stream {
 	uint8_t whole[MAX];
 	uint32_t whole_length;
 	bool in_place;
-	uint32_t piece; /* of the memory that the record gets; 0: all at once */
+	uint32_t
+		piece; /* octets by which the memory of the record grows; 0: it gets all its memory at once */
 };
 
 static void
@@ -30,7 +31,7 @@ put_fragment(struct stream *stream, const void *data, uint32_t length, bool last
 	stream->length += 4 + length;
 }
 
-/* All that the record needs, or so many octets more than it has. */
+/* Returns how much memory the record gets next: all that it needs, or one more piece. */
 static uint32_t
 next_room(const struct stream *stream)
 {
@@ -39,7 +40,7 @@ next_room(const struct stream *stream)
 	return stream->piece > 0 && room < stream->record.wanted ? room : stream->record.wanted;
 }
 
-/* Offers the octets in pieces of step, as a reader does: what was not taken is offered again. */
+/* Offers the octets in steps, as a reader does: octets that were not taken are offered again. */
 static enum rr_record_result
 take_in_steps(struct stream *stream, uint32_t step)
 {
@@ -132,7 +133,7 @@ fragments_make_one_record_wherever_they_are_cut(void **state)
 		put_fragment(stream, sample, cut, false);
 		put_fragment(stream, sample + cut, (90 - cut) / 2, false);
 		put_fragment(stream, sample + cut + (90 - cut) / 2, 90 - cut - (90 - cut) / 2, true);
-		put_fragment(stream, sample, 5, true); /* the next record is not touched */
+		put_fragment(stream, sample, 5, true); /* the next record must not be touched */
 		assert_int_equal(take_in_steps(stream, 1 + cut % 7), RR_RECORD_WHOLE);
 		assert_int_equal(stream->whole_length, 90);
 		assert_memory_equal(stream->whole, sample, 90);
@@ -220,7 +221,7 @@ fragments_that_add_up_to_too_much_are_refused(void **state)
 	rr_put_be32(stream->octets + stream->length, rr_record_mark(401, true));
 	stream->length += 4;
 	assert_int_equal(take_in_steps(stream, 100), RR_RECORD_LARGE);
-	/* Also where the sum would wrap around. */
+	/* The same holds if the sum would wrap around. */
 	*stream = (struct stream){ 0 };
 	put_fragment(stream, sample, 600, false);
 	rr_put_be32(stream->octets + stream->length, 0xffffffff);
@@ -228,7 +229,7 @@ fragments_that_add_up_to_too_much_are_refused(void **state)
 	assert_int_equal(take_in_steps(stream, 100), RR_RECORD_LARGE);
 }
 
-/* As a reader does it that gives the memory back: the record ends with RR_RECORD_SKIPPED. */
+/* Does as a reader does that gives the memory back: the record ends with RR_RECORD_SKIPPED. */
 static void
 assert_skipped(struct stream *stream, uint32_t step, uint32_t head_length)
 {
@@ -242,7 +243,8 @@ assert_skipped(struct stream *stream, uint32_t step, uint32_t head_length)
 	assert_memory_equal(stream->whole, sample, 20);
 }
 
-/* However it is divided, nothing but its first octets is kept, and the record behind it is whole. */
+/* In whatever fragments the record comes, only its first octets are kept, and the record behind it is
+ * whole. */
 static void
 a_record_longer_than_allowed_is_skipped(void **state)
 {
@@ -279,7 +281,8 @@ empty_fragments_do_not_go_on_for_ever(void **state)
 	assert_int_equal(take_in_steps(stream, 1000), RR_RECORD_SHREDDED);
 }
 
-/* What gather() makes of a message, with each number of octets skipped, is the end of the whole record. */
+/* The octets that gather() returns for a message, after any number of skipped octets, are the end of the
+ * whole record. */
 static void
 a_record_is_gathered_from_any_octet(void **state)
 {

@@ -10,10 +10,9 @@
 #include "fabric/loop/loop.h"
 #include "world.h"
 
-/*
- * What a client and a server did over RDMA is recorded, and done once more from the record alone: both must
- * then do the same to the octet. Where the record was changed, they do something else, and that is noticed.
- */
+/* A client and a server work over RDMA, and their events are recorded. Then they run again from the record
+ * alone: both must do the same to the octet. If the record is changed, they do something else, and the
+ * test notices that. */
 
 static rr_fabric_new *provider;
 static struct rr_record *recording;
@@ -65,7 +64,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A call of each way to move data. */
+/* Returns the call of that number; together the calls move data in each way. */
 static struct call *
 next_call(uint32_t number)
 {
@@ -86,7 +85,8 @@ next_call(uint32_t number)
 	}
 }
 
-/* One that is replayed waits for nothing outside: where it is not done soon, it never is. */
+/* Makes the calls. During a replay no event comes from outside: a call that is not done soon will never be
+ * done. */
 static void
 do_calls(struct world *world)
 {
@@ -121,7 +121,7 @@ record_calls(rr_fabric_new *from, const char *path)
 	assert_int_equal(rr_record_close(recording, &why), 0);
 }
 
-/* What differs when the record is done again; NULL: nothing. */
+/* Runs the record again, and returns how the second record differs; NULL: it does not. */
 static const char *
 replay(const struct files *files)
 {
@@ -151,7 +151,8 @@ a_record_is_done_again_to_the_octet(void **state)
 	}
 }
 
-/* Changes one digit in the n-th line that has the word and the mark, at this distance from the mark's end. */
+/* Changes a digit in the n-th line that has the word and the mark, at this distance from the end of the
+ * mark. */
 static void
 change(const char *path, const char *word, int n, const char *mark, size_t distance)
 {
@@ -185,8 +186,7 @@ another_operation_than_the_recorded_one_is_noticed(void **state)
 	assert_non_null(strstr(differs, " send "));
 }
 
-/* RFC 8166, 4.2.1: rdma_xid; a reply to a call that nobody made has no effect, so that the call is not done.
- */
+/* RFC 8166, 4.2.1: rdma_xid; a reply to a call that was not made has no effect, so the call is not done. */
 static void
 another_event_than_the_recorded_one_leads_elsewhere(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server does with a client that asks for more than it takes, or sends less than it began: the memory
- * that it may hold, and the time that it has while others wait. */
+/* What a server does with a client that asks for more than it takes, or sends less than it began: the
+ * memory that the client may hold, and the time that it has while others wait. */
 #include "octets.h"
 
 #include <unistd.h>
@@ -8,7 +8,8 @@
 #include "base/endian.h"
 #include "suite.h"
 
-/* Sends calls and does not read the replies: what is handled is bounded by the socket and by the credits. */
+/* The client sends calls and does not read the replies: the socket and the credits bound how many calls
+ * are handled. */
 static void
 a_client_that_does_not_read_is_not_read_from(void **state)
 {
@@ -31,7 +32,8 @@ a_client_that_does_not_read_is_not_read_from(void **state)
 	assert_alive(world, fd);
 }
 
-/* As many calls are taken of one connection as it has credits; the others are when those are answered. */
+/* A server takes as many calls of a connection as the connection has credits; it takes further calls when
+ * these are answered. */
 static void
 a_client_has_no_more_calls_outstanding_than_credits(void **state)
 {
@@ -53,7 +55,7 @@ a_client_has_no_more_calls_outstanding_than_credits(void **state)
 	assert_alive(world, fd);
 }
 
-/* So many calls of ECHO_LATER in one piece. */
+/* Sends that many calls of ECHO_LATER in one piece. */
 static void
 send_at_once(int fd, size_t calls)
 {
@@ -67,7 +69,7 @@ send_at_once(int fd, size_t calls)
 	assert_int_equal(write(fd, octets, calls * call.size), calls * call.size);
 }
 
-/* Another connection reads, into the same staging buffer. */
+/* Checks that another connection works, which reads into the same staging buffer. */
 static void
 assert_alive_beside(struct world *world)
 {
@@ -78,7 +80,8 @@ assert_alive_beside(struct world *world)
 	close(fd);
 }
 
-/* What was read and cannot be handled yet is kept, whole calls and the beginning of another one. */
+/* Octets that were read and cannot be handled yet are kept: whole calls, and the beginning of another
+ * call. */
 static void
 calls_beyond_the_credits_wait_though_they_were_read(void **state)
 {
@@ -119,8 +122,8 @@ replies_leave_while_other_calls_of_the_batch_are_being_served(void **state)
 	assert_alive(world, fd);
 }
 
-/* More replies wait for their clients than there are blocks: the other calls have to wait, and are answered.
- */
+/* More replies wait for their clients than there are blocks: the other calls have to wait, and are
+ * answered then. */
 static void
 replies_that_nobody_reads_hold_up_the_others_for_a_while_only(void **state)
 {
@@ -149,7 +152,7 @@ replies_that_nobody_reads_hold_up_the_others_for_a_while_only(void **state)
 
 /* ---- Others wait for memory ---- */
 
-/* Engines whose memory a few large messages fill. */
+/* Makes a world whose engine has so little memory that a few large messages fill it. */
 static struct world *
 world_with_little_memory(void)
 {
@@ -159,7 +162,7 @@ world_with_little_memory(void)
 	return world_new(&config);
 }
 
-/* Moves the clock until octets arrive: by no more than a call may have to wait. */
+/* Moves the clock until octets arrive, by no more than a call may have to wait. */
 static void
 assert_answered_soon(struct world *world, int fd)
 {
@@ -180,7 +183,7 @@ send_fetches(struct world *world, int fd, int count)
 		raw_send(world, fd, call.data, call.size);
 }
 
-/* Clients that ask for much and read nothing; another one that asks for as much once. */
+/* Some clients ask for much and read no replies; another client asks for as much once. */
 static void
 a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory(void **state)
 {
@@ -211,8 +214,8 @@ a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory(void **state
 	world_free(world);
 }
 
-/* Before a call is served there must be memory for its largest reply; what is left then is that of the reply.
- */
+/* Before a call is served there must be memory for its largest reply; afterwards only the memory of the
+ * actual reply stays in use. */
 static void
 a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 {
@@ -230,7 +233,7 @@ a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 		raw_send(world, fd, call.data, call.size);
 	world_settle(world);
 	assert_int_equal(world->handled, FIRST + CALLS);
-	/* The system may have taken some of the first ones meanwhile. */
+	/* The system may have taken some of the first replies meanwhile. */
 	assert_true(rr_pool_used(world->stage.engine->results) > 0);
 	assert_true(rr_pool_used(world->stage.engine->results) <= before + (size_t)CALLS * REPLY);
 	close(fd);
@@ -238,7 +241,7 @@ a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 	assert_int_equal(world_memory(world), 0);
 }
 
-/* However the record is cut into fragments: its first octets cost a peer nothing, and hold no memory. */
+/* In whatever fragments a record comes, its first octets cost a peer no effort, and hold no memory. */
 static void
 a_record_of_which_little_came_holds_no_memory(void **state)
 {
@@ -272,7 +275,7 @@ a_record_of_which_little_came_holds_no_memory(void **state)
 	assert_int_equal(world_memory(world), 0);
 }
 
-/* Clients that begin a long record and do not go on, or by an octet now and then. */
+/* Clients begin a long record and do not go on, or go on by a single octet from time to time. */
 static void
 a_record_that_does_not_go_on_is_given_up_while_others_wait_for_memory(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Turns of connections, and of the addresses that they come from, where calls take long. */
+/* The turns of connections, and of the addresses that they come from, when calls take long. */
 #include "octets.h"
 
 #include <linux/sockios.h>
@@ -10,9 +10,9 @@
 #include "base/endian.h"
 #include "suite.h"
 
-enum { IN_A_TURN = 16 }; /* calls of a millisecond each that one turn of the loop serves */
+enum { IN_A_TURN = 16 }; /* how many calls of a millisecond each a turn of the loop serves */
 
-/* A connection from 127.0.0.last. */
+/* Makes a connection from 127.0.0.last. */
 static int
 connect_from(struct world *world, uint32_t last)
 {
@@ -27,7 +27,7 @@ connect_from(struct world *world, uint32_t last)
 	return fd;
 }
 
-/* Calls ECHO_SUM of no numbers, and goes on when the server's side of the connection has the call. */
+/* Calls ECHO_SUM of no numbers, and returns when the server's side of the connection has the call. */
 static void
 send_call(struct world *world, int fd, uint32_t xid)
 {
@@ -40,7 +40,7 @@ send_call(struct world *world, int fd, uint32_t xid)
 		assert_int_equal(ioctl(fd, SIOCOUTQ, &unsent), 0);
 }
 
-/* The next turn of the loop in which calls are handled. */
+/* Turns the loop until a turn in which calls are handled. */
 static void
 turn_of_calls(struct world *world)
 {
@@ -49,7 +49,7 @@ turn_of_calls(struct world *world)
 	world_until(world, world->handled > before);
 }
 
-/* How many calls had been handled when that one was; all of them where it was not. */
+/* Returns how many calls had been handled before that call; all of them, if it was not handled. */
 static uint32_t
 handled_before(const struct world *world, uint32_t xid)
 {
@@ -92,7 +92,7 @@ an_address_has_one_turn_whatever_its_connections(void **state)
 	close_all(world, fds, MANY + 1);
 }
 
-/* Those that are answered, and call again, do not go in front of the others. */
+/* Connections that are answered, and call again, do not overtake the connections that wait. */
 static void
 a_call_that_waits_is_not_overtaken(void **state)
 {

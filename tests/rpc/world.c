@@ -52,7 +52,7 @@ sum(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 	return RPCRDMA_HANDLED;
 }
 
-/* Answers with the same data, which lives in the call's memory until the reply was sent. */
+/* Answers with the same data, which lies in the call's memory until the reply was sent. */
 static enum rpcrdma_handled
 echo_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -66,7 +66,7 @@ echo_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *re
 	return RPCRDMA_HANDLED;
 }
 
-/* Answers with so many octets of pool memory. */
+/* Answers with that many octets of pool memory. */
 static enum rpcrdma_handled
 fetch(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -82,7 +82,7 @@ fetch(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	return RPCRDMA_HANDLED;
 }
 
-/* Answers with a copy of the data in pool memory: large both ways. */
+/* Answers with a copy of the data in pool memory: the call and the reply are large. */
 static enum rpcrdma_handled
 copy_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -143,7 +143,7 @@ fail_as_told(void *ctx, struct rpcrdma_request *request, const void *args, void 
 	return RPCRDMA_HANDLED;
 }
 
-/* Of a service whose ctx is the world. */
+/* Returns the world, which is the ctx of the service. */
 static struct world *
 world_of(const struct rpcrdma_request *request)
 {
@@ -174,7 +174,7 @@ world_answer_kept(struct world *world)
 	}
 }
 
-/* Another answer each time that it is executed. */
+/* Gives another answer each time that it is executed. */
 static enum rpcrdma_handled
 tally(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -195,7 +195,7 @@ tally(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	return RPCRDMA_HANDLED;
 }
 
-/* Another answer each time that it is executed, and data to go with it. */
+/* Gives another answer each time that it is executed, to a call with data. */
 static enum rpcrdma_handled
 store(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -207,7 +207,7 @@ store(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	return RPCRDMA_HANDLED;
 }
 
-/* Before the reply leaves: what leaves in a turn does so in later tasks. */
+/* Restarts the server before the reply is sent: replies of a turn are sent in later tasks. */
 static void
 strike(struct rr_task *task)
 {
