@@ -31,7 +31,8 @@ rr_result_codec(const struct rpcrdma_procedure *p)
 		p->put_result };
 }
 
-/* Reads a stream without items; the object lives until the next one is read. NULL: it cannot be read. */
+/* Reads a stream without items; the object is valid until the next one is read. NULL: the stream cannot be
+ * read. */
 static inline const void *
 rr_read_object(const struct rr_codec *codec, const void *stream, size_t length)
 {
@@ -46,7 +47,8 @@ rr_read_object(const struct rr_codec *codec, const void *stream, size_t length)
 	return rpcrdma_xdr_done(&reader) ? object : NULL;
 }
 
-/* What can be read is written as the same octets, but for padding. */
+/* Checks that an object that can be read is written as the same octets, except for padding. Returns NULL
+ * or the fault. */
 static inline const char *
 rr_comes_back(const uint8_t *data, size_t size, void *context)
 {
@@ -65,7 +67,7 @@ rr_comes_back(const uint8_t *data, size_t size, void *context)
 	return codec->items == 0 && size > codec->max ? "it is larger than it can be" : NULL;
 }
 
-/* Writes object, and takes what was written through every mutation. Returns the octets written. */
+/* Writes object, and reads every mutation of the octets. Returns how many octets were written. */
 static inline size_t
 rr_round_trip(struct rr_codec codec, const void *object)
 {

@@ -75,7 +75,7 @@ put_random(struct rr_generator *generator, uint32_t length)
 		generator->octets[generator->length++] = 0;
 }
 
-/* How many of something: few, and none once the message is large enough. */
+/* Returns a count of elements: a small one, and 0 once the message is large enough. */
 static uint32_t
 choose_count(struct rr_generator *generator, uint32_t most, uint32_t max)
 {
@@ -110,7 +110,7 @@ choose_enumerator(struct rr_generator *generator, const struct rr_xdr_type *type
 	return word_of(e->value.number);
 }
 
-/* The arm for a value of the discriminant; NULL: there is none. */
+/* Returns the arm for a value of the discriminant; NULL: there is no such arm. */
 static const struct rr_xdr_declaration *
 find_arm(const struct rr_xdr_type *type, uint32_t value)
 {
@@ -126,7 +126,7 @@ find_arm(const struct rr_xdr_type *type, uint32_t value)
 	return other;
 }
 
-/* Whether there can be a marked item in it. */
+/* Whether the arm can have a marked item. */
 static bool
 holds_item(struct rr_generator *generator, const struct rr_xdr_declaration *arm)
 {
@@ -134,7 +134,7 @@ holds_item(struct rr_generator *generator, const struct rr_xdr_declaration *arm)
 				      rr_xdr_reaches_mark(&generator->schema, arm->type->definition));
 }
 
-/* Of all arms, or of those with items alone. */
+/* Returns a random label of all arms, or only of those with items. */
 static const struct rr_xdr_value *
 choose_label(struct rr_generator *generator, const struct rr_xdr_type *type, bool with_item)
 {
@@ -159,13 +159,13 @@ generate_union(struct rr_generator *generator, const struct rr_xdr_type *type)
 	const struct rr_xdr_value *label = NULL;
 	uint32_t value;
 
-	/* Few of the many operations have items: without a preference few messages would. */
+	/* Only few of the many operations have items: without a preference few messages would have items. */
 	if (rr_generator_random(generator, 3) == 0)
 		label = choose_label(generator, type, true);
 	if (!label)
 		label = choose_label(generator, type, false);
 	value = label ? word_of(label->number) : 0;
-	/* Any value at times, so that the default has its turn. */
+	/* Sometimes any value is chosen, so that the default arm is used, too. */
 	if (!label || rr_generator_random(generator, 4) == 0)
 		value = discriminant->kind == RR_XDR_ENUM ? choose_enumerator(generator, discriminant)
 							  : rr_generator_random(generator, 2);

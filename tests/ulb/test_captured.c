@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Linux client and server sent, walked: marked items are where the kernel put its chunks. The files
- * are made by tests/capture/extract. */
+/* Walks the messages that the Linux client and server sent: marked items are where the kernel put its
+ * chunks. tests/capture/extract made the files. */
 #include "../test.h"
 
 #include <inttypes.h>
@@ -29,7 +29,7 @@ static _Alignas(max_align_t) uint8_t arena_memory[ARENA], value[1024];
 static struct captured captured;
 static unsigned walked, with_items, estimated, bounded;
 
-/* What was expected of the reply to each call. */
+/* The estimates of the reply to each call. */
 static struct {
 	uint32_t xid;
 	struct rr_reply_size size;
@@ -97,7 +97,7 @@ walk(const struct rpcrdma_message *message, struct rr_ulb_items *found)
 		       : rr_ulb_walk_reply(program_of_message(), captured.proc, &reader, found);
 }
 
-/* The message as TCP would have it: with zeroes for what RDMA moved. */
+/* Returns the message as it would be over TCP, with zeroes for the octets that RDMA moved. */
 static struct rpcrdma_message
 put_back(const struct rr_ulb_items *found)
 {
@@ -133,7 +133,7 @@ decodes(const struct rpcrdma_message *message)
 	assert_true(rpcrdma_xdr_done(&reader));
 }
 
-/* A reply is as large as was said when its call was seen. */
+/* Checks that a reply is within the estimate that was made from its call. */
 static void
 check_size(const struct rr_ulb_items *found, const struct rpcrdma_message *message)
 {
@@ -259,7 +259,7 @@ callback(void **state)
 	check_file(DATA "/linux-nfs-4.1-callback.txt", 10, 0);
 }
 
-/* With arguments: these files instead, for whole captures. */
+/* With arguments, checks these files instead, which are extracts of whole captures. */
 int
 main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What each operation of NFS version 4 can return at most: sizes by hand, from the definitions of results in
- * RFC 7531, RFC 5662, RFC 7863 and RFC 8276. */
+/* The largest results of each operation of NFS version 4: sizes by hand, from the definitions of results
+ * in RFC 7531, RFC 5662, RFC 7863 and RFC 8276. */
 #include "../test.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "ulb/estimate.h"
 #include "ulb/nfs42.h"
 
-/* The headers of these share names with that. */
+/* The headers that declare these share names with the header above. */
 extern const struct rpcrdma_program nfs40_NFS_V4_program, nfs41_NFS_V4_program;
 
 enum {
@@ -20,8 +20,8 @@ enum {
 	STATEID = 4 + 12,
 	SESSIONID = 16,
 	CHANGE_INFO = 4 + 8 + 8,
-	BITMAP = 4 + 4 * 4, /* as large as is assumed */
-	NAME = 4 + 1024,    /* likewise */
+	BITMAP = 4 + 4 * 4, /* as large as the estimate assumes */
+	NAME = 4 + 1024,    /* as large as the estimate assumes */
 	OWNER = CLIENTID + NAME,
 	DENIED = 8 + 8 + 4 + OWNER,                   /* LOCK4denied */
 	ACE = 4 + 4 + 4 + NAME,                       /* nfsace4 */
@@ -34,7 +34,7 @@ enum {
 struct operation {
 	uint32_t number;
 	int max;       /* without the number of the operation in front */
-	uint32_t each; /* and so much for each that is asked for */
+	uint32_t each; /* octets for each unit that is asked for */
 };
 
 static const struct operation operations[] = {
@@ -44,7 +44,7 @@ static const struct operation operations[] = {
 	{ OP_CREATE, STATUS + CHANGE_INFO + BITMAP, 0 },
 	{ OP_DELEGPURGE, STATUS, 0 },
 	{ OP_DELEGRETURN, STATUS, 0 },
-	{ OP_GETATTR, STATUS + 4 + 4, 0 }, /* of no attributes */
+	{ OP_GETATTR, STATUS + 4 + 4, 0 }, /* without attributes */
 	{ OP_GETFH, STATUS + 4 + 128, 0 },
 	{ OP_LINK, STATUS + CHANGE_INFO, 0 },
 	{ OP_LOCK, STATUS + DENIED, 0 },
@@ -70,9 +70,9 @@ static const struct operation operations[] = {
 	{ OP_RENEW, STATUS, 0 },
 	{ OP_RESTOREFH, STATUS, 0 },
 	{ OP_SAVEFH, STATUS, 0 },
-	{ OP_SECINFO, UNKNOWN, 0 }, /* as many flavors as the server likes */
+	{ OP_SECINFO, UNKNOWN, 0 }, /* as many flavors as the server has */
 	{ OP_SETATTR, STATUS + BITMAP, 0 },
-	{ OP_SETCLIENTID, STATUS + 2 * NAME, 0 }, /* NFS4ERR_CLID_INUSE: of whom */
+	{ OP_SETCLIENTID, STATUS + 2 * NAME, 0 }, /* NFS4ERR_CLID_INUSE names the other client */
 	{ OP_SETCLIENTID_CONFIRM, STATUS, 0 },
 	{ OP_VERIFY, STATUS, 0 },
 	{ OP_WRITE, STATUS + 4 + 4 + VERIFIER, 0 },
@@ -86,8 +86,7 @@ static const struct operation operations[] = {
 	{ OP_FREE_STATEID, STATUS, 0 },
 	{ OP_GET_DIR_DELEGATION, STATUS + 4 + VERIFIER + STATEID + 3 * BITMAP, 0 },
 	/* RFC 8881, 18.40.3: gdia_maxcount limits "all of the data being returned within the
-	 * GETDEVICEINFO4resok structure"; where it is 0 there still are a type, an empty body, and a bitmap.
-	 */
+	 * GETDEVICEINFO4resok structure"; if it is 0, there still are a type, an empty body, and a bitmap. */
 	{ OP_GETDEVICEINFO, STATUS + 4 + 4 + BITMAP, 1 },
 	{ OP_GETDEVICELIST, STATUS + 8 + VERIFIER + 4 + 4, 16 },
 	{ OP_LAYOUTCOMMIT, STATUS + 4 + 8, 0 },
@@ -124,7 +123,7 @@ enum { OPERATIONS = sizeof(operations) / sizeof(*operations), ASKED = 3 };
 
 static uint8_t stream[4096];
 
-/* Enums that have no value 0. */
+/* Sets the enums that have no value 0. */
 static void
 set_values(nfs_argop4 *operation)
 {
@@ -155,7 +154,7 @@ set_values(nfs_argop4 *operation)
 	}
 }
 
-/* Asks for so much where that can be asked for. */
+/* Asks for that much, if the operation has a member for it. */
 static void
 fill(nfs_argop4 *operation, uint32_t asked)
 {
@@ -216,7 +215,7 @@ of_all_operations_a_list_of_a_directory_is_often_large(void **state)
 	}
 }
 
-/* Of versions 2 and 3 it is the same, by the procedure alone. */
+/* In versions 2 and 3 it depends on the procedure alone. */
 static void
 of_earlier_versions_a_list_of_a_directory_is_often_large(void **state)
 {
@@ -279,7 +278,7 @@ what_no_memory_can_hold_is_not_known(void **state)
 	}
 }
 
-/* Handles come back, as many as the server gives. */
+/* The result has as many handles as the server gives. */
 static void
 state_that_is_protected_by_ssv_has_no_estimate(void **state)
 {
@@ -292,7 +291,7 @@ state_that_is_protected_by_ssv_has_no_estimate(void **state)
 	assert_int_equal(estimate(rr_ulb_find(100003, 4), &operation, 1).max, RPCRDMA_XDR_UNBOUNDED);
 }
 
-/* The schemas of earlier minor versions say the same of their messages. */
+/* The schemas of earlier minor versions have the same messages. */
 static void
 the_schema_of_any_minor_version_will_do(void **state)
 {

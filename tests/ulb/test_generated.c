@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The walker against full decoding, on random messages of every schema: as many of each version as the
- * argument says. */
+/* Compares the walker with full decoding, on random messages of every schema. The argument is the number
+ * of messages of each version. */
 #include "../test.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nf
 enum { ARENA = 1 << 20, VALUE = 1024 };
 
 static unsigned messages = 3000;
-static unsigned tried, with_items; /* messages of the version at hand */
+static unsigned tried, with_items; /* messages of the version that is being tested */
 static _Alignas(max_align_t) uint8_t arena_memory[ARENA], value[VALUE];
 static struct rr_generator generator;
 
@@ -26,15 +26,15 @@ struct codec {
 	void (*put)(struct rpcrdma_xdr_writer *writer, const void *object);
 };
 
-/* One side of a procedure: its codecs, and the walk. */
+/* The arguments or the results of a procedure: their codecs, and the walk. */
 struct side {
-	const struct rpcrdma_program *program; /* the walker's */
+	const struct rpcrdma_program *program; /* the program whose walk is tested */
 	uint32_t proc;
 	bool reply;
 	struct codec codec;
 };
 
-/* Decodes and writes again, the items apart: the positions of full decoding. */
+/* Decodes the message and writes it again with its items apart: these are the positions of full decoding. */
 static bool
 decode(const struct side *side, const struct rpcrdma_message *message, uint8_t *stream,
 	struct rpcrdma_item *items, struct rpcrdma_message *reduced)
@@ -65,7 +65,7 @@ walk(const struct side *side, const struct rpcrdma_message *message, struct rr_u
 			   : rr_ulb_walk_call(side->program, side->proc, &reader, found);
 }
 
-/* The walker finds the items that a writer records, those of no octets among them. */
+/* Checks that the walker found the items that a writer records, also those of no octets. */
 static void
 same_as_decoded(const struct rr_ulb_items *found, const struct rpcrdma_message *reduced)
 {
@@ -77,7 +77,7 @@ same_as_decoded(const struct rr_ulb_items *found, const struct rpcrdma_message *
 	}
 }
 
-/* A good message, whole and with its items taken out in both ways. */
+/* Checks a good message: whole, and with its items taken out in both ways. */
 static void
 walks_as_decoded(const struct side *side)
 {
@@ -117,8 +117,7 @@ walks_as_decoded(const struct side *side)
 	assert_int_equal(second.count, found.count);
 }
 
-/* A bad message: if it decodes nevertheless, the walker finds the same; and it never says what a decoder that
- * takes the message does not. */
+/* Checks a bad message: if a decoder takes it and the walker, too, both find the same items. */
 static void
 walks_as_decoded_if_at_all(const struct side *side)
 {
@@ -137,7 +136,7 @@ walks_as_decoded_if_at_all(const struct side *side)
 			(uint8_t)(1 << rr_generator_random(&generator, 8));
 	answer = walk(side, &whole, &found);
 	assert_int_not_equal(answer, RR_WALK_MISPLACED);
-	/* The walker may refuse what decodes only for the minor version. */
+	/* The walker may refuse a message that decodes, but only for its minor version. */
 	if (answer == RR_WALKED && decode(side, &whole, stream, taken, &reduced))
 		same_as_decoded(&found, &reduced);
 }
@@ -164,7 +163,7 @@ find_version(const char *name)
 	return NULL;
 }
 
-/* codecs: of the schema in file; walker: the program whose walk is put to the test. */
+/* Tests the walk of the program walker. codecs: the program of the schema in file. */
 static void
 agree(const char *file, const struct rpcrdma_program *codecs, const struct rpcrdma_program *walker)
 {
@@ -205,7 +204,7 @@ nfs_version_3(void **state)
 	agree("nfs3", &NFS_V3_program, rr_ulb_find(100003, 3));
 }
 
-/* The walker has one schema for all minor versions: that of 4.2 takes what the older ones allow. */
+/* The walker has one schema for all minor versions: that of 4.2 takes all messages of the older versions. */
 static void
 nfs_version_4_0(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What messages say of the sizes of later ones is lowered where it stands, and nothing else is changed. */
+/* The sizes that messages name are lowered in place, and no other octets are changed. */
 #include "../test.h"
 #include "../words.h"
 
@@ -51,10 +51,11 @@ written(void)
 	return (uint32_t)rpcrdma_xdr_length(&writer);
 }
 
-/* Writes what a message says: as it was, and as it is to become. */
+/* Writes a message with these sizes: those that it had, or those that it must get. */
 typedef void put_message(uint32_t message, uint32_t data, uint32_t callback, uint32_t callback_reply);
 
-/* Also of a message that was cut off anywhere, nothing beyond it is touched: a sanitizer looks. */
+/* Checks that the sizes of the message are lowered. Octets behind a message that was cut off anywhere are
+ * not accessed: a sanitizer checks that. */
 static void
 assert_lowered(uint32_t vers, uint32_t proc, uint32_t asked, put_message *put_it, bool exact)
 {
@@ -186,7 +187,7 @@ put_value(uint32_t number)
 	}
 }
 
-/* A fattr4 with those attributes, and one of the second word. */
+/* Writes a fattr4 with those attributes, and an attribute of the second word. */
 static void
 put_attributes(uint32_t present, uint32_t data)
 {
@@ -312,7 +313,8 @@ put_session_reply(uint32_t message, uint32_t data, uint32_t callback, uint32_t c
 	put(0);
 }
 
-/* The client asked for 5000, the server was asked for less: the client sees what it asked for. */
+/* The client asked for 5000, and the server was asked for less: the client is shown the number that it
+ * asked for. */
 static void
 a_session_grants_no_more_than_is_carried(void **state)
 {
@@ -358,7 +360,7 @@ a_session_asks_for_no_more_than_is_carried(void **state)
 	}
 }
 
-/* ---- Others ---- */
+/* ---- Other messages ---- */
 
 static bool
 concerns(uint32_t operation, uint32_t before, uint32_t words, uint32_t word)

@@ -61,7 +61,7 @@ procedure(uint32_t number)
 	return &NFS_V3_program.procedures[number];
 }
 
-/* Everything that is optional is there: octets is how large that is, by hand from the RFC. */
+/* Checks a message with all optional data; octets: its size by hand from the RFC. */
 static void
 args_take(uint32_t number, const void *args, size_t octets)
 {
@@ -74,7 +74,7 @@ result_takes(uint32_t number, const void *result, size_t octets)
 	assert_int_equal(rr_round_trip(rr_result_codec(procedure(number)), result), octets);
 }
 
-/* Where the size has a bound, a message with everything in it is as large as that. */
+/* Checks that a message with all its data is as large as the bound of its size. */
 static void
 result_is_largest(uint32_t number, const void *result, size_t octets)
 {
@@ -389,7 +389,7 @@ four_items_may_be_placed(void **state)
 		assert_int_equal(procedure(number)->args_items, call);
 		assert_int_equal(procedure(number)->result_items, reply);
 	}
-	/* What is left in the stream then: 4 octets of length in place of the data. */
+	/* With the data out of the stream, 4 octets of length stay in its place. */
 	assert_int_equal(procedure(NFSPROC3_WRITE)->args_max, 68 + 8 + 4 + 4 + 4);
 	assert_int_equal(procedure(NFSPROC3_READ)->result_max, 4 + 88 + 4 + 4 + 4);
 	assert_int_equal(procedure(NFSPROC3_READLINK)->result_max, 4 + 88 + 4);

@@ -53,7 +53,7 @@ items_of(const struct row *row, struct rr_walk_item *items)
 	}
 }
 
-/* Behind them is what must not be looked at. */
+/* Sets the chunks. The chunks behind them must not be looked at. */
 static void
 chunks_of(const struct row *row, uint32_t *chunks)
 {
@@ -61,7 +61,7 @@ chunks_of(const struct row *row, uint32_t *chunks)
 		chunks[i] = i < row->chunk_count ? row->chunks[i] : 1000;
 }
 
-/* What a responder does by these rules is found in order by the requester; whatever else it does is not. */
+/* A reply by these rules passes the requester's check, and any other reply does not. */
 static void
 the_requester_sees_violations(void **state)
 {

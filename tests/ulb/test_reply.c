@@ -13,7 +13,7 @@ enum {
 	POST_OP = 4 + FATTR,                     /* post_op_attr */
 	WCC = (4 + 24) + POST_OP,                /* wcc_data: pre_op_attr of size, mtime and ctime */
 	FH = 4 + NFS3_FHSIZE,                    /* nfs_fh3 */
-	MADE = STATUS + (4 + FH) + POST_OP + WCC /* of CREATE and its like */
+	MADE = STATUS + (4 + FH) + POST_OP + WCC /* the result of CREATE and similar procedures */
 };
 
 /* RFC 8267, section 4: "The following XDR data items in NFS versions 2 and 3 are DDP-eligible" */
@@ -91,7 +91,7 @@ a_failed_list_is_not_longer_than_estimated(void **state)
 	assert_int_equal(rr_ulb_nfs3_reply_max(NFSPROC3_READDIRPLUS, &entries), STATUS + POST_OP);
 }
 
-/* A result with everything in it that can be is as large as estimated: the largest of those that hold an
+/* A result with all its optional data is as large as estimated. It is the largest of those that hold an
  * item. */
 static void
 the_largest_read_result_fills_its_estimate(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a walk does not know, what is not where it belongs, and what a reply can be as large as. */
+/* Messages that a walk does not know, items in wrong places, and the estimates of replies. */
 #include "../test.h"
 #include "../words.h"
 
@@ -70,7 +70,7 @@ put_write(uint32_t length, bool data)
 	put_zeroes(data ? (length + 3) / 4 : 0);
 }
 
-/* ---- What is not known ---- */
+/* ---- Unknown messages ---- */
 
 static void
 an_unknown_operation_ends_the_walk(void **state)
@@ -127,7 +127,7 @@ what_is_behind_the_last_operation_is_unknown(void **state)
 	assert_int_equal(walk_call(NULL, 0), RR_WALK_UNKNOWN);
 }
 
-/* A count of operations that cannot be there takes no time. */
+/* A count of operations that the message cannot hold takes no time. */
 static void
 counts_are_not_believed(void **state)
 {
@@ -171,7 +171,7 @@ lengths_beyond_the_schema_are_unknown(void **state)
 	}
 }
 
-/* RFC 4506, 4.4 and 4.19: what says whether optional data follows is TRUE or FALSE. */
+/* RFC 4506, 4.4 and 4.19: the flag in front of optional data is TRUE or FALSE. */
 static void
 flags_are_true_or_false(void **state)
 {
@@ -191,7 +191,7 @@ flags_are_true_or_false(void **state)
 	}
 }
 
-/* ---- What is out of place ---- */
+/* ---- Items in wrong places ---- */
 
 static void
 a_read_chunk_belongs_where_an_item_is(void **state)
@@ -340,7 +340,7 @@ attributes_are_counted_by_their_bits(void **state)
 	assert_int_equal(estimate(100003, 4, COMPOUND).max, BEFORE + 4 + 4 + 16 + 4 + 4 + 8 + 4);
 }
 
-/* RFC 8267, 6.2: what has "no protocol-specified size limit" */
+/* RFC 8267, 6.2: these attributes have "no protocol-specified size limit" */
 static void
 some_attributes_cannot_be_estimated(void **state)
 {

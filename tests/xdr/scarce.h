@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Memory that is there for a number of calls: the realloc of a struct rr_env, whose ctx is that number. */
+/* The realloc of a struct rr_env that succeeds for a number of calls, which is its ctx. */
 static inline void *
 scarce(void *ctx, void *old, size_t size)
 {

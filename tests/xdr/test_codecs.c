@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * The codecs that the compiler writes for sample.x, which has every construct
- * of the language. Each value is written, compared with octets that were put
- * together by hand from RFC 4506, read again and written again.
- */
+/* The codecs that the compiler writes for sample.x, which has every construct of the language. Each value
+ * is written, compared with octets that were put together by hand from RFC 4506, read again and written
+ * again. */
 #include "../test.h"
 
 #include <string.h>
@@ -52,7 +50,7 @@ CODEC(value);
 CODEC(i);
 CODEC(depth);
 
-/* The codec of an array, which the table of procedures has. */
+/* The codec of an array, as the table of procedures has it. */
 static void
 get_line(struct rpcrdma_xdr_reader *in, void *object)
 {
@@ -88,8 +86,8 @@ decode(const struct codec *codec, const void *stream, size_t length, void *objec
 	return rpcrdma_xdr_done(&in);
 }
 
-/* What is read as a value is written as the same octets: XDR has one spelling of everything but
- * padding. */
+/* Checks that a value that can be read is written as the same octets: in XDR a value has one encoding,
+ * except for its padding. Returns NULL or the fault. */
 static const char *
 comes_back(const uint8_t *data, size_t size, void *context)
 {
@@ -123,7 +121,7 @@ encodes(const struct codec *codec, const void *object, const char *expected, siz
 	assert_true(decode(codec, stream, length, scratch));
 	rr_mutate(stream, length, comes_back, (void *)(uintptr_t)codec);
 
-	/* No room for the last word: it fails, and says so. */
+	/* Without room for the last word, writing fails, and the writer shows that. */
 	rpcrdma_xdr_writer_init(&out, stream, length - 1, NULL, 0);
 	codec->put(&out, object);
 	assert_true(out.failed);
@@ -250,7 +248,7 @@ an_array_above_its_maximum_is_refused_both_ways(void **state)
 		       "\0\0\0\2\0\0\0\2\0\0\0\0\0\0\0\0"));
 }
 
-/* A caller's mistake is an error of its call, and no crash. */
+/* A caller's mistake is an error of its call, and must not crash. */
 static void
 a_count_without_values_cannot_be_written(void **state)
 {
@@ -449,7 +447,7 @@ a_list_that_is_a_ring_ends_with_the_room_for_it(void **state)
 	cannot_be_written(&codec_item, &ring);
 }
 
-/* A tree that goes count levels to the left. */
+/* Makes a tree that goes count levels to the left. */
 static void
 grow(tree *trees, unsigned count)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What rpcgen takes beyond the RFCs, in the stream: as Sun's library has it. */
+/* Schemas that rpcgen takes beyond the RFCs: in the stream their values are as Sun's library has them. */
 #include "../test.h"
 
 #include <string.h>
 
 #include "dialect.h"
 
-/* The octets of a stream that is written and read again, where the value takes no arena. */
+/* Checks the octets of a value that is written and read again without an arena. */
 #define WRITTEN(type, value, stream)                                                                         \
 	do {                                                                                                 \
 		struct rpcrdma_xdr_writer writer;                                                            \
@@ -67,7 +67,7 @@ reserved_names_have_an_underscore(void **state)
 	WRITTEN(class_, value, stream);
 }
 
-/* RFC 5531, section 9: `opaque results[0]` stands for what is no part of the type. */
+/* RFC 5531, section 9: `opaque results[0]` stands in the place of results whose type is not known. */
 static void
 arrays_of_nothing_are_not_there(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the compiler says of schemas that are wrong, word by word: each message is read by a person. */
+/* The compiler's messages for wrong schemas, word by word: people read them. */
 #include "../test.h"
 
 #include <rpcrdma/error.h>
@@ -159,7 +159,7 @@ static const struct wrong meaning[] = {
 		"2:23: a.b cannot be placed, expected an opaque<> or string<>" },
 };
 
-/* The folder of this test, and the schema and the outputs in it. */
+/* The folder of this test, with the schema and the outputs in it. */
 struct place {
 	char folder[64], schema[96], base[96], header[96], source[96];
 };
@@ -203,7 +203,7 @@ say(const struct wrong *wrongs, size_t count)
 	for (size_t i = 0; i < count; i++)
 		says(&place, &wrongs[i]);
 	unlink(place.schema);
-	/* Nothing else was left there. */
+	/* No other files were left there. */
 	assert_int_equal(rmdir(place.folder), 0);
 }
 
@@ -237,8 +237,8 @@ errors_of_numbers(void **state)
 	say(numbers, COUNT(numbers));
 }
 
-/* RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible"; nor is optional-data here (3.4.4.2).
- */
+/* RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible"; here optional-data cannot be
+ * marked either (3.4.4.2). */
 static void
 errors_of_meaning(void **state)
 {

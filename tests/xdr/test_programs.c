@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the compiler knows of sample.x beside its codecs: sizes, items that are marked, and tables of
- * programs. */
+/* What the compiler computes of sample.x beside its codecs: sizes, marked items, and tables of programs. */
 #include "../test.h"
 
 #include "sample.h"
@@ -37,7 +36,7 @@ sizes_are_known(void **state)
 	assert_int_equal(XDR_MAX_item, RPCRDMA_XDR_UNBOUNDED);
 	assert_int_equal(XDR_MIN_tree, 12);
 	assert_int_equal(XDR_MAX_node, RPCRDMA_XDR_UNBOUNDED);
-	/* A marked item counts its length word. */
+	/* A marked item counts only its length word. */
 	assert_int_equal(XDR_MAX_write_args, 16);
 	assert_int_equal(XDR_MAX_read_result, 8);
 	assert_int_equal(XDR_MAX_batch, 4 + 3 * 16);
@@ -75,7 +74,7 @@ marked_items_are_never_copied(void **state)
 	assert_int_equal(copy.after, 2);
 }
 
-/* RFC 8166, 3.4.2: of what is not marked, "All other XDR data items MUST NOT be reduced." */
+/* RFC 8166, 3.4.2: of data that is not marked, "All other XDR data items MUST NOT be reduced." */
 static void
 what_is_not_marked_stays_in_the_stream(void **state)
 {
@@ -109,7 +108,7 @@ a_marked_item_keeps_its_bound(void **state)
 	message = (struct rpcrdma_message){ "\0\0\0\1\0\0\0\0\0\0\0\11\0\0\0\0", 16, 1, &nine };
 	rpcrdma_xdr_reader_init(&in, &message, NULL);
 	xdr_get_write_args(&in, &args);
-	assert_true(in.failed); /* path is an alias of string name<8> */
+	assert_true(in.failed); /* the type of path is an alias of string name<8> */
 }
 
 static void

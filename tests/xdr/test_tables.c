@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tables that are made when a schema is loaded say what those say that were compiled from it. */
+/* Tables that are made when a schema is loaded are the same as those that were compiled from the schema. */
 #include "../test.h"
 
 #include <rpcrdma/error.h>
@@ -99,7 +99,7 @@ tear_down(void **state)
 	return unlink(path);
 }
 
-/* What is said of a schema with this text, which cannot be loaded; to be freed. */
+/* Returns the message about a schema with this text, which cannot be loaded; the caller frees it. */
 static char *
 refusal(const struct rr_env *env, const void *text, size_t length, int error)
 {
@@ -140,7 +140,7 @@ a_schema_without_a_program_is_of_no_use(void **state)
 	free(said);
 }
 
-/* Whatever file is named: no more of it is read. */
+/* At most this much is read of any file. */
 static void
 a_schema_is_at_most_a_mebioctet_large(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files that the compiler writes: both or none, whatever goes wrong. */
+/* The files that the compiler writes: after any failure there are both files or neither. */
 #include "../test.h"
 
 #include <rpcrdma/error.h>
@@ -60,11 +60,11 @@ tear_down(void **state)
 	unlink("good.x");
 	unlink("good.h");
 	unlink("good.c");
-	/* Fails if a temporary file is left. */
+	/* rmdir() fails if a temporary file is left. */
 	return rmdir(folder);
 }
 
-/* Compiles and returns what was said, to be freed. */
+/* Compiles, and returns the messages, which the caller frees. */
 static char *
 compile(const char *input, const char *base, int error)
 {
