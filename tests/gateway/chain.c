@@ -36,7 +36,7 @@ start_gateway(struct rpcrdma_engine *engine, const struct rr_gateway_config *con
 	return gateway;
 }
 
-/* The far loop's descriptor is readable when there is something to do in it. */
+/* Turns the far loop, whose descriptor is readable when there is something to do in it. */
 static void
 turn_far_engine(struct rr_watch *watch, unsigned events)
 {
@@ -114,7 +114,8 @@ void
 chain_pass(struct chain *chain, uint64_t time)
 {
 	world_pass(chain->world, time);
-	/* Its loop has no descriptor that would become readable for its timers. */
+	/* The descriptor of the far loop does not become readable for timers, as their clock is the
+	 * test's. */
 	assert_true(rr_loop_turn(chain->engine->loop, 0) >= 0);
 	world_settle(chain->world);
 }

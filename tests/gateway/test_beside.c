@@ -95,7 +95,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* The answer to a READ; with its data apart, or beside the Write chunk that is there for it. */
+/* Sets the answer to a READ, with its data apart from the stream, or beside the Write chunk that is there
+ * for the data. */
 static void
 set_reply(struct beside *beside, bool apart)
 {
@@ -112,7 +113,7 @@ set_reply(struct beside *beside, bool apart)
 	assert_int_equal(beside->reply.item_count, apart);
 }
 
-/* A READ goes out; sets accept_stat of its reply, whose octets are counted. */
+/* Sends a READ; sets accept_stat from its reply, and returns the octets of the reply. */
 static size_t
 call_read(struct beside *beside, uint32_t *accept_stat)
 {

@@ -23,7 +23,7 @@ server_side(const struct rr_gateway *gateway)
 	return counters.server_side;
 }
 
-/* What is protected may look like the arguments of a WRITE. */
+/* Makes a call whose protected body looks like the arguments of a WRITE. */
 static struct message *
 protected_call(uint32_t xid, uint32_t proc, const struct rr_opaque_auth *cred)
 {
@@ -36,11 +36,9 @@ protected_call(uint32_t xid, uint32_t proc, const struct rr_opaque_auth *cred)
 	return call;
 }
 
-/*
- * RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
- * services are in use." What would be the data of a WRITE is in one opaque object here; both sides get every
- * octet, in long messages.
- */
+/* RFC 8166, 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption
+ * services are in use." The octets that look like the data of a WRITE belong to an opaque object here;
+ * both sides get every octet, in long messages. */
 static void
 what_rpcsec_gss_protects_passes_whole(void **state)
 {
@@ -84,12 +82,10 @@ callbacks_pass_in_both_sizes_that_fit_inline(void **state)
 	}
 }
 
-/*
- * RFC 8167, 4.1: "RPC-over-RDMA credits work the same way in the reverse direction as they do in the forward
- * direction." RFC 8166, 3.3.3: "a Requester MUST NOT assume more than one credit is available and MUST
- * receive a valid reply from the Responder carrying the actual number of available credits". The others wait
- * in the gateway.
- */
+/* RFC 8167, 4.1: "RPC-over-RDMA credits work the same way in the reverse direction as they do in the
+ * forward direction." RFC 8166, 3.3.3: "a Requester MUST NOT assume more than one credit is available and
+ * MUST receive a valid reply from the Responder carrying the actual number of available credits". The
+ * other callbacks wait in the gateway. */
 static void
 one_callback_passes_until_the_first_is_answered(void **state)
 {
@@ -110,7 +106,7 @@ one_callback_passes_until_the_first_is_answered(void **state)
 		pass_message(chain, chain->client, chain->server, reply_message(550 + i, 40));
 }
 
-/* A server is told that its callback failed, and goes on with the next one. */
+/* Checks that the server gets the answer that its callback failed. */
 static void
 assert_failed(struct chain *chain, uint32_t xid)
 {
@@ -148,11 +144,11 @@ a_callback_that_is_too_large_is_answered(void **state)
 	pass_message(chain, chain->client, chain->server, reply_message(602, 8));
 }
 
-/* ---- What is too large ---- */
+/* ---- Messages that are too large ---- */
 
 enum { BEYOND = 3 << 20 }; /* octets: more than the gateways carry */
 
-/* The client gets SYSTEM_ERR for that call, and what else is under way is answered. */
+/* Checks that the client gets SYSTEM_ERR for that call. */
 static void
 expect_system_error(struct chain *chain, uint32_t xid)
 {
@@ -187,7 +183,7 @@ a_reply_that_is_too_large_fails_alone(void **state)
 	send_and_free(chain, chain->server, reply_message(811, BEYOND));
 	expect_system_error(chain, 811);
 	pass_message(chain, chain->server, chain->client, reply_message(810, 8));
-	/* Nobody asked for this one. */
+	/* No call asked for this reply. */
 	send_and_free(chain, chain->server, reply_message(812, BEYOND));
 	pass_message(chain, chain->client, chain->server, call_message(813, NFS, 3, 0, NULL, 8));
 	pass_message(chain, chain->server, chain->client, reply_message(813, 8));
@@ -211,7 +207,7 @@ programs_go_where_the_port_map_says(void **state)
 		servers[i] = raw_accept(chain->world, listeners[i]);
 		expect_message(chain, servers[i], call);
 	}
-	/* The same XID is in use towards each of them, and the answers come in another order. */
+	/* The same XID is in use towards each server, and the answers come in another order. */
 	pass_message(chain, chain->client, chain->server, call_message(700, NFS, 3, 1, NULL, 40));
 	pass_message(chain, chain->server, chain->client, reply_message(700, 12));
 	pass_message(chain, servers[1], chain->client, reply_message(700, 24));
@@ -224,7 +220,8 @@ programs_go_where_the_port_map_says(void **state)
 	chain_free(chain);
 }
 
-/* A lock manager that closes an idle connection ends nothing; the next call makes another one. */
+/* If a lock manager closes an idle connection, no other connection ends; the next call makes another
+ * connection. */
 static void
 an_idle_route_may_be_closed(void **state)
 {

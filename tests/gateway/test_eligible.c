@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which items of a message a gateway lets travel apart, and which Write chunk they get. */
+/* The items of a message that a gateway lets travel apart, and the Write chunks that they get. */
 #include "../test.h"
 #include "../words.h"
 
@@ -60,7 +60,7 @@ begin_call(const struct gss *gss)
 	rr_rpc_put_call(&writer, &header);
 }
 
-/* PUTFH, WRITE of length octets, GETATTR. */
+/* Writes PUTFH, WRITE of length octets, and GETATTR. */
 static void
 put_write(uint32_t length)
 {
@@ -91,11 +91,9 @@ items_of_call(void)
 	return out.item_count;
 }
 
-/*
- * RFC 8166, 3.4.2: "All other XDR data items MUST NOT be reduced." 6.1: "Senders MUST NOT reduce data items
- * that are not DDP-eligible." RFC 8267, 6.1, lists which are. draft-ietf-nfsv4-rfc5667bis-01, 4: no "Read
- * chunk that corresponds with any other XDR data item".
- */
+/* RFC 8166, 3.4.2: "All other XDR data items MUST NOT be reduced." 6.1: "Senders MUST NOT reduce data
+ * items that are not DDP-eligible." RFC 8267, 6.1, lists the eligible items.
+ * draft-ietf-nfsv4-rfc5667bis-01, 4: no "Read chunk that corresponds with any other XDR data item". */
 static void
 of_a_call_the_data_of_write_alone_travels_apart(void **state)
 {
@@ -108,18 +106,16 @@ of_a_call_the_data_of_write_alone_travels_apart(void **state)
 	assert_int_equal(items_of_call(), 1);
 	assert_int_equal(items[0].length, 333);
 	assert_string_equal(items[0].data, "what is written");
-	/* What is left is everything else: 333 octets and their roundup padding are gone. */
+	/* The rest of the stream is there: only 333 octets and their roundup padding are gone. */
 	assert_int_equal(out.length, in.length - 336);
 	assert_memory_equal(out.stream, in.stream, items[0].offset);
 	assert_memory_equal((const uint8_t *)out.stream + items[0].offset,
 		(const uint8_t *)in.stream + items[0].offset + 336, out.length - items[0].offset);
 }
 
-/*
- * RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced":
- * what is in front of the arguments stays. With the service that only authenticates, the data of a WRITE may
- * go.
- */
+/* RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced":
+ * the octets in front of the arguments stay in the stream. With the service that only authenticates, the
+ * data of a WRITE may travel apart. */
 static void
 what_authenticates_stays_in_the_stream(void **state)
 {
@@ -141,11 +137,11 @@ static void
 what_makes_a_context_travels_whole(void **state)
 {
 	static const struct gss wrapped[] = {
-		{ 1, 0, 4 }, /* no service that is known */
+		{ 1, 0, 4 }, /* an unknown service */
 		{ 1, 1, 1 }, /* INIT */
 		{ 1, 2, 1 }, /* CONTINUE_INIT */
 		{ 1, 3, 1 }, /* DESTROY */
-		{ 4, 0, 1 }, /* no version that is known */
+		{ 4, 0, 1 }, /* an unknown version */
 	};
 
 	(void)state;
@@ -189,7 +185,7 @@ put_readlink(const char *path)
 	put_opaque(path, (uint32_t)strlen(path));
 }
 
-/* A READ operation whose result has no data. */
+/* Writes the result of a READ operation without data. */
 static void
 put_failure(void)
 {
@@ -204,7 +200,7 @@ put_putfh(void)
 	put(NFS4_OK);
 }
 
-static uint32_t client_chunks; /* that came with the call, for the reply to go out in */
+static uint32_t client_chunks; /* Write chunks that came with the call, in which the reply can travel */
 
 static enum rr_walk_answer
 take(enum rr_items_use use, const struct rpcrdma_message *in, uint32_t chunk_count)
@@ -242,11 +238,9 @@ assert_item(uint32_t i, const char *data)
 	assert_memory_equal(items[i].data, data, strlen(data));
 }
 
-/*
- * RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
- * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." Item i
- * of a reply is for Write chunk i.
- */
+/* RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by the first READ operation in an NFS
+ * version 4 COMPOUND procedure. The next Write chunk is used by the next READ operation, and so on." Item
+ * i of a reply is for Write chunk i. */
 static void
 each_read_has_the_chunk_of_its_place(void **state)
 {
@@ -265,11 +259,9 @@ each_read_has_the_chunk_of_its_place(void **state)
 	assert_item(2, "the third one");
 }
 
-/*
- * RFC 8267, 6.4.1: "If an NFS version 4 client has provided a matching non-empty Write chunk, then the
- * corresponding READ operation MUST return its DDP-eligible data item using that chunk": the last of them
- * too. Those "that have no matching Write chunk MUST return their results inline."
- */
+/* RFC 8267, 6.4.1: "If an NFS version 4 client has provided a matching non-empty Write chunk, then the
+ * corresponding READ operation MUST return its DDP-eligible data item using that chunk": this holds for
+ * the last READ, too. Those "that have no matching Write chunk MUST return their results inline." */
 static void
 as_many_reads_as_there_are_chunks_are_placed(void **state)
 {
@@ -292,17 +284,15 @@ as_many_reads_as_there_are_chunks_are_placed(void **state)
 				snprintf(data, sizeof(data), "read %02u", j);
 				assert_item(j, data);
 			}
-			/* Seven octets and one of padding each. */
+			/* Each READ has seven octets and one octet of padding. */
 			assert_int_equal(out.length + 8 * placed, rpcrdma_xdr_length(&writer));
 		}
 	}
 }
 
-/*
- * RFC 8267, 6.4.1: "If a READ operation returns a union arm that does not contain a DDP-eligible result, and
- * the NFS version 4 client has provided a matching non-empty Write chunk, an NFS version 4 server MUST return
- * an empty Write chunk in that Write list position." There is an item without octets in that place.
- */
+/* RFC 8267, 6.4.1: "If a READ operation returns a union arm that does not contain a DDP-eligible result,
+ * and the NFS version 4 client has provided a matching non-empty Write chunk, an NFS version 4 server MUST
+ * return an empty Write chunk in that Write list position." An item without octets stands in that place. */
 static void
 a_read_without_data_leaves_its_chunk_empty(void **state)
 {
@@ -317,8 +307,8 @@ a_read_without_data_leaves_its_chunk_empty(void **state)
 	assert_item(1, "behind the failure");
 }
 
-/* RFC 8166, 6.1: "A Responder does not reduce a DDP-eligible result data item into an available Write chunk."
- */
+/* RFC 8166, 6.1: "A Responder does not reduce a DDP-eligible result data item into an available Write
+ * chunk." */
 static void
 results_beside_their_chunks_are_misplaced(void **state)
 {
@@ -328,13 +318,13 @@ results_beside_their_chunks_are_misplaced(void **state)
 		put_failure();
 		put_read("behind the failure");
 		assert_int_equal(take_reply(use, 0), RR_WALKED);
-		assert_int_equal(take_reply(use, 1), RR_WALKED); /* that of the failure */
+		assert_int_equal(take_reply(use, 1), RR_WALKED); /* the chunk of the failure */
 		assert_int_equal(take_reply(use, 2), RR_WALK_MISPLACED);
 	}
 }
 
-/* RFC 8267, 6.1, of what is DDP-eligible: "Only the following": READ_PLUS is not there. It has no chunk, and
- * its data, of any number of pieces, stays in the stream. */
+/* RFC 8267, 6.1, lists the DDP-eligible items: "Only the following": READ_PLUS is not in the list. It has
+ * no chunk, and its data, in any number of pieces, stays in the stream. */
 static void
 the_chunk_behind_a_read_plus_is_that_of_the_next_read(void **state)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a gateway takes out of messages: nothing where the credential forbids placement. */
+/* The items that a gateway takes out of messages; it takes no items out if the credential forbids
+ * placement. */
 #include "../test.h"
 
 #include <string.h>
@@ -12,7 +13,7 @@ enum { DATA = 5000 };
 
 static const struct rr_gateway_config config;
 
-/* A call of an NFSv3 WRITE, whole, with that credential. */
+/* A whole call of an NFSv3 WRITE, with that credential. */
 struct written {
 	uint8_t stream[DATA + 1024];
 	struct rpcrdma_message message;
@@ -35,7 +36,7 @@ write_call(struct written *written, const struct rr_opaque_auth *cred)
 	written->message = rpcrdma_xdr_written(&writer);
 }
 
-/* How many items are taken out of the call. */
+/* Returns how many items are taken out of the call. */
 static uint32_t
 taken(struct rr_known *known, const struct written *written)
 {
@@ -89,7 +90,7 @@ what_is_protected_travels_whole(void **state)
 	assert_int_equal(taken_under(390004, NULL, 0), 0);
 }
 
-/* What is expected in reply to a call under that credential; how many items are taken out of the call. */
+/* Estimates the reply to a call under that credential; returns how many items are taken out of the call. */
 static uint32_t
 expect(const struct rr_opaque_auth *cred, struct rr_transaction *transaction)
 {
@@ -105,7 +106,8 @@ expect(const struct rr_opaque_auth *cred, struct rr_transaction *transaction)
 	return count;
 }
 
-/* Nothing is known of the reply then: room is for all that the exchange can convey, and no Write chunk. */
+/* The size of the reply is not known then: it has all the room that the exchange can convey, and no Write
+ * chunk. */
 static void
 the_reply_to_a_protected_call_is_expected_whole(void **state)
 {
@@ -131,7 +133,7 @@ the_reply_to_another_has_room_for_the_verifier_of_the_flavor(void **state)
 	assert_int_equal(transaction.reply_max, 16 + 8 + 400 + write->result_max);
 }
 
-/* What is expected in reply to a READDIRPLUS, or a GETATTR, of NFS version 3. */
+/* Estimates the reply to a READDIRPLUS, or a GETATTR, of NFS version 3. */
 static struct rr_transaction
 expect_of(uint32_t proc)
 {
@@ -156,8 +158,8 @@ expect_of(uint32_t proc)
 }
 
 /* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2: "The actual size of a READDIR reply is often
- * unpredictable but is frequently large." The gateway expects what a client of its own does (rpc/expect.h).
- */
+ * unpredictable but is frequently large." The gateway estimates as a client of this project does
+ * (rpc/expect.h). */
 static void
 a_list_of_a_directory_is_taken_for_large(void **state)
 {
@@ -167,7 +169,7 @@ a_list_of_a_directory_is_taken_for_large(void **state)
 	assert_true(expect_of(NFSPROC3_GETATTR).reply_min < 100);
 }
 
-/* A COMPOUND of READs of so many octets each. */
+/* Estimates the reply to a COMPOUND of READs with these counts of octets. */
 static void
 expect_reads(const uint32_t *counts, uint32_t count, uint32_t max, struct rr_transaction *transaction)
 {
@@ -195,7 +197,7 @@ expect_reads(const uint32_t *counts, uint32_t count, uint32_t max, struct rr_tra
 	rr_items_expect(&known, &exchange, max, transaction);
 }
 
-/* Room for a result is what a server can return it in, if it shortens it or not. */
+/* Each result has room in which the server can return it, shortened if need be. */
 static void
 results_that_exceed_a_message_together_share_it(void **state)
 {
@@ -215,7 +217,8 @@ results_that_exceed_a_message_together_share_it(void **state)
 	assert_in_range(transaction.sinks[1].length, MAX / 2 - 1500, MAX / 2 - 500);
 }
 
-/* The reply to a COMPOUND of many READs is known: those past the last sink are in its stream. */
+/* The size of the reply to a COMPOUND of many READs is known: the results past the last sink are in its
+ * stream. */
 static void
 results_past_the_last_sink_are_of_the_stream(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a client and a server learn of each other's limits through gateways that carry less. */
+/* The limits that a client and a server see of each other through gateways that carry less. */
 #include "chain.h"
 
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "ulb/nfs42.h"
 
 enum { NFS = 100003, LARGE = 64 << 20, MESSAGE = (1 << 20) + (64 << 10), DATA = 1 << 20, INLINE = 4096 - 28 };
-enum { BACK = 4096 }; /* what a client asks for in its backchannel */
+enum { BACK = 4096 }; /* the size that a client asks for in its backchannel */
 
 /* Replaces the body of a message, its last octets, by words. */
 static struct message *
@@ -48,10 +48,9 @@ session_reply(uint32_t xid, uint32_t size, uint32_t callback, uint32_t callback_
 	return with_body(reply_message(xid, sizeof(words)), words, sizeof(words) / 4);
 }
 
-/*
- * RFC 8267, 6.5.2: a server learns from ca_maxrequestsize of the backchannel whether it may send Long Calls:
- * it may not. Linux clients refuse a session whose backchannel has less for responses than they asked for.
- */
+/* RFC 8267, 6.5.2: a server sees by ca_maxrequestsize of the backchannel whether it may send Long Calls,
+ * which it may not. Linux clients refuse a session whose backchannel has less for responses than they
+ * asked for. */
 static void
 a_session_is_for_messages_that_pass(void **state)
 {
@@ -61,7 +60,7 @@ a_session_is_for_messages_that_pass(void **state)
 		session_call(900, MESSAGE, INLINE, INLINE));
 	send_and_expect(chain, chain->server, chain->client, session_reply(900, LARGE, BACK, INLINE),
 		session_reply(900, MESSAGE, INLINE, BACK));
-	/* What is small enough stays. */
+	/* Sizes that are small enough are not changed. */
 	send_and_expect(chain, chain->client, chain->server, session_call(901, 65536, 1000, 900),
 		session_call(901, 65536, 1000, 900));
 	send_and_expect(chain, chain->server, chain->client, session_reply(901, 65536, 1000, 900),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection is lost: a call that may have been executed is neither answered nor repeated by a gateway. */
+/* When a connection is lost, a gateway neither answers nor repeats a call that may have been executed. */
 #include "chain.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 enum { NFS = 100003, XID = 800 };
 
-/* REMOVE cannot be executed twice. */
+/* Makes a REMOVE, which must not be executed twice. */
 static struct message *
 removal(uint32_t xid)
 {
@@ -24,7 +24,7 @@ lose_server(struct chain *chain)
 	chain->server = -1;
 }
 
-/* The client gives its calls up: a reset, and no FIN. */
+/* Closes the client's socket with a reset, without a FIN: the client gives its calls up. */
 static void
 reset(int fd)
 {
@@ -42,7 +42,7 @@ expect_no_connection(struct chain *chain)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* The same call, over new connections, as the client's own protocol has it. */
+/* Sends the same call over new connections, as the client's own protocol has it. */
 static void
 repeat(struct chain *chain, uint32_t xid)
 {
@@ -98,8 +98,8 @@ a_lost_client_is_a_lost_connection_to_the_server(void **state)
 	repeat(chain, XID);
 }
 
-/* Nothing more comes from the client, but it may take the answers: the server's connection stays until then.
- */
+/* No more calls come from the client, but it may take the answers: the server's connection stays until
+ * then. */
 static void
 a_client_that_ended_its_stream_gets_its_answers(void **state)
 {
@@ -116,7 +116,7 @@ a_client_that_ended_its_stream_gets_its_answers(void **state)
 	chain->client = chain->server = -1;
 }
 
-/* A callback to such a client cannot be answered: it is not passed on, and harms no call. */
+/* A callback to such a client cannot be answered: it is not passed on, and does no harm to calls. */
 static void
 a_client_that_ended_its_stream_is_not_called_back(void **state)
 {
@@ -134,7 +134,7 @@ a_client_that_ended_its_stream_is_not_called_back(void **state)
 	chain->client = -1;
 }
 
-/* It took nothing back: the first answer shows that. */
+/* The client has closed its receiving side, too: the first answer shows that. */
 static void
 an_answer_to_a_client_that_closed_ends_its_connections(void **state)
 {
@@ -152,7 +152,7 @@ an_answer_to_a_client_that_closed_ends_its_connections(void **state)
 	repeat(chain, XID + 1);
 }
 
-/* Over RDMA the first one cannot have been lost: the second one waits with it for the answer. */
+/* Over RDMA the first call cannot have been lost: the second call waits with it for the answer. */
 static void
 a_call_that_comes_again_is_not_passed_on_twice(void **state)
 {
@@ -185,8 +185,8 @@ lose_listener(struct chain *chain)
 	chain->listener = -1;
 }
 
-/* Nothing was sent: the end of its connection says so to the client, which may come again. One that does so
- * at once does not connect more often than some times a minute. */
+/* No call was sent: the end of its connection tells that to the client, which may come again. A client
+ * that does so at once does not connect more often than a few times a minute. */
 static void
 a_server_that_is_not_there_costs_the_connection_after_a_while(void **state)
 {
@@ -215,7 +215,7 @@ a_server_that_is_not_there_costs_the_connection_after_a_while(void **state)
 	chain_free(chain);
 }
 
-/* Nothing was sent, so that no call can be executed twice. */
+/* No call was sent, so no call can be executed twice. */
 static void
 a_server_that_comes_back_gets_the_calls_that_waited(void **state)
 {
@@ -248,7 +248,7 @@ a_server_that_comes_back_gets_the_calls_that_waited(void **state)
 	chain_free(chain);
 }
 
-/* A client that goes away is not waited for. */
+/* The gateway does not wait for a client that goes away. */
 static void
 a_client_may_go_while_its_server_is_sought(void **state)
 {
@@ -273,7 +273,8 @@ a_client_may_go_while_its_server_is_sought(void **state)
 	chain_free(chain);
 }
 
-/* Clients that connect and do nothing keep no other client out; one that calls keeps its connection. */
+/* Clients that connect and send no calls do not keep other clients out; a client that calls keeps its
+ * connection. */
 static void
 silent_clients_keep_no_other_out(void **state)
 {

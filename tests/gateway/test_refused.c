@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Calls over RDMA in which something travels apart that must not: a gateway answers them itself. */
+/* Calls over RDMA with an item that must not travel apart: a gateway answers them itself. */
 #include "../rpc/raw.h"
 
 #include <string.h>
@@ -12,7 +12,7 @@
 
 enum { XID = 900, NFS = 100003, LONG = 1001, MESSAGE_MAX = 4096 };
 
-/* A client over RDMA, a gateway, and a server over TCP, of which the test plays both ends. */
+/* A client over RDMA, a gateway, and a server over TCP. The test plays both ends. */
 struct refused {
 	struct world *world;
 	struct rr_gateway *gateway;
@@ -39,7 +39,7 @@ setup(void **state)
 
 	refused = (struct refused){ .world = world, .listener = raw_listen(&server), .server = -1 };
 	world->stage.engine->config.versions = RR_VERSIONS_1;
-	/* What is larger than this goes as a Read chunk. */
+	/* Larger calls have Read chunks. */
 	world->stage.engine->config.inline_send = world->stage.engine->config.inline_receive = 1024;
 	memcpy(&config.server.addresses[0], &server, sizeof(server));
 	assert_int_equal(rr_gateway_new(world->stage.engine, &config, &refused.gateway), 0);
@@ -86,10 +86,10 @@ ended(struct rr_transaction *transaction, int error)
 	assert_true(rr_rpc_get_reply(&reader, &refused->reply));
 }
 
-/* What of a call is the item. */
+/* The part of a call that is the item. */
 enum part { CREDENTIAL, NAME, DATA };
 
-/* The opaque, or the item in its place. */
+/* Writes the opaque, or the item in its place. */
 static void
 put_part(struct refused *refused, struct rpcrdma_xdr_writer *writer, uint32_t length, bool is_item)
 {
@@ -103,9 +103,8 @@ put_part(struct refused *refused, struct rpcrdma_xdr_writer *writer, uint32_t le
 	refused->item = (struct rpcrdma_item){ octets, length, (uint32_t)rpcrdma_xdr_length(writer) };
 }
 
-/* Starts a WRITE, or a LOOKUP, of which that part travels as a Read chunk: with it, the call does not fit
- * inline.
- */
+/* Starts a WRITE, or a LOOKUP, whose item is that part and travels as a Read chunk: with the item, the
+ * call does not fit inline. */
 static void
 start_call(struct refused *refused, enum part part)
 {
@@ -118,7 +117,7 @@ start_call(struct refused *refused, enum part part)
 	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		rpcrdma_put_u32(&writer, words[i]);
 	put_part(refused, &writer, part == CREDENTIAL ? 396 : 200, part == CREDENTIAL);
-	rpcrdma_put_u64(&writer, 0); /* no verifier */
+	rpcrdma_put_u64(&writer, 0); /* an empty verifier */
 	put_part(refused, &writer, 64, false);
 	if (part == NAME) {
 		put_part(refused, &writer, LONG, true);
@@ -153,9 +152,9 @@ a_call_whose_header_is_reduced_is_not_passed_on(void **state)
 	assert_int_equal(accept4(refused->listener, NULL, NULL, SOCK_NONBLOCK), -1);
 }
 
-/* RFC 8166, 6.1: "A Requester reduces a non-DDP-eligible argument data item. The Responder MUST NOT process
- * this RPC Call message and MUST report the violation as described in Section 4.5.2", where it says
- * GARBAGE_ARGS; RFC 8267, 6.4.2, has the same for what cannot be decoded. */
+/* RFC 8166, 6.1: "A Requester reduces a non-DDP-eligible argument data item. The Responder MUST NOT
+ * process this RPC Call message and MUST report the violation as described in Section 4.5.2", which has
+ * GARBAGE_ARGS; RFC 8267, 6.4.2, has the same for arguments that cannot be decoded. */
 static void
 a_call_that_reduces_what_is_not_eligible_is_not_passed_on(void **state)
 {

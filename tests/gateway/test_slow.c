@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One side takes nothing for a while: memory is bounded, the other side is held up, and nothing is lost. */
+/* One side takes no messages for a while: memory is bounded, the other side is held up, and no message is
+ * lost. */
 #include "chain.h"
 
 #include <errno.h>
@@ -12,13 +13,13 @@
 enum { CALLS = 64, LARGE = 400000, SMALL = 40, FIRST = 1000, MEMORY = 4 << 20, BUFFER = 1 << 19 };
 enum { UNKNOWN_PROGRAM = 0x20000001 };
 
-/* The client, or the server. */
+/* The client's end or the server's end. */
 struct end {
 	int fd;
-	uint32_t size; /* of what it sends: octets of arguments or results */
-	uint8_t *out;  /* what it has to send */
+	uint32_t size; /* octets of arguments or results in each message that it sends */
+	uint8_t *out;  /* the octets that it has to send */
 	size_t length, sent;
-	uint8_t *in; /* what it has of the next record */
+	uint8_t *in; /* the octets of the next record that it has */
 	size_t have;
 	uint32_t count; /* records that came */
 	bool seen[CALLS];
@@ -56,7 +57,7 @@ send_some(struct end *end)
 	}
 }
 
-/* True where a whole record has come. */
+/* Receives up to size octets. True: a whole record has come. */
 static bool
 receive_some(struct end *end, size_t size)
 {
@@ -85,7 +86,7 @@ answer_of(const struct end *server, uint32_t xid)
 	return reply_message(xid, server->size);
 }
 
-/* Takes the next message, which must be as it was sent, and never have come before. */
+/* Takes the next message, which must be unchanged, and must not have come before. */
 static bool
 take(struct end *end, const struct end *sender,
 	struct message *(*make)(const struct end *sender, uint32_t xid), uint32_t *xid)
@@ -108,7 +109,7 @@ take(struct end *end, const struct end *sender,
 	return true;
 }
 
-/* ---- Both ---- */
+/* ---- Both ends ---- */
 
 static void
 serve(struct pair *pair)
@@ -147,7 +148,8 @@ run(struct pair *pair, bool client_takes, bool server_takes)
 	world_settle(pair->chain->world);
 }
 
-/* The system's TCP lets some time pass before it looks again whether there is room. */
+/* Runs until neither end makes progress for PATIENCE turns: the system's TCP lets some time pass before it
+ * looks again whether there is room. */
 static void
 run_until_stuck(struct pair *pair, bool client_takes, bool server_takes)
 {
@@ -182,7 +184,7 @@ init_end(struct end *end, int fd, uint32_t size)
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &buffer, sizeof(buffer)), 0);
 }
 
-/* Engines whose memory is a third of what is under way. */
+/* Makes engines whose memory is a third of the messages under way. */
 static void
 begin(struct pair *pair, bool over_tcp, uint32_t call_size, uint32_t reply_size)
 {
@@ -226,7 +228,7 @@ end(struct pair *pair)
 
 /* ---- The tests ---- */
 
-/* With TCP all the way, the sockets alone may have room for everything that is under way. */
+/* With TCP all the way, the sockets alone may have room for all messages under way. */
 
 static void
 server_is_slow(bool over_tcp)
@@ -262,8 +264,8 @@ client_is_slow(bool over_tcp)
 	begin(&pair, over_tcp, SMALL, LARGE);
 	run_until_stuck(&pair, false, true);
 	assert_int_equal(pair.client.count, 0);
-	/* Calls wait for memory for their replies, or, where that is left to the responder, the replies do.
-	 */
+	/* Calls wait for memory for their replies; or the replies wait, if the responder provides the
+	 * memory. */
 	assert_true(over_tcp || pair.server.count < CALLS || pair.server.sent < pair.server.length);
 	run_until_done(&pair);
 	end(&pair);
@@ -283,8 +285,8 @@ that_too_over_tcp(void **state)
 	client_is_slow(true);
 }
 
-/* Replies that one client does not take hold no more than its share of the gateway's memory, and are given up
- * where another client waits for some. */
+/* Replies that one client does not take hold no more than its share of the gateway's memory, and are given
+ * up when another client waits for memory. */
 static void
 another_client_is_served(bool over_tcp)
 {

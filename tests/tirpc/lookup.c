@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lookup: a program registers itself in the rpcbind of this machine under rdma, and is found by it; Test
- * Anything Protocol. */
+/* lookup: a program registers itself in the rpcbind of this machine under rdma, and is found there. Writes
+ * the Test Anything Protocol. */
 #include "served.h"
 
 #include <signal.h>
@@ -14,7 +14,8 @@
 
 extern void mountprog_1(struct svc_req *request, SVCXPRT *transport);
 
-/* libtirpc 1.3 loses 16 octets in each rpcb_getmaps(); LeakSanitizer asks for what it is to leave out. */
+/* libtirpc 1.3 loses 16 octets in each rpcb_getmaps(). LeakSanitizer calls this function for the leaks
+ * that it must leave out. */
 const char *__lsan_default_suppressions(void);
 
 const char *

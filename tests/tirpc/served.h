@@ -4,8 +4,8 @@
 
 #include <rpcrdma/tirpc.h>
 
-/* Programs whose stubs, dispatch functions and XDR routines are what rpcgen makes of schemas that others
- * publish, unchanged. Each of these functions registers the versions of one schema. */
+/* Programs whose stubs, dispatch functions and XDR routines rpcgen makes of published schemas, unchanged.
+ * Each of these functions registers the versions of one schema. */
 void served_rpcb(SVCXPRT *transport);
 void served_mount(SVCXPRT *transport);
 void served_nfs(SVCXPRT *transport);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* nfs_prot.x of rpcsvc: GETATTR says who calls, WRITE and READ have a file of 8 KiB in memory, the others do
- * not answer. */
+/* nfs_prot.x of rpcsvc: GETATTR returns the caller's user, WRITE and READ have a file of 8 KiB in memory,
+ * the other procedures do not answer. */
 #include "served.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ nfsproc_null_2_svc(void *nothing, struct svc_req *request)
 	return &result;
 }
 
-/* NULL, after an answer of its own, where the caller has no AUTH_SYS. */
+/* Returns NULL, after an answer of its own, if the caller has no AUTH_SYS. */
 attrstat *
 nfsproc_getattr_2_svc(nfs_fh *handle, struct svc_req *request)
 {

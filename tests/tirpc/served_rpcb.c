@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* rpcb_prot.x of libtirpc: a list that grows by SET, and is given back by DUMP; the other procedures do not
+/* rpcb_prot.x of libtirpc: SET appends to a list, and DUMP returns the list; the other procedures do not
  * answer. */
 #include "served.h"
 

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "mount.h"
-/* Both schemas have names of their own for the same things. */
+/* Both schemas define these names. */
 #define fhandle nfs_fhandle
 #undef FHSIZE
 #include "nfs_prot.h"
@@ -108,7 +108,7 @@ done(CLIENT *client)
 	clnt_destroy(client);
 }
 
-/* ---- What stubs do ---- */
+/* ---- Calls by stubs ---- */
 
 static void
 test_lists_go_both_ways(void **state)
@@ -263,7 +263,7 @@ test_what_the_server_answers_is_the_clnt_stat(void **state)
 	done(client);
 }
 
-/* XDR routines that fail. */
+/* An XDR routine that fails. */
 static bool_t
 never(XDR *xdrs, ...)
 {
@@ -302,7 +302,7 @@ test_without_a_server(void **state)
 	assert_int_equal(rpc_createerr.cf_error.re_errno, ECONNREFUSED);
 	assert_null(rpcrdma_clnt_create_port("127.0.0.1", port, NFS_PROGRAM, NFS_VERSION, "carrier-pigeon"));
 	assert_int_equal(rpc_createerr.cf_stat, RPC_UNKNOWNPROTO);
-	/* The same client goes on with a server that is back. */
+	/* The same client goes on when the server is back. */
 	start();
 	assert_int_equal(call_null(client, 0), RPC_SUCCESS);
 	done(client);
