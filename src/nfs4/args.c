@@ -16,14 +16,15 @@ rr_nfs4_is_operation(uint32_t number, uint32_t minor)
 	return number >= OP_ACCESS && number <= last;
 }
 
-/* The number of the next operation, which stays in front of the reader. */
+/* Returns the number of the next operation without reading past it; 0: fewer than four octets are left. */
 static uint32_t
 args_peek(const struct rpcrdma_xdr_reader *reader)
 {
 	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
 }
 
-/* FNV-1a by words of eight octets; stream lengths are multiples of four. */
+/* Returns the FNV-1a hash of the first ARGS_DIGEST_MAX octets, taken by words of eight octets. The length of
+ * a stream is a multiple of four. */
 static uint64_t
 args_digest(const uint8_t *data, size_t length)
 {
@@ -36,9 +37,9 @@ args_digest(const uint8_t *data, size_t length)
 }
 
 /*
- * An operation that cannot be decoded ends the list: nobody knows where the next one would begin. Marked
- * items that belong to no operation in front of it stay with the reader, so that the call is refused as a
- * whole: RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message".
+ * Records the fault of an operation that cannot be decoded, and ends the list there, as the place of the next
+ * operation is not known. Marked items that belong to no decoded operation stay with the reader, so that the
+ * call is refused as a whole: RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message".
  */
 static void
 args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat4 fault, uint32_t number)
@@ -49,6 +50,8 @@ args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat
 	reader->next = reader->end;
 }
 
+/* Decodes the next operation into args->ops. False: there is no such operation, or it does not decode; the
+ * fault is in args. */
 static bool
 args_operation(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args)
 {
@@ -86,7 +89,8 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	args->ops = known > 0 ? rpcrdma_get_array(reader, known, sizeof(*args->ops)) : NULL;
 	if (reader->failed)
 		return;
-	/* RFC 8881, 2.10.8.1 and 15.1.1.9: of another minor version nothing but the number counts. */
+	/* RFC 8881, 2.10.8.1 and 15.1.1.9: of a COMPOUND of another minor version only the number of the
+	 * version is used. */
 	if (args->minor != 1 && args->minor != 2)
 		args_fault(reader, args, NFS4_OK, 0);
 	while (args->decoded < known && reader->next < reader->end) {

@@ -5,9 +5,9 @@
 #include "ulb/nfs42.h"
 
 /*
- * The arguments of a COMPOUND, decoded operation by operation: one that is unknown, or does not decode, fails
- * alone, and those in front of it are executed (RFC 8881, section 15.2). Nothing is allocated but in the
- * arena of the call, and no more operations are decoded than any session may ask for.
+ * The arguments of a COMPOUND, decoded operation by operation: an operation that is unknown, or does not
+ * decode, fails alone, and the operations in front of it are executed (RFC 8881, section 15.2). All memory
+ * comes from the arena of the call, and no more operations are decoded than any session may ask for.
  */
 
 enum { RR_NFS4_OPERATIONS = 128 };
@@ -16,17 +16,17 @@ struct rr_nfs4_args {
 	utf8str_cs tag;
 	uint32_t minor;
 	uint32_t count; /* of operations, as the peer said; those beyond RR_NFS4_OPERATIONS are not decoded */
-	uint32_t decoded; /* operations in ops */
+	uint32_t decoded; /* operations that ops holds */
 	nfs_argop4 *ops;
-	nfsstat4 fault;    /* of the operation behind them: NFS4ERR_OP_ILLEGAL, NFS4ERR_BADXDR, or NFS4_OK */
-	uint32_t fault_op; /* its number; OP_ILLEGAL where there is no such operation */
-	uint64_t digest;   /* of what stands behind the first operation */
+	nfsstat4 fault;    /* of the operation behind ops: NFS4ERR_OP_ILLEGAL, NFS4ERR_BADXDR, or NFS4_OK */
+	uint32_t fault_op; /* the number of that operation; OP_ILLEGAL: there is no such operation */
+	uint64_t digest;   /* hash of the octets behind the first operation */
 };
 
-/* The codec for struct rpcrdma_procedure. */
+/* Decodes the arguments into a struct rr_nfs4_args. The function is the codec in struct rpcrdma_procedure. */
 void rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value);
 
-/* Whether there is an operation of that number in the minor version. */
+/* Tells whether the minor version has an operation of that number. */
 bool rr_nfs4_is_operation(uint32_t number, uint32_t minor);
 
 #endif

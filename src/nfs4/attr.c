@@ -115,6 +115,7 @@ rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *m
 		rpcrdma_put_u32(writer, mask->words[i]);
 }
 
+/* Returns the attributes among those asked for that are supported and have a value to read. */
 static struct rr_attr_mask
 attr_readable(const struct rr_attr_mask *asked, uint32_t minor)
 {
@@ -127,6 +128,7 @@ attr_readable(const struct rr_attr_mask *asked, uint32_t minor)
 	return mask;
 }
 
+/* Writes the values of the attributes in mask, in the order of their numbers. */
 static void
 attr_put_values(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *mask,
 	const struct rr_attr_source *source)
@@ -148,7 +150,7 @@ rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 	length = *writer;
 	rpcrdma_put_u32(writer, 0);
 	attr_put_values(writer, &mask, source);
-	/* The length is known now. */
+	/* The length of the values is known now: it takes the place of the 0. */
 	if (!writer->failed)
 		rpcrdma_put_u32(&length, (uint32_t)(writer->next - length.next) - 4);
 }

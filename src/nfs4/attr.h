@@ -6,24 +6,27 @@
 #include "vfs/vfs.h"
 
 /*
- * Attributes of files: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and RFC 8276. One row each in
- * attr_table.c: how it is written, and what may be done with it. Pure.
+ * Attributes of files: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and RFC 8276. Each attribute has a
+ * row in attr_table.c that says how its value is written and read, and who may set it. No function here calls
+ * the system.
  */
 
-/* FATTR4_MODE_UMASK of RFC 8275, section 4. */
+/* RR_ATTR_MODE_UMASK is FATTR4_MODE_UMASK of RFC 8275, section 4. */
 enum { RR_ATTR_MODE_UMASK = 81, RR_ATTR_COUNT = 83, RR_ATTR_WORDS = 3 };
 
-/* A bitmap4 with as many words as there are attributes for. */
+/* A set of attributes: a bitmap4 with as many words as the known attributes need. */
 struct rr_attr_mask {
 	uint32_t words[RR_ATTR_WORDS];
 };
 
-/* What comes from where. */
+/* Flags of what must be asked of the storage before attributes are written: struct rr_vfs_statfs, struct
+ * rr_vfs_limits. */
 enum { RR_ATTR_STATFS = 1, RR_ATTR_LIMITS = 2 };
 
+/* The values that attributes are written from. */
 struct rr_attr_source {
 	const struct rr_vfs_attributes *attributes;
-	const struct rr_vfs_statfs *statfs; /* NULL unless rr_attr_needs() says so, as the next one */
+	const struct rr_vfs_statfs *statfs; /* NULL unless rr_attr_needs() asks for it */
 	const struct rr_vfs_limits *limits;
 	const struct rr_vfs_handle *handle;
 	nfsstat4 error; /* for rdattr_error */
@@ -32,16 +35,17 @@ struct rr_attr_source {
 	uint32_t io_max;
 };
 
+/* A row says how the server treats an attribute. */
 struct rr_attr_row {
-	/* Writes the value; NULL: it is not supported, or it can only be set. */
+	/* Writes the value; NULL: the attribute is not supported, or can only be set. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
-	/* Reads the value; NULL: it can only be got. */
+	/* Reads the value that the peer sets; NULL: the attribute can only be read. */
 	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set);
-	uint32_t sets; /* RR_VFS_SET_*: what it sets, for the bitmaps of results */
+	uint32_t sets; /* RR_VFS_SET_* that the attribute sets */
 	uint32_t needs;
 	uint32_t size;  /* the most octets that the value has */
-	uint32_t minor; /* the first version that has it; 0: all */
-	bool exclusive; /* may be set by an exclusive create */
+	uint32_t minor; /* the first minor version that has the attribute; 0: all have it */
+	bool exclusive; /* an exclusive create may set the attribute */
 };
 
 extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
@@ -49,40 +53,43 @@ extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
 bool rr_attr_in(const struct rr_attr_mask *mask, uint32_t number);
 void rr_attr_add(struct rr_attr_mask *mask, uint32_t number);
 
-/* Words beyond those that there are attributes for are left out. */
+/* Returns the attributes that the peer's bitmap names; numbers that no known attribute has are left out. */
 struct rr_attr_mask rr_attr_mask(const bitmap4 *bitmap);
-/* Whether the bitmap has anything beyond them. */
+/* Tells whether the bitmap names a number that no known attribute has. */
 bool rr_attr_beyond(const bitmap4 *bitmap);
 
-/* The attributes that a minor version supports, and those that an exclusive create can set. */
+/* Return the attributes that a minor version supports, and those of them that an exclusive create can set. */
 struct rr_attr_mask rr_attr_supported(uint32_t minor);
 struct rr_attr_mask rr_attr_exclusive(uint32_t minor);
 
-/* Whether an attribute is asked for that can only be set: GETATTR and READDIR refuse that. */
+/* Tells whether an attribute in the mask can only be set: GETATTR and READDIR refuse such a mask. */
 bool rr_attr_has_write_only(const struct rr_attr_mask *mask);
-/* RR_ATTR_STATFS, RR_ATTR_LIMITS: where the attributes come from. */
+/* Returns what the storage must be asked for before these attributes are written: RR_ATTR_STATFS,
+ * RR_ATTR_LIMITS. */
 uint32_t rr_attr_needs(const struct rr_attr_mask *mask, uint32_t minor);
-/* The most octets of a fattr4 with these attributes. */
+/* Returns the most octets that a fattr4 with these attributes has. */
 uint32_t rr_attr_size(const struct rr_attr_mask *mask, uint32_t minor);
 
 /* Writes a bitmap4. */
 void rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *mask);
-/* Writes a fattr4 of those asked for that are supported. */
+/* Writes a fattr4 with those of the attributes asked for that are supported. */
 void rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 	const struct rr_attr_source *source);
 
 /*
- * What a fattr4 sets. NFS4ERR_ATTRNOTSUPP, NFS4ERR_INVAL (it can only be got, or the value makes no sense),
- * NFS4ERR_BADXDR, NFS4ERR_BADOWNER.
+ * Reads the attributes that a fattr4 sets into `set`. Errors: NFS4ERR_ATTRNOTSUPP; NFS4ERR_INVAL: the
+ * attribute can only be read, or its value makes no sense; NFS4ERR_BADXDR, NFS4ERR_BADOWNER, NFS4ERR_FBIG.
  */
 nfsstat4 rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set);
-/* The attributes of mask that have been set, where those of RR_VFS_SET_* in applied are. */
+/* Returns the attributes of the bitmap that were set; applied: the RR_VFS_SET_* that the storage has done. */
 struct rr_attr_mask rr_attr_applied(const bitmap4 *bitmap, uint32_t applied);
 
-/* VERIFY and NVERIFY: NFS4ERR_SAME, NFS4ERR_NOT_SAME, or an error. */
+/* Compares the attributes for VERIFY and NVERIFY. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME, or an error.
+ * memory: size octets for the encoded values. */
 nfsstat4 rr_attr_compare(
 	const fattr4 *fattr, const struct rr_attr_source *source, void *memory, uint32_t size);
-/* Whether it can be compared at all: NFS4ERR_ATTRNOTSUPP, NFS4ERR_INVAL. */
+/* Tells whether VERIFY and NVERIFY can compare these attributes: NFS4_OK, NFS4ERR_ATTRNOTSUPP or
+ * NFS4ERR_INVAL. */
 nfsstat4 rr_attr_comparable(const fattr4 *fattr, uint32_t minor);
 
 #endif

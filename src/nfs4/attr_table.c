@@ -59,7 +59,8 @@ ATTR_PUT(filehandle)
 		writer, (struct rpcrdma_bytes){ source->handle->data, source->handle->length }, NFS4_FHSIZE);
 }
 
-/* RFC 8881, 5.9: users and groups go as digits: "the string representation of a numeric user/group value". */
+/* Writes a user or group as digits: RFC 8881, 5.9: "the string representation of a numeric user/group
+ * value". */
 static void
 attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
 {
@@ -118,7 +119,7 @@ ATTR_VALUE(mounted_on_fileid, rpcrdma_put_u64, attributes->mounted_on)
 ATTR_VALUE(clone_blksize, rpcrdma_put_u32, limits->clone_block)
 ATTR_VALUE(xattr_support, rpcrdma_put_bool, limits->xattrs)
 
-/* ---- values that are set ---- */
+/* ---- Values that are set ---- */
 
 static nfsstat4
 attr_get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
@@ -134,7 +135,7 @@ attr_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return set->mode > 07777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* RFC 8275, 4.2: mode and umask; the umask has nothing but permissions. */
+/* Reads mode and umask, RFC 8275, 4.2. The umask may have permission bits only. */
 static nfsstat4
 attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
@@ -143,7 +144,7 @@ attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return set->mode > 07777 || set->umask > 0777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* Digits, as attr_put_number() writes them. */
+/* Reads a user or group that is written in digits, as attr_put_number() writes it. */
 static nfsstat4
 attr_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 {
@@ -178,6 +179,8 @@ attr_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return attr_get_number(reader, &set->gid);
 }
 
+/* Reads a settime4. now: the bit RR_VFS_SET_*_NOW of this time, which *sets gets if the server's time is to
+ * be taken; the bit below it means the time given. */
 static nfsstat4
 attr_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which connections are bound to which channels of a session: RFC 8881, sections 2.10.3.1 and 18.34. */
+/* This file keeps which connections are bound to which channels of a session: RFC 8881, sections 2.10.3.1 and
+ * 18.34. */
 #include <string.h>
 
 #include "nfs4/session.h"
@@ -11,6 +12,7 @@ rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
 	rr_nfs4_origin_init(&conn->origin);
 }
 
+/* Returns the binding of this connection to this session; NULL: the connection is not bound. */
 static struct rr_nfs4_binding *
 binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
@@ -23,7 +25,8 @@ binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *c
 	return NULL;
 }
 
-/* The next connection is to prove itself anew. */
+/* Unbinds the connection from the backchannel. After its last connection the backchannel counts as untested,
+ * so that the next connection is probed. */
 static void
 binding_drop_back(struct rr_nfs4_binding *binding)
 {
@@ -116,8 +119,9 @@ rr_nfs4_back_conn(const struct rr_nfs4_session *session)
 }
 
 /*
- * RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." Of the two that
- * leave a choice, both channels are bound: callbacks then have one more way.
+ * Returns the channels to bind. RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST
+ * return CDFS4_FORE." A client that leaves the choice gets both channels: callbacks then have another
+ * connection to take.
  */
 static uint32_t
 binding_channels(channel_dir_from_client4 direction)
@@ -132,10 +136,11 @@ binding_channels(channel_dir_from_client4 direction)
 }
 
 /*
- * "Invoking BIND_CONN_TO_SESSION on a connection already associated with the specified session has no effect,
- * and the server MUST respond with NFS4_OK, unless the client is demanding changes to the set of channels the
- * connection is associated with. If so, the server MUST return NFS4ERR_INVAL." A client that binds a
- * connection to both channels which SEQUENCE bound to the fore channel is not refused: it cannot know that.
+ * Carries out BIND_CONN_TO_SESSION: "Invoking BIND_CONN_TO_SESSION on a connection already associated with
+ * the specified session has no effect, and the server MUST respond with NFS4_OK, unless the client is
+ * demanding changes to the set of channels the connection is associated with. If so, the server MUST return
+ * NFS4ERR_INVAL." A connection that SEQUENCE bound to the fore channel may still be bound to both: the client
+ * cannot know of the first binding.
  */
 void
 rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
@@ -158,7 +163,7 @@ rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_
 	rr_nfs4_bind(session, conn, channels);
 	memcpy(ok->bctsr_sessid, args->bctsa_sessid, sizeof(ok->bctsr_sessid));
 	ok->bctsr_dir = (channel_dir_from_server4)channels;
-	/* RFC 8881, 2.10.7.4: a connection over RDMA is in RDMA mode from its beginning; there is no step up.
-	 */
+	/* RFC 8881, 2.10.7.4: a connection over RDMA is in RDMA mode from its beginning, so there is no step
+	 * up. */
 	ok->bctsr_use_conn_in_rdma_mode = false;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The way of a callback through the backchannel. */
+/* The events that move a callback from phase to phase; callback_next has the table. */
 #include <string.h>
 
 #include "nfs4/session.h"
 
 enum callback_event { CALLBACK_QUEUE, CALLBACK_SEND, CALLBACK_RETURN, CALLBACK_END, CALLBACK_EVENTS };
 
-/* After this time a callback is repeated that the client could not do yet. */
+/* Nanoseconds until a callback is repeated that the client answered with "not yet". */
 #define CALLBACK_AGAIN RR_SECOND
 
 static const enum rr_nfs4_callback_phase callback_next[RR_NFS4_CALLBACK_PHASES][CALLBACK_EVENTS] = {
@@ -24,7 +24,7 @@ callback_set_phase(struct rr_nfs4_callback *callback, enum callback_event event)
 	callback->phase = callback_next[callback->phase][event];
 }
 
-/* The slot may be used by another callback. */
+/* Frees the slot of the backchannel that the callback holds, and lets go of its session. */
 static void
 callback_drop_slot(struct rr_nfs4_callback *callback)
 {
@@ -50,7 +50,8 @@ callback_end(struct rr_nfs4_callback *callback)
 	callback->client = NULL;
 	callback_set_phase(callback, CALLBACK_END);
 	callback->kind->ended(callback);
-	/* The callback may have gone with its owner by now, or goes with the session. */
+	/* The callback may have been freed with its owner by ended(), or goes with the session below: it is
+	 * not touched again. */
 	if (session)
 		rr_nfs4_session_release(session);
 	rr_nfs4_client_release(client);
@@ -72,7 +73,8 @@ rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_c
 	rr_list_append(&callback->sessions->callbacks, &callback->link);
 }
 
-/* One that has a slot goes out nevertheless: the client may have seen its sequence ID. */
+/* Cancels the callback. A callback that has a slot is sent nevertheless: the client may have seen its
+ * sequence ID. */
 void
 rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 {
@@ -83,6 +85,7 @@ rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 		callback_end(callback);
 }
 
+/* Gives the callback a free slot of the session's backchannel. False: all slots are busy. */
 static bool
 callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *session)
 {
@@ -97,7 +100,8 @@ callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *se
 	return false;
 }
 
-/* A session that the callback can go to; NULL: there is none by now. */
+/* Returns a session over which the callback can be sent, in which it has a slot; NULL: there is no such
+ * session now. */
 static struct rr_nfs4_session *
 callback_choose(struct rr_nfs4_callback *callback)
 {
@@ -131,7 +135,8 @@ rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
 	}
 }
 
-/* Back to the queue, or to an end where there is no need for it any more. */
+/* Puts the callback back into the queue, to be sent at not_before or later, or ends it if its slot is gone
+ * and it need not be sent any more. */
 static void
 callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 {
@@ -167,8 +172,9 @@ rr_nfs4_callback_failed(struct rr_nfs4_callback *callback)
 	callback_return(callback, 0);
 }
 
-/* RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT: The server has encountered an unrecoverable fault with
- * the backchannel (e.g., it has lost track of the sequence ID for a slot in the backchannel)." */
+/* Marks the backchannel of the session as faulty. RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT: The
+ * server has encountered an unrecoverable fault with the backchannel (e.g., it has lost track of the sequence
+ * ID for a slot in the backchannel)." */
 static void
 callback_fault(struct rr_nfs4_callback *callback)
 {
@@ -177,7 +183,8 @@ callback_fault(struct rr_nfs4_callback *callback)
 	callback_return(callback, 0);
 }
 
-/* CB_SEQUENCE succeeded: the slot has another sequence ID from now on. */
+/* Handles the success of CB_SEQUENCE: the slot moves on to its next sequence ID and is free, and the callback
+ * ends, or is repeated if its kind asks for that. */
 static void
 callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t now)
 {
@@ -190,6 +197,7 @@ callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t no
 		callback_end(callback);
 }
 
+/* Tells whether the result of CB_SEQUENCE names the session, slot and sequence ID of the callback. */
 static bool
 callback_is_answer(const struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res)
 {
@@ -210,7 +218,8 @@ rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4r
 		callback_end(callback);
 		return;
 	}
-	/* An answer without a result of CB_SEQUENCE: of a client that does not take the minor version. */
+	/* An answer without a result of CB_SEQUENCE comes from a client that does not take the minor
+	 * version. */
 	if (res->resarray.count == 0 || res->resarray.values[0].resop != OP_CB_SEQUENCE) {
 		rr_nfs4_callback_failed(callback);
 		return;
@@ -238,7 +247,7 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 	}
 }
 
-/* ---- of sessions ---- */
+/* ---- Sessions ---- */
 
 static void
 callback_probe_ended(struct rr_nfs4_callback *callback)

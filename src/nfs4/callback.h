@@ -11,13 +11,13 @@ struct rr_nfs4_session;
 struct rr_nfs4_sessions;
 
 /*
- * Calls to clients: which session, slot and connection a callback takes, and what becomes of it: RFC 8881,
- * sections 2.10.6.1 and 20.9. Pure, like client.h: server_callback.c makes the calls.
+ * Calls to clients: the session, slot and connection that a callback takes, and its way to its end: RFC 8881,
+ * sections 2.10.6.1 and 20.9. No function here calls the system: server_callback.c makes the calls.
  *
- * Who owns what: a callback is a member of what it is about, its owner, which must stay until the callback is
- * idle again. The callback holds the session whose slot it has. A callback whose connection was lost keeps
- * its slot, and is sent again with the same sequence ID over the next connection: the client may have seen
- * it.
+ * Ownership: a callback is a member of its owner, the thing that it is about, which must stay until the
+ * callback is idle again. The callback holds the session whose slot it has. A callback whose connection was
+ * lost keeps its slot, and is sent again with the same sequence ID over the next connection, as the client
+ * may have seen the sequence ID.
  */
 
 enum rr_nfs4_callback_phase {
@@ -29,63 +29,70 @@ enum rr_nfs4_callback_phase {
 
 struct rr_nfs4_callback;
 
+/* A kind says what a callback sends, and what follows its answer. */
 struct rr_nfs4_callback_kind {
-	/* Writes the operation. The memory that op points to stays as long as the callback is out. NULL:
-	 * the callback is CB_NULL, which has no session's slot. */
+	/* Writes the operation. The memory that op points to stays as long as the callback is out. NULL: the
+	 * callback is CB_NULL, which has no slot of a session. */
 	void (*put)(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op);
-	/* The client has answered its operation so. True: the callback is to be sent again after a while. */
+	/* The client has answered the callback with this status. True: the callback is to be sent again after
+	 * a while. */
 	bool (*answered)(struct rr_nfs4_callback *callback, nfsstat4 status);
 	/* The callback is idle: it was answered, or cancelled, or there is no session for it any more. */
 	void (*ended)(struct rr_nfs4_callback *callback);
 };
 
+/* A callback is a call to a client, from the queue to its answer. */
 struct rr_nfs4_callback {
 	const struct rr_nfs4_callback_kind *kind;
 	enum rr_nfs4_callback_phase phase;
-	struct rr_list link; /* QUEUED: in the sessions' callbacks; OUT: send()'s */
+	struct rr_list link; /* QUEUED: in the sessions' callbacks; OUT: for send() to use */
 	struct rr_nfs4_sessions *sessions;
 	struct rr_nfs4_client *client;   /* held */
-	struct rr_nfs4_session *session; /* held; NULL: it has no slot yet */
+	struct rr_nfs4_session *session; /* held; NULL: the callback has no slot yet */
 	uint32_t slot;
-	struct rr_nfs4_conn *conn; /* OUT: over which it goes */
+	struct rr_nfs4_conn *conn; /* OUT: the connection that the callback is sent over */
 	uint64_t not_before;
-	bool cancelled; /* its owner does not need it any more */
+	bool cancelled; /* the owner does not need the callback any more */
 };
 
 /* Queues the callback, if it is idle. */
 void rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_callback_kind *kind,
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client);
 
-/* Its owner does not need it any more: ended() comes, at once or later. */
+/* Cancels the callback for its owner: ended() is called, at once or later. */
 void rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback);
 
-/* Gives to send() what can be sent by now. */
+/* Gives to send() each queued callback that can be sent now. */
 void rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now);
 
-/* ---- of a callback that is out ---- */
+/* ---- Callbacks that are out ---- */
 
-/* It could not be sent, or its connection has ended. */
+/* Queues the callback again: it could not be sent, or its connection has ended. */
 void rr_nfs4_callback_lost(struct rr_nfs4_callback *callback);
-/* The call has failed though its connection is there: no callback goes over that connection any more. */
+/* Handles a call that failed though its connection is there: no callback goes over that connection any
+ * more. */
 void rr_nfs4_callback_failed(struct rr_nfs4_callback *callback);
-/* The call was answered; res: NULL for CB_NULL. */
+/* Handles the answer to the callback; res: NULL for CB_NULL. */
 void rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res, uint64_t now);
 
-/* The arguments of CB_SEQUENCE. */
+/* Fills the arguments of CB_SEQUENCE for the callback. */
 void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4args *args);
 
-/* ---- of sessions ---- */
+/* ---- Sessions ---- */
 
-/* The session is bound to a connection for callbacks: finds out whether the client answers them. */
+/* Finds out, by CB_NULL, whether the client answers callbacks. Called when the session is bound to a
+ * connection for callbacks. */
 void rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now);
 
-/* Whether callbacks reach the client: one of its sessions has answered one over the connection it has now. */
+/* Tells whether callbacks reach the client: a session of the client has answered a callback over a connection
+ * that it still has. */
 bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
 
-/* session.c's: the session has ended, and the callbacks that had a slot of it may take another session. */
+/* Takes the slots away from the callbacks of a session that has ended; session.c calls this. The callbacks
+ * may take another session. */
 void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
 
-/* The client has ended, and its sessions have: nothing waits for it any more. */
+/* Ends all callbacks of a client that has ended with its sessions. */
 void rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client);
 
 #endif

@@ -6,7 +6,8 @@
 #include <rpcrdma/error.h>
 
 /*
- * What happens to the phase of a record. Every cell is filled: a record that ended takes no further event.
+ * The events that move a record from phase to phase. Every cell of client_next is filled; a record that has
+ * ended stays so.
  */
 enum client_event {
 	CLIENT_CONFIRM,
@@ -31,6 +32,7 @@ static const enum rr_nfs4_client_phase client_next[RR_NFS4_ENDED + 1][CLIENT_EVE
 		RR_NFS4_ENDED },
 };
 
+/* Takes a record that has ended out of the table, with all that belongs to it. */
 static void
 client_leave(struct rr_nfs4_client *client)
 {
@@ -92,7 +94,8 @@ rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
 	rr_map_free(&clients->by_owner, clients->env);
 }
 
-/* FNV-1a over the owner, keyed: the map scatters what a peer chooses. */
+/* Returns the FNV-1a hash of the owner, begun with a secret, so that a peer cannot choose owners that fall
+ * together in the map. */
 static uint64_t
 client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t length)
 {
@@ -103,7 +106,7 @@ client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return hash;
 }
 
-/* The confirmed record of an owner, or the unconfirmed one. */
+/* Returns the record of the owner, the confirmed or the unconfirmed one; NULL: there is no such record. */
 static struct rr_nfs4_client *
 client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
 {
@@ -119,7 +122,8 @@ client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return NULL;
 }
 
-/* A client that loses nothing it cannot make anew at once: it has no opens and no locks, or no lease. */
+/* Tells whether the client would lose nothing that it cannot make anew at once: it has no opens and no locks,
+ * or its lease is over. */
 static bool
 client_is_idle(const struct rr_nfs4_client *client)
 {
@@ -127,8 +131,9 @@ client_is_idle(const struct rr_nfs4_client *client)
 	       client->state_count == 0;
 }
 
-/* The client that goes for a newcomer: an idle one before others, and of those the one with the heaviest
- * origin, and then the one that was renewed longest ago, as the list begins with it. NULL: there is none. */
+/* Returns the client that has to go when a newcomer of that origin needs a record: an idle client before
+ * others; of those the client with the heaviest origin; of those the client renewed longest ago, with which
+ * the list begins. NULL: no client has to go. */
 static struct rr_nfs4_client *
 client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -150,6 +155,7 @@ client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin 
 	return found;
 }
 
+/* Ends a client if the table is full. False: the table is full and no client has to go. */
 static bool
 client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -163,7 +169,7 @@ client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *o
 	return client != NULL;
 }
 
-/* NULL: no memory. */
+/* Returns the origin of the connection, or that of clients without an address. NULL: no memory. */
 static struct rr_nfs4_origin *
 client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
 {
@@ -173,6 +179,7 @@ client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *ex
 											    : NULL;
 }
 
+/* Makes an unconfirmed record for the owner. */
 static nfsstat4
 client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
 	struct rr_nfs4_client **made)
@@ -209,7 +216,7 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	return NFS4_OK;
 }
 
-/* RFC 8881, 18.35.4, cases 6 to 9: EXCHGID4_FLAG_UPD_CONFIRMED_REC_A was set. */
+/* Answers an EXCHANGE_ID that has EXCHGID4_FLAG_UPD_CONFIRMED_REC_A set: RFC 8881, 18.35.4, cases 6 to 9. */
 static nfsstat4
 client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
 {
@@ -222,7 +229,8 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 	return NFS4_OK;              /* 6: update */
 }
 
-/* RFC 8881, 18.35.4, cases 2, 3 and 5: a confirmed record, and no update. */
+/* Answers an EXCHANGE_ID without update whose owner has a confirmed record: RFC 8881, 18.35.4, cases 2, 3 and
+ * 5. *same: the client ID stays. */
 static nfsstat4
 client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)
@@ -237,7 +245,7 @@ client_meet_confirmed(
 		client_set_phase(confirmed, CLIENT_END);
 		return NFS4_OK;
 	}
-	/* 2: "Non-Update on Existing Client ID"; 5: "Client Restart" where the verifier differs. */
+	/* 2: "Non-Update on Existing Client ID"; 5: "Client Restart", if the verifier differs. */
 	*same = memcmp(confirmed->verifier, exchange->owner->co_verifier, sizeof(confirmed->verifier)) == 0;
 	return NFS4_OK;
 }
@@ -259,7 +267,7 @@ rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchan
 	status = confirmed ? client_meet_confirmed(confirmed, exchange, now, &same) : NFS4_OK;
 	if (status != NFS4_OK || same)
 		return status;
-	/* 1 and 4: "the server deletes the unconfirmed record" and makes a new one. */
+	/* Cases 1 and 4: "the server deletes the unconfirmed record" and makes a new record. */
 	unconfirmed = client_find_owner(clients, owner, length, false);
 	if (unconfirmed)
 		client_set_phase(unconfirmed, CLIENT_END);

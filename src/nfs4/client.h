@@ -8,15 +8,15 @@
 #include "ulb/nfs42.h"
 
 /*
- * The records of clients: RFC 8881, section 18.35, EXCHANGE_ID. Pure: no clock, no lock, no system call. Time
- * is a parameter, in nanoseconds of rr_now(). The caller holds the lock of the state.
+ * The records of clients: RFC 8881, section 18.35, EXCHANGE_ID. The functions take no lock and make no system
+ * call; time is a parameter, in nanoseconds of rr_now(). The caller holds the lock of the state.
  *
- * Who owns what: the table owns the records. A session, a stateid and a compound under way hold the record
- * that they belong to by rr_nfs4_client_hold(); a record that ended leaves the table at once and is freed
- * when the last of them lets it go.
+ * Ownership: the table owns the records. A session, a stateid and a compound under way hold the record that
+ * they belong to by rr_nfs4_client_hold(); a record that ended leaves the table at once and is freed when its
+ * last holder lets it go.
  */
 
-/* Who called: AUTH_SYS by user, all others by flavor alone. */
+/* The identity of a caller: the user for AUTH_SYS, the flavor alone for all others. */
 struct rr_nfs4_principal {
 	uint32_t flavor, uid;
 };
@@ -25,41 +25,42 @@ enum rr_nfs4_client_phase {
 	RR_NFS4_UNCONFIRMED,
 	RR_NFS4_CONFIRMED,
 	RR_NFS4_LAPSING,  /* the lease is over, and the record of the client is being removed */
-	RR_NFS4_COURTESY, /* the lease is over; what it holds stays until somebody else wants it */
+	RR_NFS4_COURTESY, /* the lease is over; opens and locks stay until another client wants them */
 	RR_NFS4_ENDED
 };
 
 struct rr_nfs4_clients;
 
+/* The record of a client. */
 struct rr_nfs4_client {
 	struct rr_nfs4_clients *table;
 	struct rr_map_link by_id; /* key: the client ID */
 	struct rr_map_link by_owner;
-	struct rr_list by_lease; /* in the table's leases: the one renewed longest ago first */
+	struct rr_list by_lease; /* in the table's leases, which begin with the client renewed longest ago */
 	struct rr_nfs4_holding holding;
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
 	struct rr_nfs4_principal principal;
 	uint64_t renewed;
 	uint32_t holders;
-	/* The one slot of CREATE_SESSION (18.36.4), and what it answered last; refused: to arguments that no
-	 * session can have. */
+	/* The only slot of CREATE_SESSION (18.36.4) and its last answer; refused: the arguments were such as
+	 * no session can have. */
 	sequenceid4 sequence;
 	CREATE_SESSION4res created;
 	bool refused;
-	/* Sessions and states that refer to this record, by the layers that own them. */
+	/* Sessions and states that refer to this record; the layers of sessions and states own them. */
 	struct rr_list sessions, states;
 	uint32_t session_count, state_count;
 	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
-	uint32_t revoked[3];   /* states that are revoked and not freed: see enum rr_nfs4_revoked */
+	uint32_t revoked[3];   /* number of states that are revoked and not freed: see enum rr_nfs4_revoked */
 	bool reclaim_complete, one_fs_complete;
-	bool looked_up,
-		known; /* of the records of the last start: they were looked through; they name the client */
-	struct rr_nfs4_record *record; /* on the disk, of the layer above; NULL: it has none */
+	bool looked_up, known; /* the records of the last start were looked through; they name the client */
+	struct rr_nfs4_record *record; /* on the disk; NULL: the client has no record */
 	uint32_t owner_length;
 	uint8_t owner[];
 };
 
+/* The table of all clients. */
 struct rr_nfs4_clients {
 	const struct rr_env *env;
 	struct rr_map by_id, by_owner;
@@ -70,54 +71,59 @@ struct rr_nfs4_clients {
 	uint32_t count, max;
 	uint32_t start, next; /* of client IDs: random for each start of the server, and a counter */
 	uint64_t secret;      /* for the hash of owners */
-	/* A record leaves the table: its sessions and states are to go. */
+	/* Called when a record leaves the table: its sessions and states are to go. */
 	void (*ended)(void *ctx, struct rr_nfs4_client *client);
-	/* A lease is over: rr_nfs4_client_unrecorded() is due when the record has gone. NULL: there are no
-	 * records. */
+	/* Called when a lease is over: rr_nfs4_client_unrecorded() is due when the record on the disk has
+	 * gone. NULL: there are no records on the disk. */
 	void (*lapsed)(void *ctx, struct rr_nfs4_client *client);
-	/* The client came back before somebody wanted what it had. */
+	/* Called when a client came back before another client wanted its opens and locks. */
 	void (*back)(void *ctx, struct rr_nfs4_client *client);
 	void *ctx;
 };
 
+/* The arguments of EXCHANGE_ID that the table needs. */
 struct rr_nfs4_exchange {
 	const client_owner4 *owner;
 	struct rr_nfs4_principal principal;
 	bool update;                   /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
-	struct rr_nfs4_origin *origin; /* the connection, which has an address; NULL: there is none */
+	struct rr_nfs4_origin *origin; /* the origin of the connection; NULL: the connection has no address */
 };
 
-/* lease: nanoseconds. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
+/* Makes an empty table. lease: nanoseconds; max: number of clients. Errors: NOMEM; rr_nfs4_clients_free() is
+ * due even then. */
 int rr_nfs4_clients_init(
 	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
 void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 
-/* EXCHANGE_ID by the nine cases of section 18.35.4. NFS4ERR_RESOURCE becomes NFS4ERR_DELAY where the table is
- * full of clients whose origins have no more of them than that of the newcomer. */
+/* Carries out EXCHANGE_ID by the nine cases of section 18.35.4. NFS4ERR_DELAY: no memory, or the table is
+ * full of clients whose origins have no more clients than the origin of the newcomer. */
 nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
 	uint64_t now, struct rr_nfs4_client **client);
 
-/* NULL where there is no such client. */
+/* Returns the client of that ID; NULL: there is no such client. */
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
 
-/* CREATE_SESSION succeeded: the record is confirmed, and another confirmed record of the same owner ends. */
+/* Confirms the record after CREATE_SESSION succeeded: another confirmed record of the same owner ends. */
 void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
 
-/* RFC 8881, 18.46.3: "If SEQUENCE returns NFS4_OK, then the associated lease MUST be renewed" */
+/* Renews the lease of the client. RFC 8881, 18.46.3: "If SEQUENCE returns NFS4_OK, then the associated lease
+ * MUST be renewed" */
 void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
 
-/* The client has no record on the disk: once its lease is over, what it has may be taken from it. */
+/* Notes that the client has no record on the disk: once its lease is over, its opens and locks may be taken
+ * away. */
 void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);
 
-/* The record and all that belongs to it go. */
+/* Ends the client: its record goes with all that belongs to it. */
 void rr_nfs4_client_end(struct rr_nfs4_client *client);
 
-/* Leases that are over: unconfirmed records go, confirmed ones without state go, others are courtesy clients
- * from now on. Returns the nanoseconds until the next lease ends, UINT64_MAX where there is none. */
+/* Handles the leases that are over: unconfirmed records go, confirmed records without state go, the other
+ * clients are courtesy clients from now on. Returns the nanoseconds until the next lease ends; UINT64_MAX:
+ * there is no lease. */
 uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
 
-/* A number for the address that the client came from. */
+/* Returns a number that stands for the address that the client came from; 0: the client has no address. */
 uint64_t rr_nfs4_client_address(const struct rr_nfs4_client *client);
 
 bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);

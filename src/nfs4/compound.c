@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The loop over the operations of a COMPOUND: RFC 8881, sections 2.10.6, 15.1 and 16.2. A reply that may not
- * fit is refused before its operation is executed.
+ * This file runs the operations of a COMPOUND: RFC 8881, sections 2.10.6, 15.1 and 16.2. An operation whose
+ * reply may not fit is refused before it is executed.
  */
 #include "nfs4/compound.h"
 
@@ -15,6 +15,7 @@ enum { COMPOUND_SPARE = 16 };
 
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
+/* Returns a compound, a spare one if there is any. Only the part in front of `current` is zeroed. */
 static struct rr_nfs4_compound *
 compound_new(struct rr_nfs4_server *server)
 {
@@ -43,7 +44,7 @@ compound_free(struct rr_nfs4_compound *c)
 	rr_list_append(&server->spare, &c->link);
 }
 
-/* The stream of results so far becomes the result's. */
+/* Makes the encoded results so far the message of the result. */
 static void
 compound_collect(struct rr_nfs4_compound *c)
 {
@@ -52,7 +53,7 @@ compound_collect(struct rr_nfs4_compound *c)
 	c->result->message.item_count = c->writer.item_count;
 }
 
-/* Lets go of the tables' objects that the operation needed. The lock of the tables is held. */
+/* Lets go of the objects of the tables that the operation needed. The lock of the tables is held. */
 static void
 compound_release(struct rr_nfs4_compound *c)
 {
@@ -68,7 +69,8 @@ compound_release(struct rr_nfs4_compound *c)
 	c->state = NULL;
 }
 
-/* A copy of the result for the session's slot, where the slot wants one. */
+/* Returns a copy of the result for the session's slot. NULL: the slot needs no copy, or there is no
+ * memory. */
 static void *
 compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -83,8 +85,8 @@ compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 	return NULL;
 }
 
-/* Under one lock: what the last operation and the filehandle held is let go of, and the slot gets its copy.
- */
+/* Lets go of the objects that the last operation and the filehandle held, and gives the slot its copy of the
+ * result, all under one lock. */
 static void
 compound_end_turn(struct rr_nfs4_compound *c)
 {
@@ -101,7 +103,7 @@ compound_end_turn(struct rr_nfs4_compound *c)
 	rr_free(c->server->env, copy);
 }
 
-/* The answer is complete. */
+/* Ends the compound when its answer is complete. */
 static void
 compound_end(struct rr_nfs4_compound *c)
 {
@@ -116,7 +118,7 @@ compound_end(struct rr_nfs4_compound *c)
 		rr_request_end(request, RPCRDMA_HANDLED);
 }
 
-/* The result is the status alone, whatever the operation wrote. */
+/* Writes the result of an operation as its status alone, in place of whatever the operation wrote. */
 static void
 compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, nfsstat4 status)
 {
@@ -127,12 +129,12 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 	c->writer.failed = false;
 	rpcrdma_put_u32(&c->writer, number);
 	rpcrdma_put_u32(&c->writer, status);
-	/* "attrsset" of SETATTR4res is there whatever the status is. */
+	/* SETATTR4res has "attrsset" with any status. */
 	if (number == OP_SETATTR)
 		rpcrdma_put_u32(&c->writer, 0);
 }
 
-/* The operation has ended: its result is encoded, or an error where it does not fit. */
+/* Encodes the result of an operation that has ended, or an error if the result does not fit. */
 static void
 compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_t status)
 {
@@ -156,7 +158,7 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 	compound_put_error(c, start, items, size_status);
 }
 
-/* Whether the answer is complete when the operation has ended. */
+/* Tells whether the answer is complete when the running operation has ended. */
 static bool
 compound_is_last(const struct rr_nfs4_compound *c)
 {
@@ -175,7 +177,7 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 		rr_nfs4_unlock_tables(c->server);
 	}
 	c->writer.end = c->arena_end;
-	/* Nothing but the operation wrote behind what the last one left. */
+	/* Only this operation has written behind the end of the previous result. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
 	c->result->count++;
 	c->result->message.length = (uint32_t)rpcrdma_xdr_length(&c->writer);
@@ -185,7 +187,8 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	c->index++;
 }
 
-/* What keeps an operation from being executed: its place, and what it needs. */
+/* Returns NFS4_OK if the operation may be executed at its place in the compound, with the filehandles that it
+ * needs; else the error that the operation fails with. */
 static nfsstat4
 compound_check(struct rr_nfs4_compound *c)
 {
@@ -201,7 +204,7 @@ compound_check(struct rr_nfs4_compound *c)
 		return NFS4ERR_NOT_ONLY_OP;
 	if (!c->operation->run)
 		return NFS4ERR_NOTSUPP;
-	/* RFC 8881, 2.10.6.1.3: a retry of what was not cached is not executed again. */
+	/* RFC 8881, 2.10.6.1.3: a retry of a call whose reply was not cached is not executed again. */
 	if (c->turn.kind == RR_NFS4_UNCACHED)
 		return NFS4ERR_RETRY_UNCACHED_REP;
 	if (flags & RR_NFS4_OP_FH && c->current.kind == RR_NFS4_FH_NONE)
@@ -246,7 +249,8 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
 }
 
-/* False: an operation is under way. True: the answer is complete, and the compound is gone. */
+/* Runs operations until the compound ends or an operation has to wait. False: an operation is under way.
+ * True: the answer is complete, and the compound is gone. */
 static bool
 compound_run(struct rr_nfs4_compound *c)
 {
@@ -261,7 +265,7 @@ compound_run(struct rr_nfs4_compound *c)
 	return true;
 }
 
-/* For c->resume. */
+/* Goes on with the compound after a step that ended later; c->resume points here. */
 static void
 compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 {
@@ -271,7 +275,7 @@ compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 	compound_run(c);
 }
 
-/* Nobody waits for the answer any more: what is under way may end early. */
+/* Cancels the storage operation under way: the caller is gone and waits for the answer no more. */
 static void
 compound_lost(void *above, struct rpcrdma_request *request)
 {
@@ -282,7 +286,7 @@ compound_lost(void *above, struct rpcrdma_request *request)
 		c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
 }
 
-/* Octets that the result may have: what the reply has room for, until a session says less. */
+/* Returns the most octets that the result may have: the room for the reply, until a session says less. */
 static uint32_t
 compound_limit(const struct rpcrdma_request *request)
 {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Read delegations: RFC 8881, sections 10.2 and 10.4. Delegations to write are never given. */
+/* Read delegations: RFC 8881, sections 10.2 and 10.4. The server gives no write delegations. */
 #include "nfs4/state.h"
 
-/* A client has one delegation of a file at most: it has no owner. */
+/* A client has at most one delegation of a file, so a delegation needs no owner. */
 static const struct rpcrdma_bytes deleg_owner = { "", 0 };
 
+/* Writes the arguments of CB_RECALL. */
 static void
 recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 {
@@ -15,7 +16,8 @@ recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	op->u.opcbrecall.fh = (nfs_fh4){ state->handle.data, state->handle.length };
 }
 
-/* The client may not have seen the answer to its OPEN yet: then it does not know the stateid. */
+/* Tells whether the recall is to be sent again: the client refused it, possibly because it has not seen the
+ * answer to its OPEN yet and does not know the stateid. */
 static bool
 recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -32,6 +34,8 @@ recall_ended(struct rr_nfs4_callback *callback)
 
 static const struct rr_nfs4_callback_kind recall_kind = { recall_put, recall_answered, recall_ended };
 
+/* Makes a delegation of the file for the client and holds it. NULL: the client has ended or has a delegation
+ * of the file already, or there is no memory or quota for another. */
 static struct rr_nfs4_state *
 deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	const struct rr_vfs_handle *handle)
@@ -50,9 +54,10 @@ deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const st
 	return rr_nfs4_state_hold(state);
 }
 
-/* 10.4: "The client must have responded properly to previous recalls." "There must be no current OPEN
- * conflicting with the requested delegation." "The probability of future conflicting open requests should be
- * low based on the recent history of the file." */
+/* Gives the client a delegation unless a condition of 10.4 stands against it; *why says which. "The client
+ * must have responded properly to previous recalls." "There must be no current OPEN conflicting with the
+ * requested delegation." "The probability of future conflicting open requests should be low based on the
+ * recent history of the file." */
 struct rr_nfs4_state *
 rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	const struct rr_vfs_handle *handle, uint64_t now, why_no_delegation4 *why)
@@ -94,7 +99,7 @@ rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 
 	if (state->revoked != RR_NFS4_VALID || state->recalled > 0)
 		return;
-	/* No answer has named it yet: it is not given at all. */
+	/* No answer has named the delegation yet, so it is withdrawn without a recall. */
 	if (state->seqid == 0) {
 		state->file->recalled = now;
 		rr_nfs4_state_end(state);
@@ -106,7 +111,8 @@ rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 	rr_nfs4_callbacks_go(sessions, now);
 }
 
-/* A delegation of another client; those that are recalled already last. NULL: there is none. */
+/* Returns a delegation of the file that another client has, preferably one that was not recalled yet or whose
+ * client is a courtesy client. NULL: there is no such delegation. */
 static struct rr_nfs4_state *
 deleg_of_others(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client)
 {
@@ -159,8 +165,8 @@ rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cl
 	rr_nfs4_state_release(state);
 }
 
-/* 10.4.5: "servers SHOULD revoke delegations that are not returned in a period of time equal to the lease
- * period." */
+/* Revokes the delegations that were recalled a lease ago. 10.4.5: "servers SHOULD revoke delegations that are
+ * not returned in a period of time equal to the lease period." */
 void
 rr_nfs4_delegs_look(struct rr_nfs4_tables *tables, uint64_t now)
 {

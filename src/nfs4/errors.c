@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The errors that an operation may answer with: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC 8276,
- * section 8.5. The text of an operation has some that the tables have not: NFS4ERR_PERM of EXCHANGE_ID (RFC
- * 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3), NFS4ERR_TOOSMALL of LISTXATTRS (RFC
- * 8276, 8.4.3), beside which stands the error that READDIR has for a cookie. COPY has the NFS4ERR_XDEV of
- * CLONE, by which clients know that they have to copy themselves. What nearly every operation may answer with
- * stands once, in errors_common.
+ * section 8.5. Some errors stand in the text of an operation only and not in these tables: NFS4ERR_PERM of
+ * EXCHANGE_ID (RFC 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3), NFS4ERR_TOOSMALL of
+ * LISTXATTRS (RFC 8276, 8.4.3), which also gets the error that READDIR has for a cookie. COPY gets the
+ * NFS4ERR_XDEV of CLONE, by which clients know that they have to copy the data themselves. errors_common has
+ * the errors that nearly every operation may answer with.
  */
 #include "nfs4/errors.h"
 
@@ -204,8 +204,8 @@ rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
 }
 
 /* Storage may have an error that the tables do not list for the operation, such as NFS4ERR_PERM of a
- * directory with the sticky bit for REMOVE, or NFS4ERR_NOSPC for COMMIT: the first one here that is listed
- * stands for it. */
+ * directory with the sticky bit for REMOVE, or NFS4ERR_NOSPC for COMMIT. The first row with that error whose
+ * substitute is listed for the operation gives the answer. */
 static const struct {
 	nfsstat4 status, instead;
 } errors_near[] = {

@@ -4,12 +4,12 @@
 
 #include "ulb/nfs42.h"
 
-/* Whether the operation may answer with that status: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC
- * 8276, section 8.5. */
+/* Tells whether the operation may answer with that status: RFC 8881, section 15.2; RFC 7862, section 11.2;
+ * RFC 8276, section 8.5. */
 bool rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status);
 
-/* The status, or the nearest one that the operation may answer with: storage fails in more ways than the
- * tables of the RFCs have. NFS4ERR_SERVERFAULT where no status is near. */
+/* Returns the status, or the nearest status that the operation may answer with: storage fails in more ways
+ * than the tables of the RFCs have. NFS4ERR_SERVERFAULT: no status is near. */
 nfsstat4 rr_nfs4_status_for(nfs_opnum4 op, nfsstat4 status);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The files that have states, and the states of each. */
+/* This file keeps the files that have states, and the states of each file. */
 #include <string.h>
 
 #include "nfs4/state.h"
@@ -36,6 +36,7 @@ rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *i
 	return NULL;
 }
 
+/* Returns the entry of the file, made if it is not there yet; NULL: no memory. */
 static struct rr_nfs4_file *
 file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 {
@@ -52,7 +53,7 @@ file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 	return file;
 }
 
-/* The key of an owner in a file. */
+/* Returns the hash of an owner's state of one kind for a file. */
 static uint64_t
 file_owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)
@@ -95,7 +96,7 @@ rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	struct rr_nfs4_quota *quota = rr_nfs4_state_quota(tables, kind);
 	struct rr_nfs4_state *state;
 
-	/* A compound may still run for a client that has ended meanwhile. */
+	/* A compound may still run for a client that has ended meanwhile: that client gets no new state. */
 	if (client->phase == RR_NFS4_ENDED || !rr_nfs4_quota_take(quota, &client->holding, 1))
 		return NULL;
 	state = rr_alloc(tables->env, sizeof(*state) + owner.length);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/gather.h"
 
-/* Octets of data of one READ or WRITE, in the same message as all that stands around it. */
+/* The most octets of data in a READ or WRITE, which shares its message with all other operations of the
+ * COMPOUND. */
 enum { GATHER_IO_MAX = 1 << 20 };
 
+/* Fills the source of the attributes and takes the next step. */
 static uint32_t
 gather_finish(struct rr_nfs4_compound *c)
 {
@@ -31,6 +33,7 @@ gather_limits_done(struct rr_nfs4_compound *c)
 	return gather_finish(c);
 }
 
+/* Asks the storage for the limits, if the attributes need them. */
 static uint32_t
 gather_limits(struct rr_nfs4_compound *c)
 {
@@ -64,7 +67,8 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->statfs(vfs, &c->vfs.statfs), gather_statfs_done);
 }
 
-/* A directory above the exports: limits of no storage. */
+/* Gathers the attributes of a directory above the exports, which no storage has: the limits are the server's
+ * own. */
 static uint32_t
 gather_pseudo(struct rr_nfs4_compound *c)
 {

@@ -3,7 +3,8 @@
 
 #include "base/checked.h"
 
-/* A reclaim moves the end away by this much, so that a client that has begun is not cut off halfway. */
+/* A reclaim delays the end of the grace period to this time from now, so that a client that has begun to
+ * reclaim can finish. */
 #define GRACE_STEP (5 * RR_SECOND)
 
 void
@@ -36,8 +37,9 @@ rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now)
 		grace->until = rr_min(until, grace->last);
 }
 
-/* RFC 8881, 18.51.3: "Once the client sends RECLAIM_COMPLETE, the server will not allow the client to do
- * subsequent reclaims ... and, if these are attempted, will return NFS4ERR_NO_GRACE." */
+/* Tells whether the client may reclaim. RFC 8881, 18.51.3: "Once the client sends RECLAIM_COMPLETE, the
+ * server will not allow the client to do subsequent reclaims ... and, if these are attempted, will return
+ * NFS4ERR_NO_GRACE." */
 nfsstat4
 rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known)
 {

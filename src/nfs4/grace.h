@@ -5,32 +5,35 @@
 #include "nfs4/client.h"
 
 /*
- * The time after a start in which clients reclaim what they held before: RFC 8881, section 8.4.2.1. Pure.
+ * The grace period: the time after a start in which clients reclaim what they held before: RFC 8881, section
+ * 8.4.2.1. The functions make no system call.
  */
 struct rr_nfs4_grace {
 	bool active;
-	bool ends;      /* nothing is reclaimed any more, but the records of those that did not come are still
-			   there */
-	uint64_t until; /* when it ends, where clients are missing */
-	uint64_t last;  /* and when at the latest, however many reclaims there are */
+	bool ends;      /* nothing can be reclaimed any more; records of missing clients still exist */
+	uint64_t until; /* the end, if clients have not come by then */
+	uint64_t last;  /* the latest end, however many reclaims there are */
 };
 
-/* expected: the stable records of the last start name a client. Without any, there is no grace. */
+/* Begins the grace period, if one is needed. expected: the stable records of the last start name a client;
+ * without such a client there is no grace period. */
 void rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t now, uint64_t lease);
-/* expected: one of them has not come yet. True: it begins to end just now; rr_nfs4_grace_end() is due when
- * the records of the clients that did not come have gone. */
+/* Looks whether the grace period is over. expected: a client that the records name has not come yet. True:
+ * the period begins to end just now; rr_nfs4_grace_end() is due when the records of the clients that did not
+ * come have gone. */
 bool rr_nfs4_grace_look(struct rr_nfs4_grace *grace, bool expected, uint64_t now);
 void rr_nfs4_grace_end(struct rr_nfs4_grace *grace);
-/* Something was reclaimed. */
+/* Delays the end after a client has reclaimed a state. */
 void rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now);
 
-/* Whether the client may reclaim: NFS4ERR_NO_GRACE, NFS4ERR_RECLAIM_BAD. known: the records name it. */
+/* Tells whether the client may reclaim: NFS4_OK, NFS4ERR_NO_GRACE or NFS4ERR_RECLAIM_BAD. known: the records
+ * name the client. */
 nfsstat4 rr_nfs4_grace_reclaim(
 	const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known);
-/* Whether the client may get something new: NFS4ERR_GRACE. */
+/* Tells whether the client may get a new state: NFS4_OK or NFS4ERR_GRACE. */
 nfsstat4 rr_nfs4_grace_grant(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client);
 
-/* RECLAIM_COMPLETE: NFS4ERR_COMPLETE_ALREADY. */
+/* Notes that the client sent RECLAIM_COMPLETE: NFS4_OK or NFS4ERR_COMPLETE_ALREADY. */
 nfsstat4 rr_nfs4_reclaim_complete(struct rr_nfs4_client *client);
 
 #endif

@@ -12,7 +12,8 @@ lock_is_owners(
 	       memcmp(state->owner, owner.data, owner.length) == 0;
 }
 
-/* A range of somebody else in the way: one of a courtesy client where there is no other. */
+/* Returns a range of another owner that conflicts with the span, and its *holder: a range of a courtesy
+ * client only if no other range conflicts. NULL: there is no conflict. */
 static const struct rr_nfs4_range *
 lock_in_the_way(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client,
 	struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write, struct rr_nfs4_state **holder)
@@ -92,10 +93,12 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
 	return state;
 }
 
-/* Ranges that a change may add: a range is cut in two, and another one is put between. Taken before the
- * change is made, and given back as far as it took fewer. */
+/* Ranges that a change may add: it may cut a range in two and put another range between. They are taken from
+ * the quota before the change, and given back if the change needed fewer. */
 enum { LOCK_ADDS = 2 };
 
+/* Gives back to the quota the ranges of `taken` that the change did not need. before: the number of ranges
+ * before the change. */
 static void
 lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 {
@@ -121,7 +124,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 		return NFS4ERR_SERVERFAULT;
 	rr_nfs4_wait_end(tables, state->client, &state->file->id,
 		(struct rpcrdma_bytes){ state->owner, state->owner_length });
-	/* A lock to write that became a lock to read. */
+	/* A lock to write may have become a lock to read, which lets waiting readers in. */
 	if (!write)
 		rr_nfs4_waits_look(tables, &state->file->id);
 	return NFS4_OK;

@@ -3,7 +3,7 @@
 #include "nfs4/gather.h"
 #include "nfs4/ops.h"
 
-/* An operation that has put its number, its status and the rest of its result into the stream. */
+/* Writes the result of GETATTR into the stream directly: number, status and attributes. */
 static uint32_t
 op_getattr_gathered(struct rr_nfs4_compound *c)
 {
@@ -29,7 +29,7 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }
 
-/* The argument of both begins with, and is, what is to be compared. */
+/* Compares the attributes for VERIFY and NVERIFY, whose arguments have the same form. */
 static nfsstat4
 op_verify_compare(struct rr_nfs4_compound *c)
 {

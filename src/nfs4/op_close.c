@@ -2,6 +2,7 @@
 /* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
 #include "nfs4/op_open.h"
 
+/* Completes OPEN_DOWNGRADE: the state gets its next seqid. */
 static uint32_t
 op_downgrade_finish(struct rr_nfs4_compound *c)
 {
@@ -16,6 +17,7 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* The storage has opened the file for the lower access: the state takes the new open. */
 static uint32_t
 op_downgrade_opened(struct rr_nfs4_compound *c)
 {
@@ -24,6 +26,8 @@ op_downgrade_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_downgrade_finish(c) : status;
 }
 
+/* Lowers the share of the open state in the tables, and keeps the earlier share for the case that the storage
+ * refuses. */
 static nfsstat4
 op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
 {
@@ -97,7 +101,8 @@ close_typed(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Where the filehandle is not the one that the file was opened by, the object is looked at. */
+/* Carries out CLOSE. The object is looked at only if the filehandle is not the filehandle by which the file
+ * was opened. */
 uint32_t
 rr_op_close(struct rr_nfs4_compound *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * COPY and CLONE within this server: RFC 7862, sections 15.2 and 15.13. A copy is always synchronous,
- * consecutive, and as short as the storage makes it: the client goes on from there.
+ * COPY and CLONE within this server: RFC 7862, sections 15.2 and 15.13. A copy is always synchronous and
+ * consecutive, and may end early where the storage stopped: the client goes on from there.
  */
 #include <string.h>
 
@@ -29,7 +29,7 @@ op_clone_done(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* The stateids of both files, and the types. */
+/* Checks the types of both files, and takes the opens of both stateids. */
 static nfsstat4
 copy_check(struct rr_nfs4_compound *c, const stateid4 *from, const stateid4 *to)
 {
@@ -44,6 +44,7 @@ copy_check(struct rr_nfs4_compound *c, const stateid4 *from, const stateid4 *to)
 	return status;
 }
 
+/* Prepares the copy from the saved filehandle to the current filehandle. */
 static struct rr_vfs_copy *
 copy_begin(struct rr_nfs4_compound *c, uint64_t from_offset, uint64_t to_offset, uint64_t length)
 {
@@ -63,8 +64,8 @@ copy_is_same(const struct rr_nfs4_compound *c)
 	return rr_nfs4_id_same(&c->saved.attributes.id, &c->current.attributes.id);
 }
 
-/* RFC 7862, 15.2.3: "If the source offset or the source offset plus count is greater than the size of the
- * source file, the operation MUST fail with NFS4ERR_INVAL." */
+/* Begins COPY when both files are known. RFC 7862, 15.2.3: "If the source offset or the source offset plus
+ * count is greater than the size of the source file, the operation MUST fail with NFS4ERR_INVAL." */
 static uint32_t
 copy_typed(struct rr_nfs4_compound *c)
 {
@@ -105,7 +106,7 @@ op_clone_typed(struct rr_nfs4_compound *c)
 		op_clone_done);
 }
 
-/* First the attributes of the source, then those of the target. */
+/* Reads the attributes of the target after those of the source. */
 static uint32_t
 copy_target(struct rr_nfs4_compound *c)
 {
@@ -115,6 +116,7 @@ copy_target(struct rr_nfs4_compound *c)
 					  : rr_nfs4_status(c->vfs_status);
 }
 
+/* Reads the attributes of the source, the saved filehandle. */
 static uint32_t
 copy_source(struct rr_nfs4_compound *c)
 {
@@ -123,7 +125,8 @@ copy_source(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->saved, copy_target);
 }
 
-/* From another server: RFC 7862, 15.2.3: "NFS4ERR_NOTSUPP" where inter-server copies are not supported. */
+/* Carries out COPY within this server. A copy from another server gets NFS4ERR_NOTSUPP: RFC 7862, 15.2.3, has
+ * this error where inter-server copies are not supported. */
 uint32_t
 rr_op_copy(struct rr_nfs4_compound *c)
 {
@@ -136,8 +139,8 @@ rr_op_clone(struct rr_nfs4_compound *c)
 	return copy_source(c);
 }
 
-/* OFFLOAD_STATUS and OFFLOAD_CANCEL, RFC 7862, sections 15.9 and 15.8: copies are over when they are
- * answered, so that no stateid names one that goes on. */
+/* Answers OFFLOAD_STATUS and OFFLOAD_CANCEL, RFC 7862, sections 15.9 and 15.8: each copy is over when it is
+ * answered, so no stateid names a copy under way. */
 uint32_t
 rr_op_offload(struct rr_nfs4_compound *c)
 {

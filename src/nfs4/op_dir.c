@@ -5,8 +5,8 @@
 #include "nfs4/attr.h"
 #include "nfs4/ops.h"
 
-/* A directory is wanted. RFC 8881, 15.1.2.8: NFS4ERR_NOTDIR; LOOKUP and OPEN alone tell symbolic links apart.
- */
+/* Returns the status of an operation that needs a directory. RFC 8881, 15.1.2.8: NFS4ERR_NOTDIR; only LOOKUP
+ * and OPEN answer differently for a symbolic link. */
 static uint32_t
 dir_status(enum rr_vfs_status status)
 {
@@ -34,7 +34,8 @@ op_create_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* RFC 8881, 18.4.3: types that CREATE does not make: "NFS4ERR_BADTYPE". */
+/* Sets the type of the object that CREATE makes. RFC 8881, 18.4.3: types that CREATE does not make:
+ * "NFS4ERR_BADTYPE". */
 static nfsstat4
 op_create_type(const createtype4 *type, struct rr_vfs_create *create)
 {
@@ -68,7 +69,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 		status = rr_nfs4_name(args->objname);
 	if (status == NFS4_OK)
 		status = rr_attr_get(&args->createattrs, c->args->minor, &create->set);
-	/* A size, also one that no file can have, is of regular files, which OPEN makes. */
+	/* Only regular files have a size, and OPEN makes those. */
 	if (status == NFS4ERR_FBIG || (status == NFS4_OK && create->set.mask & RR_VFS_SET_SIZE))
 		status = NFS4ERR_INVAL;
 	if (status != NFS4_OK)
@@ -95,8 +96,7 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.opremove.target);
 
-	/* A file whose opens are still to be reclaimed is not removed: its handle would no longer be
-	 * found. */
+	/* A file whose opens may still be reclaimed is not removed: its handle would no longer be found. */
 	if (status == NFS4_OK)
 		status = rr_nfs4_no_grace(c);
 	if (status != NFS4_OK)
@@ -158,8 +158,8 @@ rr_op_link(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.oplink.newname);
 
-	/* 18.9.3: "The existing file and the target directory ... If the object ... is a directory,
-	 * NFS4ERR_ISDIR" */
+	/* A directory of the pseudo root cannot be linked. 18.9.3: "The existing file and the target
+	 * directory ... If the object ... is a directory, NFS4ERR_ISDIR" */
 	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
 		status = NFS4ERR_ISDIR;
 	if (status != NFS4_OK)

@@ -4,6 +4,7 @@
 
 #include "nfs4/ops.h"
 
+/* Ends PUTFH; there is no current filehandle if the object is not there. */
 static uint32_t
 op_putfh_known(struct rr_nfs4_compound *c)
 {
@@ -13,8 +14,9 @@ op_putfh_known(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* The last name of the object has gone. The client that has it open goes on with it: RFC 8881, 18.25.3,
- * leaves it to the server what becomes of a file that is removed while it is open. */
+/* Handles the look at the object of PUTFH. If its last name has gone, the client that has it open goes on
+ * with it: RFC 8881, 18.25.3, leaves it to the server what becomes of a file that is removed while it is
+ * open. */
 static uint32_t
 op_putfh_looked(struct rr_nfs4_compound *c)
 {
@@ -33,8 +35,8 @@ op_putfh_looked(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_putfh_known);
 }
 
-/* Operations that compare the filehandle with that of a stateid, and look at the object only if these differ.
- */
+/* Tells whether the next operation compares the filehandle with that of a stateid, and looks at the object
+ * only if these differ: PUTFH then need not look at it. */
 static bool
 op_putfh_is_compared(const struct rr_nfs4_compound *c)
 {
@@ -48,6 +50,7 @@ op_putfh_is_compared(const struct rr_nfs4_compound *c)
 	}
 }
 
+/* Sets the current filehandle to a directory of the pseudo root. */
 static void
 op_set_pseudo(struct rr_nfs4_compound *c, uint32_t directory)
 {
@@ -88,8 +91,8 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	if (object.length == 0 || object.length > RR_VFS_HANDLE_MAX)
 		return NFS4ERR_BADHANDLE;
 	rr_nfs4_set_octets(&c->current, object);
-	/* A handle that is not for this caller is not looked at. The next operation finds that out: PUTFH has
-	 * no such error, but for the flavor. */
+	/* The object is not looked at if the caller may not use the handle. The next operation fails then: of
+	 * these errors PUTFH has only that of a wrong flavor. */
 	answer = rr_nfs4_ask(c, &c->current);
 	c->asked = answer == RR_GATE_OPEN ? c->index + 1 : 0;
 	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))
@@ -97,7 +100,8 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);
 }
 
-/* RFC 8881, 18.20.3: PUTPUBFH may mean the root: there is no public filehandle beside it. */
+/* Carries out PUTROOTFH and PUTPUBFH. RFC 8881, 18.20.3: the public filehandle may be the root; this server
+ * has no other. */
 uint32_t
 rr_op_putrootfh(struct rr_nfs4_compound *c)
 {

@@ -2,14 +2,16 @@
 /*
  * LOCK: RFC 8881, section 18.10.
  *
- * A lock is in the tables, where it stands against those of other clients, and in the storage, where local
- * programs see it. Each lock-owner has an open of its own there. Storage that has no locks is no obstacle.
+ * A lock is in the tables, where it stands against the locks of other clients, and in the storage, where
+ * local programs see it. Each lock-owner has its own open of the file in the storage. With storage that has
+ * no locks, the lock in the tables is enough.
  */
 #include <string.h>
 
 #include "nfs4/op_lock.h"
 
-/* RFC 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length, and type of lock". */
+/* Fills the answer to a refused lock. RFC 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length,
+ * and type of lock". */
 uint32_t
 rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
@@ -21,7 +23,7 @@ rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 	return NFS4ERR_DENIED;
 }
 
-/* Held by a local program: no client of ours, and an owner that no client has. */
+/* Describes a lock that a local program holds: the client ID is 0, and the owner "local". */
 static void
 lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *conflict)
 {
@@ -40,7 +42,7 @@ lock_owner(const struct rr_nfs4_state *state)
 	return (struct rpcrdma_bytes){ state->owner, state->owner_length };
 }
 
-/* A lock state that no answer has named goes again. The lock of the tables is held. */
+/* Ends the lock state that this LOCK has made and no answer has named. The lock of the tables is held. */
 static void
 lock_drop_made(struct rr_nfs4_compound *c)
 {
@@ -51,8 +53,8 @@ lock_drop_made(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(c->state);
 }
 
-/* A lock that the storage has granted and that the tables have no room for is given back; nobody waits for
- * that. */
+/* Refuses the LOCK after the storage has given back the lock that it had granted: the tables have another
+ * lock in the way. */
 static uint32_t
 lock_undone(struct rr_nfs4_compound *c)
 {
@@ -71,8 +73,8 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_lock *lock;
 
-	/* Storage that has no open for the owner has no locks; and local programs, whose offsets are signed,
-	 * have no locks so far up. */
+	/* Without an open for the owner the storage keeps no lock. Local programs, whose offsets are signed,
+	 * have no locks beyond INT64_MAX. */
 	if (!c->opened[1] || work->span.first > INT64_MAX) {
 		c->vfs_status = RR_VFS_OK;
 		return then(c);
@@ -85,7 +87,8 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 	return rr_nfs4_vfs(c, vfs->ops->lock(vfs, lock), then);
 }
 
-/* The storage has the lock: now the tables, where somebody may have been faster. */
+/* Enters the lock into the tables after the storage has granted it. Another client may have been faster: then
+ * the storage is asked to unlock. */
 static uint32_t
 lock_finish(struct rr_nfs4_compound *c)
 {
@@ -112,6 +115,7 @@ lock_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
+/* Handles the answer of the storage to the lock. */
 static uint32_t
 lock_locked(struct rr_nfs4_compound *c)
 {
@@ -129,7 +133,7 @@ lock_locked(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* The lock-owner has an open of its own, or none can be had. */
+/* Locks the range in the storage by the lock-owner's own open, if the storage could open the file. */
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
@@ -147,6 +151,7 @@ lock_opened(struct rr_nfs4_compound *c)
 	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }
 
+/* Opens the file for the lock-owner, unless an earlier LOCK has. */
 static uint32_t
 lock_open(struct rr_nfs4_compound *c)
 {
@@ -164,7 +169,7 @@ lock_open(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
 }
 
-/* The open that the lock belongs to allows it: RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
+/* Tells whether the open that the lock belongs to allows it: RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
 static nfsstat4
 lock_check_mode(const struct rr_nfs4_state *open, bool write)
 {
@@ -173,7 +178,7 @@ lock_check_mode(const struct rr_nfs4_state *open, bool write)
 	return open->access & wanted ? NFS4_OK : NFS4ERR_OPENMODE;
 }
 
-/* The lock state of a lock-owner that may be new. The lock of the tables is held. */
+/* Finds or makes the lock state of a lock-owner that may be new. The lock of the tables is held. */
 static nfsstat4
 lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -191,6 +196,7 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 	return *state ? NFS4_OK : NFS4ERR_DELAY;
 }
 
+/* Finds the lock state by the stateid of an earlier LOCK. */
 static nfsstat4
 lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -200,7 +206,7 @@ lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, st
 	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
 }
 
-/* Finds the lock state, and what stands in the way. The lock of the tables is held. */
+/* Finds the lock state, and a conflicting lock if there is one. The lock of the tables is held. */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {
@@ -228,8 +234,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	if (args->locktype == READW_LT || args->locktype == WRITEW_LT)
 		rr_nfs4_wait(state, work->span, work->write);
 	lock_drop_made(c);
-	/* 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" where a lock in the way keeps one from
-	 * coming back. */
+	/* 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" if a lock in the way keeps the reclaimed
+	 * lock from coming back. */
 	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
 }
 

@@ -4,23 +4,24 @@
 
 #include "nfs4/ops.h"
 
-/* An operation on a range: LOCK in op_lock.c, LOCKT and LOCKU in op_lockt.c. */
+/* The work of an operation on a range: LOCK in op_lock.c, LOCKT and LOCKU in op_lockt.c. */
 struct rr_lock_work {
 	struct rr_nfs4_span span;
 	bool write, made; /* made: the lock state did not exist before */
 	struct rr_nfs4_conflict conflict;
 };
 
-/* The work of an operation on the range; NFS4ERR_INVAL: there is no such range. */
+/* Makes the work of an operation on the range. NFS4ERR_INVAL: there is no such range; NFS4ERR_DELAY: no
+ * memory. */
 nfsstat4 rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write);
 
 bool rr_lock_is_write(nfs_lock_type4 type);
 
-/* NFS4ERR_DENIED, with the lock that is in the way. */
+/* Returns NFS4ERR_DENIED and fills `denied` with the lock that is in the way. */
 uint32_t rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied);
 
-/* Locks or unlocks the range in the storage, as the lock-owner's own open, c->opened[1]: without one, nothing
- * is to be done. */
+/* Locks or unlocks the range in the storage by the lock-owner's own open, c->opened[1], and goes on with
+ * `then`. If there is no such open, the storage is not asked. */
 uint32_t rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then);
 
 #endif

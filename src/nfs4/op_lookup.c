@@ -5,9 +5,9 @@
 #include "nfs4/ops.h"
 
 /*
- * A symbolic link where a directory is wanted is an error of its own. RFC 8881 says so of LOOKUP (18.13.3),
- * and has the error in the table of LOOKUPP (15.2), whose text names NFS4ERR_NOTDIR alone; Linux answers both
- * alike.
+ * Returns the error for an object that is no directory. A symbolic link has an error of its own: RFC 8881
+ * says so of LOOKUP (18.13.3). For LOOKUPP the table has that error (15.2), while the text names
+ * NFS4ERR_NOTDIR alone; Linux answers both operations alike.
  */
 static uint32_t
 lookup_not_directory(const struct rr_nfs4_compound *c)
@@ -15,6 +15,7 @@ lookup_not_directory(const struct rr_nfs4_compound *c)
 	return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
 }
 
+/* Returns the error of a lookup that the storage refused. */
 static uint32_t
 lookup_status(const struct rr_nfs4_compound *c)
 {
@@ -52,6 +53,7 @@ lookup_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->lookup_then);
 }
 
+/* Looks up the name in the current filehandle, after a look at its type. */
 static uint32_t
 lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
@@ -60,6 +62,7 @@ lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	return rr_nfs4_attributes(c, &c->current, lookup_typed);
 }
 
+/* Looks up the name in the current filehandle, which may be in the pseudo root. */
 static uint32_t
 lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
@@ -79,8 +82,8 @@ lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	return NFS4_OK;
 }
 
-/* From the pseudo root into an export. RFC 8881, 2.6.3.1.1.3: NFS4ERR_WRONGSEC "should be returned from the
- * LOOKUP". */
+/* Carries out LOOKUP. A step from the pseudo root into an export may find the wrong flavor: RFC 8881,
+ * 2.6.3.1.1.3: NFS4ERR_WRONGSEC "should be returned from the LOOKUP". */
 uint32_t
 rr_op_lookup(struct rr_nfs4_compound *c)
 {
@@ -92,7 +95,7 @@ rr_op_lookup(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* ---- the directory above ---- */
+/* ---- The directory above ---- */
 
 static bool
 op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
@@ -100,7 +103,7 @@ op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number;
 }
 
-/* The export that the current filehandle is the root of. */
+/* Returns the index of the export whose root is the current filehandle; the last export, if no other fits. */
 static uint32_t
 op_lookupp_export(struct rr_nfs4_compound *c)
 {
@@ -117,7 +120,8 @@ op_lookupp_export(struct rr_nfs4_compound *c)
 	return i;
 }
 
-/* Storage says that an export's root lies above itself; above that is the directory that names the export. */
+/* Completes the lookup of "..". The storage answers for the root of an export that the root lies above
+ * itself: then the directory above is in the pseudo root. */
 static uint32_t
 op_lookupp_done(struct rr_nfs4_compound *c)
 {
@@ -157,9 +161,10 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_lookupp_typed);
 }
 
-/* ---- flavors ---- */
+/* ---- Flavors ---- */
 
-/* RFC 8881, 18.29.3 and 18.45.3: "consumes the current filehandle": there is none after a success. */
+/* Fills the answer of SECINFO and SECINFO_NO_NAME. RFC 8881, 18.29.3 and 18.45.3: "consumes the current
+ * filehandle": there is no current filehandle after a success. */
 static uint32_t
 op_secinfo_answer(struct rr_nfs4_compound *c)
 {
@@ -192,7 +197,7 @@ rr_op_secinfo(struct rr_nfs4_compound *c)
 	return pseudo && status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
-/* Of the directory above, which must be there. */
+/* Answers with the flavors of the directory above, which was looked up. */
 static uint32_t
 op_secinfo_parent_done(struct rr_nfs4_compound *c)
 {

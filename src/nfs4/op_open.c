@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN: RFC 8881, section 18.16. From the arguments to the file, which is there or is made. */
+/* OPEN: RFC 8881, section 18.16: from the arguments to the file, which is found or made. */
 #include "nfs4/op_open.h"
 
 #include <string.h>
@@ -22,8 +22,9 @@ rr_open_check_share(uint32_t share_access, uint32_t share_deny)
 }
 
 /*
- * RFC 8881, 18.51.3: "If non-reclaim locking operations are done before the RECLAIM_COMPLETE, an
- * NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for reclaims behind it.
+ * Checks whether the grace period allows the claim. RFC 8881, 18.51.3: "If non-reclaim locking operations are
+ * done before the RECLAIM_COMPLETE, an NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for later
+ * reclaims.
  */
 static nfsstat4
 open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
@@ -55,7 +56,7 @@ open_looked_up(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status == RR_VFS_NOTDIR && c->current.attributes.type == RR_VFS_LINK)
 		return NFS4ERR_SYMLINK;
-	/* The name was there a moment ago, and has gone since: the client tries again. */
+	/* The name was there a moment ago and is gone now: the client tries again. */
 	if (c->vfs_status == RR_VFS_NOENT && work->unchecked)
 		return NFS4ERR_DELAY;
 	if (c->vfs_status != RR_VFS_OK)
@@ -78,14 +79,15 @@ open_look_up(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
 }
 
+/* Handles the answer of the storage to the creation of the file. */
 static uint32_t
 open_created(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_create *create = &c->vfs.create;
 	struct rr_nfs4_open_work *work = c->op_memory;
 
-	/* RFC 8881, 18.16.3: UNCHECKED4 opens what is there. The name is of what is no regular file: its type
-	 * says why it is not opened. */
+	/* RFC 8881, 18.16.3: UNCHECKED4 opens an existing file. Another object of that name is looked up,
+	 * too: its type then gives the error. */
 	if (c->vfs_status == RR_VFS_EXIST && work->unchecked)
 		return open_look_up(c);
 	if (c->vfs_status != RR_VFS_OK)
@@ -93,7 +95,7 @@ open_created(struct rr_nfs4_compound *c)
 	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
 	work->created = create->created;
 	work->applied = create->applied | (create->created && work->truncate ? RR_VFS_SET_SIZE : 0);
-	/* A client takes a directory that did not change for a file that was not made. */
+	/* A client that sees the directory unchanged believes that no file was made. */
 	if (create->created && work->cinfo.before == work->cinfo.after)
 		work->cinfo.before--;
 	rr_nfs4_set_fh(&c->current, &create->handle);
@@ -102,7 +104,7 @@ open_created(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, rr_open_file);
 }
 
-/* What is to be set, by the mode of the create. */
+/* Sets how the file is made and which attributes it gets, by the mode of the create. */
 static nfsstat4
 open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 {
@@ -142,8 +144,9 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	return status;
 }
 
-/* An existing file is truncated when it is open, and any other size of one is ignored. A new file gets any
- * size: the storage makes it with that, and an existing file is looked up instead. */
+/* Makes the file. An existing file is cut to size 0 later, when it is open; any other size is ignored for an
+ * existing file. A new file gets the size at once: so the storage makes the file only if it is new, and else
+ * the file is looked up. */
 static uint32_t
 open_create(struct rr_nfs4_compound *c)
 {
@@ -165,7 +168,7 @@ open_create(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
 }
 
-/* The file is named by the current filehandle, a directory, and a name. */
+/* Looks up or makes the file: the current filehandle is a directory, and the claim has the name. */
 static uint32_t
 open_typed(struct rr_nfs4_compound *c)
 {
@@ -199,7 +202,7 @@ open_found(struct rr_nfs4_compound *c)
 	return c->vfs_status == RR_VFS_OK ? rr_open_file(c) : rr_nfs4_status(c->vfs_status);
 }
 
-/* The file is the current filehandle: nothing can be made there. */
+/* Opens the file of the current filehandle; a create is refused, as it needs a name. */
 static uint32_t
 open_by_handle(struct rr_nfs4_compound *c)
 {
@@ -210,7 +213,8 @@ open_by_handle(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, open_found);
 }
 
-/* The delegation that the claim names is the client's; id: of that file. The lock of the tables is held. */
+/* Checks that the client has the delegation that the claim names; id: the file that it must be of, or NULL.
+ * The lock of the tables is held. */
 nfsstat4
 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 {
@@ -227,7 +231,7 @@ rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 				 : status;
 }
 
-/* Before the file is found. */
+/* Checks the delegation before the file is found. */
 static nfsstat4
 open_check_delegation(struct rr_nfs4_compound *c)
 {
@@ -263,8 +267,8 @@ rr_op_open(struct rr_nfs4_compound *c)
 	case CLAIM_DELEG_CUR_FH:
 		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_handle(c) : status;
-	/* Delegations do not outlive the client that they were given to: there is no such delegation to be
-	 * reclaimed. Section 15.2 has no NFS4ERR_NOTSUPP for OPEN. */
+	/* A delegation ends with the client that has it, so there is no delegation to be reclaimed. Section
+	 * 15.2 has no NFS4ERR_NOTSUPP for OPEN. */
 	case CLAIM_DELEGATE_PREV:
 	case CLAIM_DELEG_PREV_FH: return NFS4ERR_RECLAIM_BAD;
 	}

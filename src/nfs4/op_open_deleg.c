@@ -2,8 +2,8 @@
 /*
  * The delegation that comes with an OPEN: RFC 8881, sections 10.4 and 18.16.
  *
- * It stands in the tables first, so that whoever writes from then on meets it; then the storage is asked for
- * a lease, so that local programs meet it, too. Storage that gives no lease gives no delegation.
+ * It is entered into the tables first, so that any later writer meets it; then the storage is asked for a
+ * lease, so that local programs meet it, too. Storage that gives no lease gives no delegation.
  */
 #include "nfs4/op_open.h"
 
@@ -13,7 +13,7 @@ deleg_is_reclaimed(const OPEN4args *args)
 	return args->claim.claim == CLAIM_PREVIOUS && args->claim.u.delegate_type == OPEN_DELEGATE_READ;
 }
 
-/* Whether the OPEN may have one; if not, why. */
+/* Tells whether the OPEN may get a delegation; *why: the reason if not. */
 static bool
 deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 {
@@ -27,8 +27,8 @@ deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 	case OPEN4_SHARE_ACCESS_WANT_CANCEL: *why = WND4_CANCELLED; return false;
 	case OPEN4_SHARE_ACCESS_WANT_WRITE_DELEG: *why = WND4_WRITE_DELEG_NOT_SUPP_FTYPE; return false;
 	}
-	/* Not asked for, and soon to be recalled: a new file is about to be written to, and a share that
-	 * denies something is there for others that come. */
+	/* A delegation that the client did not ask for and that would soon be recalled is not given: a new
+	 * file is about to be written to, and a share that denies something expects other clients. */
 	if (want == OPEN4_SHARE_ACCESS_WANT_NO_PREFERENCE &&
 		(args->openhow.opentype == OPEN4_CREATE || args->share_deny != OPEN4_SHARE_DENY_NONE))
 		return false;
@@ -37,7 +37,7 @@ deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 	return rr_open_access(args->share_access) == OPEN4_SHARE_ACCESS_READ;
 }
 
-/* Something local is about to change the file. */
+/* Recalls the delegation: a local program is about to change the file, and its lease breaks. */
 static void
 deleg_broken(void *ctx)
 {
@@ -51,8 +51,8 @@ deleg_broken(void *ctx)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* A delegation that was reclaimed stays the client's until it returns it; any other is not given. The lock
- * of the tables is held. */
+/* Handles a delegation for which the storage gave no lease. A reclaimed delegation stays the client's until
+ * the client returns it; any other delegation is withdrawn. The lock of the tables is held. */
 static void
 deleg_fail(struct rr_nfs4_compound *c)
 {
@@ -67,6 +67,7 @@ deleg_fail(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(state);
 }
 
+/* Handles the answer of the storage to the lease, and completes the OPEN. */
 static uint32_t
 deleg_leased(struct rr_nfs4_compound *c)
 {
@@ -82,7 +83,8 @@ deleg_leased(struct rr_nfs4_compound *c)
 	return rr_open_finish(c);
 }
 
-/* The open that the lease belongs to is the delegation's, as that may outlive the OPEN. */
+/* Asks for the lease after the delegation's own open of the file. The lease belongs to that open, as the
+ * delegation may outlive the OPEN. */
 static uint32_t
 deleg_opened(struct rr_nfs4_compound *c)
 {
@@ -151,8 +153,8 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
 }
 
-/* "in the event the server does not return a delegation, it MUST return a delegation type of
- * OPEN_DELEGATE_NONE_EXT", where the client said what it wants. */
+/* Says why there is no delegation, if the client said what it wants: "in the event the server does not return
+ * a delegation, it MUST return a delegation type of OPEN_DELEGATE_NONE_EXT". */
 static void
 deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *delegation)
 {
@@ -162,7 +164,7 @@ deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *dele
 	delegation->u.od_whynone.ond_why = why;
 }
 
-/* The entry of an access control list allows nothing: the client asks the server, by ACCESS. */
+/* The permissions of a delegation stay empty, so that the client asks the server by ACCESS. */
 void
 rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 {

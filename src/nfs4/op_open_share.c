@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN from the file on: RFC 8881, section 18.16. */
+/* The second part of OPEN, when the file is known: RFC 8881, section 18.16. */
 #include <string.h>
 
 #include "nfs4/op_open.h"
@@ -17,7 +17,7 @@ rr_open_undo(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 }
 
-/* The attributes that were set, and those that hold the verifier of an exclusive create. */
+/* Lists the attributes that were set, and those that hold the verifier of an exclusive create. */
 static nfsstat4
 open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 {
@@ -41,7 +41,7 @@ open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 	return NFS4_OK;
 }
 
-/* The open is the client's. */
+/* Completes the OPEN: fills its result, and lets go of the state. */
 uint32_t
 rr_open_finish(struct rr_nfs4_compound *c)
 {
@@ -74,6 +74,7 @@ open_truncated(struct rr_nfs4_compound *c)
 	return rr_open_delegate(c);
 }
 
+/* Cuts an existing file to size 0 if the OPEN asks for that, then goes on with the delegation. */
 static uint32_t
 open_truncate(struct rr_nfs4_compound *c)
 {
@@ -115,6 +116,7 @@ rr_open_take(struct rr_nfs4_compound *c)
 	return NFS4ERR_DELAY;
 }
 
+/* Handles the answer of the storage to the open. */
 static uint32_t
 open_opened(struct rr_nfs4_compound *c)
 {
@@ -123,7 +125,7 @@ open_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? open_truncate(c) : status;
 }
 
-/* A share that the owner has already needs no other open: what that allows is not asked for again. */
+/* Tells whether the owner already has this share: then the file is not opened again. */
 bool
 rr_open_is_enough(const struct rr_nfs4_reserved *reserved)
 {
@@ -148,8 +150,9 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 }
 
 /*
- * RFC 8881, 10.4: delegations of others end before the file is open for writing, or denied to them. By
- * CLAIM_DELEGATE_CUR the client opens what it has a delegation of. The lock of the tables is held.
+ * Checks delegations of the file. RFC 8881, 10.4: delegations of other clients end before the file is opened
+ * for writing, or denied to them. With CLAIM_DELEGATE_CUR the client opens a file of which it has a
+ * delegation. The lock of the tables is held.
  */
 static nfsstat4
 open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
@@ -193,7 +196,7 @@ rr_open_file(struct rr_nfs4_compound *c)
 		return status;
 	work->id = c->current.attributes.id;
 	tables = rr_nfs4_lock_tables(c->server);
-	/* An open that a share reservation refuses recalls nothing. */
+	/* The share is reserved first: an OPEN that a share reservation refuses recalls no delegation. */
 	status = rr_nfs4_share(tables, c->client, &share, &work->reserved);
 	if (status == NFS4_OK) {
 		status = open_meet_delegations(c, tables);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* READ and READLINK: RFC 8881, sections 18.22 and 18.24. Their data is placed as RFC 8267, section 6.1 says.
- */
+/* READ and READLINK: RFC 8881, sections 18.22 and 18.24. RFC 8267, section 6.1, says how their data is
+ * placed. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -8,12 +8,13 @@
 #include "nfs4/ops.h"
 
 /*
- * Octets that a READ has when memory is short; and those of its result beside the data: number, status, eof,
- * length.
+ * READ_SHORT: octets that a READ gets when memory is short. READ_BESIDE: octets of the result beside the
+ * data: number, status, eof, length. READ_MAX: the most octets of a READ.
  */
 enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
 
-/* How many results before this one have been, or might have been, placed: RFC 8267, 6.4.1. */
+/* Returns the number of results before this operation that were, or could have been, placed: RFC 8267,
+ * 6.4.1. */
 static uint32_t
 read_place(const struct rr_nfs4_compound *c)
 {
@@ -24,7 +25,7 @@ read_place(const struct rr_nfs4_compound *c)
 	return place;
 }
 
-/* Octets of data that the reply can convey: in a Write chunk of its own, or with all the rest. */
+/* Returns the octets of data that the reply can convey: in a Write chunk of its own, or in the stream. */
 static uint32_t
 read_room(const struct rr_nfs4_compound *c)
 {
@@ -37,8 +38,8 @@ read_room(const struct rr_nfs4_compound *c)
 	return (uint32_t)rr_min(room, request->stream_room);
 }
 
-/* One buffer serves all READs of a compound: the first one that has data takes it, large enough for those
- * behind it. */
+/* Returns the size of the buffer to take: all READs of a compound share a buffer, which the first READ with
+ * data takes, large enough for the READs behind it. */
 static uint32_t
 read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -51,6 +52,7 @@ read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 	return (uint32_t)rr_min(wanted, size > READ_MAX ? size : READ_MAX);
 }
 
+/* Returns memory for the data of the READ, as the storage asks for it; NULL: there is too little. */
 static void *
 read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -73,6 +75,7 @@ read_memory(struct rr_vfs_read *read, uint32_t size)
 
 static uint32_t read_begin(struct rr_nfs4_compound *c);
 
+/* Begins the READ again when the pool has memory. */
 static void
 read_wake(struct rr_pool_waiter *waiter)
 {
@@ -81,7 +84,8 @@ read_wake(struct rr_pool_waiter *waiter)
 	c->resume(c, read_begin(c));
 }
 
-/* No memory for as much as was asked for: less will do; and for that little, others give some back. */
+/* Goes on when there is no memory for the octets asked for: with fewer octets, or, if even these find no
+ * memory, when other calls have given some back. */
 static uint32_t
 read_without_memory(struct rr_nfs4_compound *c)
 {
@@ -157,6 +161,7 @@ rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), read_asked);
 }
 
+/* Answers a READ that reads no octet. */
 static uint32_t
 read_nothing(struct rr_nfs4_compound *c)
 {
@@ -196,10 +201,11 @@ rr_op_read(struct rr_nfs4_compound *c)
 	const READ4args *args = &c->op->u.opread;
 
 	c->read_size = (uint32_t)rr_min(rr_min(args->count, READ_MAX), read_room(c));
-	/* A client that leaves no room would ask for ever. */
+	/* A client that leaves no room for data would ask again for ever. */
 	if (args->count > 0 && c->read_size == 0)
 		return NFS4ERR_REP_TOO_BIG;
-	/* The open says what the file is, where the filehandle is the one that it was opened by. */
+	/* If the filehandle is that by which the file was opened, the open says that the file is regular: its
+	 * attributes are not needed. */
 	if (!c->current.known && args->count > 0 && args->offset <= INT64_MAX &&
 		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_READ, 0) == NFS4_OK &&
 		c->opened[0])
@@ -212,15 +218,15 @@ op_readlink_done(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs_readlink *readlink = &c->vfs.readlink;
 
-	/* RFC 8881, 18.24.3: "The operation ... NFS4ERR_WRONG_TYPE" for what is no link. */
+	/* RFC 8881, 18.24.3: "The operation ... NFS4ERR_WRONG_TYPE" for an object that is no link. */
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	c->res.u.opreadlink.u.resok4.link = (struct rpcrdma_bytes){ readlink->target, readlink->length };
 	return NFS4_OK;
 }
 
-/* The text is an item, and stays where it is until the reply was sent: in the arena, from its beginning on.
- */
+/* Carries out READLINK. The text is an item, so it stays at its place until the reply is sent: c->arena_end
+ * keeps the end of the arena for it. */
 uint32_t
 rr_op_readlink(struct rr_nfs4_compound *c)
 {

@@ -1,23 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * READ_PLUS: RFC 7862, section 15.10: a hole, or the data up to the next one. A client asks on from there.
+ * READ_PLUS: RFC 7862, section 15.10. The answer is a hole, or the data up to the next hole; the client asks
+ * on from there.
  *
- * RFC 8267, 6.1 has no item of READ_PLUS: its data is never in a Write chunk, but in the stream, which over
+ * RFC 8267, 6.1, has no item for READ_PLUS: its data is never in a Write chunk, but in the stream, which over
  * RDMA may be a Reply chunk.
  */
 #include "base/checked.h"
 #include "nfs4/ops.h"
 
-/* Number, status, eof, count, content, offset, length. */
+/* PLUS_HEAD: octets of number, status, eof, count, content, offset and length. */
 enum { PLUS_HEAD = 8 + 4 + 4 + 4 + 8 + 8, PLUS_DATA_MAX = 24 << 10 };
 
 struct plus_work {
-	uint64_t end; /* of what was asked for */
+	uint64_t end; /* of the octets asked for */
 	uint8_t *data;
 	uint32_t size;
 };
 
-/* A hole that reaches the end of the file may be longer than the file: it is not made to be. */
+/* Answers with a hole that ends at `until`, or at the end of what was asked for. A hole never reaches beyond
+ * the end of the file. */
 static uint32_t
 plus_hole(struct rr_nfs4_compound *c, uint64_t until)
 {
@@ -37,6 +39,7 @@ plus_hole(struct rr_nfs4_compound *c, uint64_t until)
 	return NFS4_OK;
 }
 
+/* Answers with the data that the storage has read. */
 static uint32_t
 plus_read(struct rr_nfs4_compound *c)
 {
@@ -57,6 +60,7 @@ plus_read(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Reads the data from the offset asked for up to work->end. */
 static uint32_t
 plus_data(struct rr_nfs4_compound *c)
 {
@@ -71,7 +75,7 @@ plus_data(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), plus_read);
 }
 
-/* The data ends at the next hole. */
+/* Handles the answer of the storage where the next hole is: the data ends there. */
 static uint32_t
 plus_found_hole(struct rr_nfs4_compound *c)
 {
@@ -82,6 +86,7 @@ plus_found_hole(struct rr_nfs4_compound *c)
 	return plus_data(c);
 }
 
+/* Asks the storage for the next data or the next hole. */
 static uint32_t
 plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 {
@@ -94,7 +99,7 @@ plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), then);
 }
 
-/* Storage that knows no holes has data alone. */
+/* Handles the answer of the storage where the next data is. Storage that knows no holes has data alone. */
 static uint32_t
 plus_found_data(struct rr_nfs4_compound *c)
 {
@@ -107,6 +112,7 @@ plus_found_data(struct rr_nfs4_compound *c)
 	return plus_seek(c, false, plus_found_hole);
 }
 
+/* Answers a READ_PLUS that reads no octet. */
 static uint32_t
 plus_nothing(struct rr_nfs4_compound *c)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until one does not fit.
+ * READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until an entry does not
+ * fit.
  *
- * A cookie is the position behind its entry. 0, 1 and 2 have no entry (18.23.3: cookies 1 and 2 are
- * reserved): those of the storage go over two higher.
+ * A cookie is the position behind its entry. 0, 1 and 2 belong to no entry (18.23.3: cookies 1 and 2 are
+ * reserved), so a cookie is a position of the storage plus 2.
  */
 #include <string.h>
 
@@ -18,10 +19,10 @@ struct readdir_work {
 	uint32_t maxcount, count; /* octets of READDIR4resok; entries */
 	uint8_t *begin;           /* of READDIR4resok */
 	bool full;
-	nfsstat4 failed; /* of the first entry whose attributes cannot be had, without rdattr_error */
+	nfsstat4 failed; /* status of the first entry whose attributes cannot be had, without rdattr_error */
 };
 
-/* An entry goes into the reply as a whole, or, where it does not fit, not at all. */
+/* Writes an entry into the reply. False: the entry does not fit, and nothing is written. */
 static bool
 readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cookie, struct rpcrdma_bytes name,
 	const struct rr_attr_source *source)
@@ -50,7 +51,8 @@ readdir_is_dot(struct rpcrdma_bytes name)
 	return (name.length == 1 && text[0] == '.') || (name.length == 2 && text[0] == '.' && text[1] == '.');
 }
 
-/* An entry whose attributes cannot be had has rdattr_error, where that was asked for, and none else. */
+/* Takes an entry from the storage. If its attributes cannot be had, it gets rdattr_error alone, provided that
+ * the client asked for that. */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
@@ -76,7 +78,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
 	memset(&lost.mask, 0, sizeof(lost.mask));
 	/* 18.23.3: "If the client does not request the attribute, the server has no choice but to return
-	 * failure for the entire READDIR operation." An object that is gone is no entry any more. */
+	 * failure for the entire READDIR operation." An object that is gone meanwhile is left out. */
 	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
 		work->failed = rr_nfs4_status(entry->status);
 		return work->failed == NFS4_OK;
@@ -88,7 +90,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	return taken;
 }
 
-/* Number, status and verifier are there in front of the entries; behind them comes the end of the list. */
+/* Ends the list of entries. Number, status and verifier stand in front of the entries already. */
 static uint32_t
 readdir_finish(struct rr_nfs4_compound *c, bool eof)
 {
@@ -114,7 +116,7 @@ readdir_done(struct rr_nfs4_compound *c)
 	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
 }
 
-/* A directory above the exports: a position is the index of an entry. */
+/* Lists a directory above the exports; here a position is the index of an entry. */
 static uint32_t
 readdir_pseudo(struct rr_nfs4_compound *c)
 {
@@ -144,7 +146,7 @@ readdir_pseudo(struct rr_nfs4_compound *c)
 	return readdir_finish(c, true);
 }
 
-/* Attributes that a list of names and numbers has already. */
+/* Tells whether the client asks for attributes that a list of names and numbers does not have. */
 static bool
 readdir_wants_attributes(const struct rr_attr_mask *mask)
 {
@@ -183,8 +185,8 @@ readdir_gathered(struct rr_nfs4_compound *c)
 }
 
 /*
- * The verifier is always zero, as positions of the storage stay what they are when a directory changes; no
- * other was ever given: NFS4ERR_NOT_SAME. 18.23.3: cookies 1 and 2 are never returned.
+ * Carries out READDIR. The verifier is always zero, as positions of the storage stay valid when a directory
+ * changes; a client with another verifier gets NFS4ERR_NOT_SAME. 18.23.3: cookies 1 and 2 are never returned.
  */
 uint32_t
 rr_op_readdir(struct rr_nfs4_compound *c)
@@ -202,8 +204,8 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 		return NFS4ERR_BAD_COOKIE;
 	if (memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
 		return NFS4ERR_NOT_SAME;
-	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok: an empty list does not
-	 * fit. */
+	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok: here even an empty list
+	 * does not fit. */
 	work->maxcount = (uint32_t)rr_min(args->maxcount, rr_nfs4_room(c) > 8 ? rr_nfs4_room(c) - 8 : 0);
 	if (work->maxcount < sizeof(verifier4) + READDIR_END)
 		return NFS4ERR_TOOSMALL;

@@ -5,10 +5,10 @@
 #include "base/checked.h"
 #include "nfs4/ops.h"
 
-/* Octets of the result of SEQUENCE, number and status among them. */
+/* Octets of the result of SEQUENCE, with its number and status. */
 enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
 
-/* Octets of the call, those in chunks among them. */
+/* Returns the octets of the call, with those in chunks. */
 static uint32_t
 sequence_call_size(const struct rpcrdma_request *request)
 {
@@ -20,7 +20,8 @@ sequence_call_size(const struct rpcrdma_request *request)
 	return (uint32_t)rr_min(size, UINT32_MAX);
 }
 
-/* The octets are copied while the lock is held: the slot may be used again after that. */
+/* Answers with the reply that the slot has cached. The octets are copied while the lock is held, as the slot
+ * may be used again after that. */
 static nfsstat4
 sequence_replay(struct rr_nfs4_compound *c)
 {
@@ -37,10 +38,13 @@ sequence_replay(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* How often a retry looks whether the call that it repeats has ended, and for how long. */
+/* The time between two looks of a retry whether the call that it repeats has ended, and the time after which
+ * the retry gives up. */
 #define SEQUENCE_LOOK_EVERY (5 * RR_MILLISECOND)
 #define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
 
+/* Takes the call's slot, or finds the cached reply. NFS4ERR_DELAY with RR_NFS4_UNDER_WAY: the call is a retry
+ * of a call that has not ended. */
 static nfsstat4
 sequence_try(struct rr_nfs4_compound *c)
 {
@@ -63,9 +67,9 @@ sequence_try(struct rr_nfs4_compound *c)
 }
 
 /*
- * RFC 8881, 2.10.6.2: of a retry of a call that has not ended, the replier may answer NFS4ERR_DELAY, for
- * which clients wait many seconds; or it waits for the call. That may be another thread's, so the retry looks
- * again and again.
+ * Begins the COMPOUND when it has its slot. RFC 8881, 2.10.6.2: for a retry of a call that has not ended, the
+ * replier may answer NFS4ERR_DELAY, after which clients wait many seconds; or it waits for the call. The call
+ * may run in another thread, so the retry looks for its end again and again.
  */
 static uint32_t
 sequence_go_on(struct rr_nfs4_compound *c)

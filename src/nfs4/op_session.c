@@ -12,8 +12,8 @@ enum {
 			 EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
 };
 
-/* RFC 8881, 18.35.3: "If they are, the server MUST reject the operation with NFS4ERR_INVAL", of undefined
- * bits. RFC 7862, 14.1 defines one more. */
+/* Checks the flags and the protection that EXCHANGE_ID asks for. RFC 8881, 18.35.3: "If they are, the server
+ * MUST reject the operation with NFS4ERR_INVAL", of undefined bits. RFC 7862, 14.1, defines another flag. */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
@@ -23,7 +23,7 @@ op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args
 		return NFS4ERR_INVAL;
 	switch (args->eia_state_protect.spa_how) {
 	case SP4_NONE: return NFS4_OK;
-	/* Needs RPCSEC_GSS with integrity, which nobody can have here. */
+	/* SP4_MACH_CRED needs RPCSEC_GSS with integrity, which this server does not have. */
 	case SP4_MACH_CRED: return NFS4ERR_INVAL;
 	case SP4_SSV: return NFS4ERR_ENCR_ALG_UNSUPP;
 	}
@@ -43,7 +43,8 @@ op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *clie
 	if (client->phase != RR_NFS4_UNCONFIRMED)
 		ok->eir_flags |= EXCHGID4_FLAG_CONFIRMED_R;
 	ok->eir_state_protect.spr_how = SP4_NONE;
-	/* 2.10.4: the same at all addresses and after a restart, and different from all other servers. */
+	/* 2.10.4: the identity is the same at all addresses and after a restart, and different from that of
+	 * all other servers. */
 	ok->eir_server_owner.so_major_id = identity;
 	ok->eir_server_scope = identity;
 	if (!implementation)
@@ -80,10 +81,11 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* What one message can carry, both ways. */
+/* The most octets and operations of a message, in both directions, and the limits of a session. */
 enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
 
-/* The lock of the tables is held. */
+/* Prepares for callbacks over the connection of this request, if it is bound to the backchannel of the
+ * session. The lock of the tables is held. */
 static void
 session_way_back(struct rr_nfs4_compound *c, const sessionid4 id)
 {
@@ -190,9 +192,10 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* RFC 8881, 18.51.4: "If it is done a second time, the error NFS4ERR_COMPLETE_ALREADY will result." With
- * rca_one_fs, of a file system that did not migrate, "the operation returns NFS4_OK and is otherwise
- * ignored"; but for clients that send nothing else, which are not kept from their locks for ever. */
+/* Completes RECLAIM_COMPLETE. RFC 8881, 18.51.4: "If it is done a second time, the error
+ * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, of a file system that did not migrate, "the
+ * operation returns NFS4_OK and is otherwise ignored"; except that a client which sends nothing else may lock
+ * from then on. */
 static uint32_t
 op_reclaim_finish(struct rr_nfs4_compound *c)
 {
@@ -213,9 +216,9 @@ op_reclaim_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* From now on the client may reclaim its opens and locks after a restart of the server, which then knows
- * this client from its record alone. The lock of the tables is held. True: the record is to be written
- * first. */
+/* Asks for the client's record on the disk: from RECLAIM_COMPLETE on the client may reclaim its opens and
+ * locks after a restart of the server, which then knows the client by this record alone. True: the record is
+ * to be written first. The lock of the tables is held. */
 static bool
 op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 {
@@ -229,7 +232,7 @@ op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 		client->record = rr_nfs4_record_new(records, client);
 	if (client->record && client->record->phase == RR_NFS4_RECORD_PRESENT)
 		return false;
-	/* No memory; or another call has it written just now. */
+	/* There is no memory, or another call has the record written just now. */
 	if (!client->record || client->record->phase != RR_NFS4_RECORD_ABSENT) {
 		*status = NFS4ERR_DELAY;
 		return false;
@@ -257,8 +260,9 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_reclaim_finish(c) : status;
 }
 
-/* RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state protection ...; the
- * server returns NFS4ERR_INVAL in that case." No client of this server has that. */
+/* Refuses SET_SSV. RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state
+ * protection ...; the server returns NFS4ERR_INVAL in that case." This server grants that protection to no
+ * client. */
 uint32_t
 rr_op_set_ssv(struct rr_nfs4_compound *c)
 {

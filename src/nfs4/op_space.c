@@ -38,8 +38,8 @@ space_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->deallocate(vfs, space), space_done);
 }
 
-/* RFC 7862, 15.1.3 and 15.4.3: a length of 0, and a range that no file can have: "NFS4ERR_INVAL",
- * "NFS4ERR_FBIG". */
+/* Carries out ALLOCATE and DEALLOCATE. RFC 7862, 15.1.3 and 15.4.3: a length of 0 is "NFS4ERR_INVAL", and a
+ * range that no file can have is "NFS4ERR_FBIG". */
 uint32_t
 rr_op_allocate(struct rr_nfs4_compound *c)
 {
@@ -92,7 +92,8 @@ op_seek_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), op_seek_done);
 }
 
-/* RFC 7862, 15.11.3: "If sa_what is not ... NFS4ERR_UNION_NOTSUPP"; beyond the end: NFS4ERR_NXIO. */
+/* Carries out SEEK. RFC 7862, 15.11.3: "If sa_what is not ... NFS4ERR_UNION_NOTSUPP"; an offset beyond the
+ * end gets NFS4ERR_NXIO. */
 uint32_t
 rr_op_seek(struct rr_nfs4_compound *c)
 {
@@ -118,8 +119,8 @@ op_advise_typed(struct rr_nfs4_compound *c)
 		       : status;
 }
 
-/* RFC 7862, 15.5.3: the hints that are followed come back: there are none, and the page cache reads ahead
- * anyway. */
+/* Carries out IO_ADVISE. RFC 7862, 15.5.3: the result lists the hints that the server follows. The list is
+ * empty: the page cache reads ahead without hints. */
 uint32_t
 rr_op_io_advise(struct rr_nfs4_compound *c)
 {

@@ -74,7 +74,7 @@ rr_op_write(struct rr_nfs4_compound *c)
 
 	if (args->offset > (uint64_t)INT64_MAX - args->data.length)
 		return NFS4ERR_FBIG;
-	/* As for READ. */
+	/* As for READ: the open says that the file is regular. */
 	if (!c->current.known &&
 		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_WRITE, 0) == NFS4_OK &&
 		c->opened[0])
@@ -117,8 +117,8 @@ rr_op_commit(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_commit_typed);
 }
 
-/* RFC 8881, 18.30.3: "On either success or failure of the operation, the server will return the attrsset
- * bitmask". */
+/* Writes the result of SETATTR. RFC 8881, 18.30.3: "On either success or failure of the operation, the server
+ * will return the attrsset bitmask". */
 static uint32_t
 op_setattr_done(struct rr_nfs4_compound *c)
 {
@@ -126,7 +126,7 @@ op_setattr_done(struct rr_nfs4_compound *c)
 	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
 	nfsstat4 status = rr_nfs4_status_for(OP_SETATTR, rr_nfs4_status(c->vfs_status));
 
-	/* A failure has this result, too, which the loop would put the status alone for. */
+	/* A failure has this result, too; compound.c would write the status alone. */
 	rpcrdma_put_u32(&c->writer, OP_SETATTR);
 	rpcrdma_put_u32(&c->writer, status);
 	rr_attr_put_mask(&c->writer, &set);
@@ -145,7 +145,7 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	/* The size of what is no file. Section 15.2 has no NFS4ERR_ISDIR for SETATTR. */
+	/* Only regular files have a size to be set. Section 15.2 has no NFS4ERR_ISDIR for SETATTR. */
 	if (access != 0 && c->current.attributes.type != RR_VFS_FILE)
 		return NFS4ERR_INVAL;
 	status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, access, 0);
@@ -162,7 +162,7 @@ rr_op_setattr(struct rr_nfs4_compound *c)
 {
 	nfsstat4 status = rr_attr_get(&c->op->u.opsetattr.obj_attributes, c->args->minor, &c->set);
 
-	/* RFC 8275, 4.2: mode_umask is for objects that are made. */
+	/* RFC 8275, 4.2: mode_umask is only for objects that are being made. */
 	if (status == NFS4_OK && c->set.mask & RR_VFS_SET_UMASK)
 		status = NFS4ERR_INVAL;
 	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_setattr_typed) : status;

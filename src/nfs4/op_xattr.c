@@ -7,7 +7,7 @@
 
 enum { XATTR_VALUE_MAX = 28 << 10 };
 
-/* RFC 8276, 8.4: a name of no octet, or with a zero octet, is no name. */
+/* Checks a name. RFC 8276, 8.4: a name must not be empty or have a zero octet. */
 static nfsstat4
 xattr_name(xattrkey4 name)
 {
@@ -16,7 +16,8 @@ xattr_name(xattrkey4 name)
 	return name.length > RR_VFS_NAME_MAX ? NFS4ERR_NAMETOOLONG : NFS4_OK;
 }
 
-/* RFC 8276, 8.4.1: extended attributes are of regular files and directories. */
+/* Returns the status of an operation on an extended attribute. RFC 8276, 8.4.1: only regular files and
+ * directories have extended attributes. */
 static nfsstat4
 xattr_status(enum rr_vfs_status status)
 {
@@ -87,7 +88,7 @@ rr_op_setxattr(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	xattr = xattr_begin(c, args->sxa_key);
-	/* The storage only reads it. */
+	/* The pointer loses its const here; the storage only reads the value. */
 	memcpy(&xattr->value, &args->sxa_value.data, sizeof(xattr->value));
 	xattr->size = args->sxa_value.length;
 	xattr->how = hows[args->sxa_option];
@@ -115,8 +116,8 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
 }
 
-/* RFC 8276, 8.4.3: the cookie is the number of names that were listed; maxcount counts all of
- * LISTXATTRS4resok. */
+/* Fills the list of names. RFC 8276, 8.4.3: the cookie is the number of names listed so far; maxcount counts
+ * all of LISTXATTRS4resok. */
 static uint32_t
 op_listxattrs_done(struct rr_nfs4_compound *c)
 {

@@ -5,10 +5,10 @@
 #include "nfs4/attr.h"
 
 /*
- * All operations by number. The size is the most that a result can have, number and status among it; it
- * counts for operations that change something, which are refused before they do where their result may not
- * fit. An operation without a function is OPTIONAL and not supported, or belongs to version 4.0, which is not
- * served: NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
+ * All operations by number. The size is the most octets that a result can have, with its number and status.
+ * The size counts for operations that change something: such an operation is refused before it does so if its
+ * result may not fit. An operation without a function is OPTIONAL and not supported, or belongs to version
+ * 4.0, which is not served: NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
  */
 
 enum {
@@ -122,7 +122,7 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_DEALLOCATE] = { rr_op_deallocate, FH | VFS | CHANGES, OPS_STATUS, .pseudo = NFS4ERR_WRONG_TYPE },
 	[OP_IO_ADVISE] = { rr_op_io_advise, FH | VFS, OPS_STATUS + OPS_BITMAP, .pseudo = NFS4ERR_ISDIR },
-	/* The stateid decides; RFC 7862, 11.2 has no NFS4ERR_NOFILEHANDLE for them. */
+	/* The stateid alone decides; RFC 7862, 11.2 has no NFS4ERR_NOFILEHANDLE for these operations. */
 	[OP_OFFLOAD_CANCEL] = { rr_op_offload, 0, OPS_STATUS },
 	[OP_OFFLOAD_STATUS] = { rr_op_offload, 0, OPS_STATUS },
 	[OP_READ_PLUS] = { rr_op_read_plus, FH | VFS, 0, ops_read_plus_estimate, .pseudo = NFS4ERR_ISDIR },
@@ -137,8 +137,8 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 };
 
-/* Data that is not sent from where it lies is in the stream: results beyond those that may be items, and all
- * of them under a flavor that lets nothing be placed. */
+/* Adds up the most octets that the results can have in the stream. Data of READ and READLINK is in the stream
+ * for results beyond those that may be items, and for all results under a flavor that forbids placing. */
 uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
@@ -155,7 +155,7 @@ rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 			size += RR_VFS_TARGET_MAX + 1;
 		if (op->argop == OP_READ && ++reads > by_reference)
 			size += op->u.opread.count + 3;
-		/* A retry brings what was cached, whatever is asked for now. */
+		/* A retry gets the cached reply, whatever it asks for now. */
 		if (op->argop == OP_SEQUENCE)
 			size = size < 4096 + 512 && op->u.opsequence.sa_cachethis ? 4096 + 512 : size;
 	}

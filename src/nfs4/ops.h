@@ -4,7 +4,7 @@
 
 #include "nfs4/compound.h"
 
-/* The first steps of all operations: each answers c->op with c->res. */
+/* The first steps of all operations: each reads c->op and fills c->res. */
 rr_nfs4_step rr_op_access, rr_op_close, rr_op_commit, rr_op_create, rr_op_delegreturn, rr_op_getattr,
 	rr_op_getfh, rr_op_link, rr_op_lock, rr_op_lockt, rr_op_locku, rr_op_lookup, rr_op_lookupp,
 	rr_op_nverify, rr_op_open, rr_op_open_downgrade, rr_op_putfh, rr_op_putrootfh, rr_op_read,

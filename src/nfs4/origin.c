@@ -3,11 +3,13 @@
 
 #include <string.h>
 
-/* The clients of an address may have that many times as much beyond the least as they leave. */
+/* The clients of an address together may have, beyond their least parts, at most this many times the amount
+ * that stays free. */
 enum { ORIGIN_TIMES = 3 };
 
 /* ---- Addresses ---- */
 
+/* Returns the entry of the peer's address, made if it is not there yet; NULL: no memory. */
 static struct rr_nfs4_address *
 origin_address(struct rr_list *addresses, const struct rr_env *env, const char *peer)
 {
@@ -31,6 +33,7 @@ origin_address(struct rr_list *addresses, const struct rr_env *env, const char *
 	return address;
 }
 
+/* Frees the address if no connection and no client refers to it. */
 static void
 origin_address_leave(struct rr_nfs4_address *address)
 {
@@ -137,7 +140,7 @@ rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_
 
 /* ---- Quotas ---- */
 
-/* A client with so much can work: two files, open and locked, one of them delegated, and a session of eight
+/* A client with these amounts can work: it has two files, open and locked, one of them delegated, and a session of eight
  * slots with replies of 4096 octets. */
 static const uint64_t origin_needs[RR_NFS4_QUANTITIES] = {
 	[RR_NFS4_STATES] = 4,
@@ -165,6 +168,7 @@ rr_nfs4_quota_init(struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint
 	quota->free = max - quota->least * clients;
 }
 
+/* Returns the part of what a client holds that is beyond its least part. */
 static uint64_t
 origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
 {

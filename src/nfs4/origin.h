@@ -7,16 +7,18 @@
 #include "base/list.h"
 
 /*
- * The origins of clients, and how much clients of one address may have. Pure, like client.h.
+ * The origins of clients, and how much the clients of an address may hold. The functions make no system call.
  *
- * The origin of a client is the connection of its EXCHANGE_ID, or, once that has ended, all such connections
- * of its address together. Where the table of clients is full, a newcomer takes the place of a client of the
- * address with the most, and there of the connection with the most (client.c).
+ * The origin of a client is the connection of its EXCHANGE_ID. When that connection has ended, the client
+ * belongs to the origin `lost` of its address, together with all clients of ended connections. If the table
+ * of clients is full, a newcomer takes the place of a client of the address with the most clients, and there
+ * of the connection with the most clients (client.c).
  *
- * Of what clients hold, each quantity has a quota. Half of it is divided among as many clients as there can
- * be: each has its part in any case. The other half goes to those that want more: a client may have as much
- * of it as is still free, and the clients of one address three times as much together. There can be no more
- * clients than half of each quota is enough for, see rr_nfs4_quota_clients().
+ * Each quantity that clients hold has a quota. Half of the quota is divided into equal parts for as many
+ * clients as there can be, so that each client is sure of its part. The other half goes to the clients that
+ * want more: a client may have as much of it as is still free, and the clients of an address together three
+ * times as much. There can be no more clients than half of each quota is enough for, see
+ * rr_nfs4_quota_clients().
  */
 enum rr_nfs4_quantity {
 	RR_NFS4_STATES, /* opens and lock-owners */
@@ -31,8 +33,8 @@ struct rr_nfs4_client;
 
 struct rr_nfs4_quota {
 	enum rr_nfs4_quantity what;
-	uint64_t least; /* that each client may have */
-	uint64_t free;  /* of the half for more than that */
+	uint64_t least; /* the part that each client is sure of */
+	uint64_t free;  /* what is left of the half that may be held beyond the least */
 };
 
 struct rr_nfs4_address;
@@ -46,14 +48,14 @@ struct rr_nfs4_origin {
 struct rr_nfs4_address {
 	struct rr_list link; /* in all addresses */
 	const struct rr_env *env;
-	uint32_t origins; /* connections */
+	uint32_t origins; /* number of connections */
 	uint32_t clients;
-	struct rr_nfs4_origin lost;        /* of connections that have ended */
-	uint64_t more[RR_NFS4_QUANTITIES]; /* what its clients have beyond the least */
+	struct rr_nfs4_origin lost;        /* clients of connections that have ended */
+	uint64_t more[RR_NFS4_QUANTITIES]; /* what the clients hold beyond the least */
 	char name[RR_HOST_NAME];
 };
 
-/* Of a client. */
+/* What a client holds of each quantity. */
 struct rr_nfs4_holding {
 	struct rr_list link;
 	struct rr_nfs4_origin *origin;
@@ -62,37 +64,37 @@ struct rr_nfs4_holding {
 
 void rr_nfs4_origin_init(struct rr_nfs4_origin *origin);
 
-/* The connection comes from peer, an address as text. True without effect where it has an address already;
- * false: no memory. addresses: a list of all. */
+/* Sets the address of the connection; peer: the address as text; addresses: the list of all. True, without
+ * effect, if the connection has an address already. False: no memory. */
 bool rr_nfs4_origin_join(
 	struct rr_list *addresses, const struct rr_env *env, struct rr_nfs4_origin *origin, const char *peer);
 
-/* The connection has ended; its clients stay. */
+/* Handles the end of the connection: its clients stay, with their address alone. */
 void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);
 
-/* A client comes, or comes by another connection than before; it goes. */
+/* Enter a client under the connection that it came by, and remove it. */
 void rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 void rr_nfs4_origin_leave(struct rr_nfs4_holding *holding);
 
-/* A client whose connection has ended came by this one. */
+/* Moves a client whose connection has ended to this connection, by which it came again. */
 void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 
-/* Whether a newcomer of origin may take the place of a client that came from there. idle: that client loses
+/* Tells whether a newcomer of `origin` may take the place of the client of `holding`. idle: that client loses
  * nothing by it. */
 bool rr_nfs4_origin_yields(
 	const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle);
 
-/* Whether the client of a is to go before that of b. */
+/* Tells whether the client of a is to go before the client of b. */
 bool rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_holding *b);
 
-/* For how many clients half of max is enough, at most clients: each can work with its part, even where all
- * others take what they can. */
+/* Returns the number of clients that half of max is enough for, at most `clients`: each of them can work with
+ * its part, even if all others take as much as they can. */
 uint32_t rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
 void rr_nfs4_quota_init(
 	struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
-/* The client has so much more. False: it may not. */
+/* Takes an amount of the quota for the client. False: the client may not have that much more. */
 bool rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
 void rr_nfs4_quota_give(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
 

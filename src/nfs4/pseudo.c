@@ -7,12 +7,13 @@
 
 #include "base/endian.h"
 
-/* The octets of a handle: four that no provider's handle begins with, and the number of the directory. */
+/* The octets of a handle: four that no handle of the storage begins with, and the number of the directory. */
 static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
 
 enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
 
-/* Numbers come from paths, so that they stay what they are when the exports change: FNV-1a. */
+/* Returns the number of a directory, made from its path by FNV-1a, so that it stays the same when the exports
+ * change. */
 static uint64_t
 pseudo_number(uint64_t parent, struct rpcrdma_bytes name)
 {
@@ -49,7 +50,7 @@ pseudo_add(struct rr_pseudo *pseudo, uint32_t parent, struct rpcrdma_bytes name)
 	return pseudo->count++;
 }
 
-/* Whether the directory has entries. */
+/* Tells whether the directory has entries. */
 static bool
 pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
 {
@@ -60,7 +61,8 @@ pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
 	return false;
 }
 
-/* False: the export lies in another one, or has one below it, or there are too many. */
+/* Adds an export to the tree. False: the export lies in another export, or has another export below it, or
+ * there are too many entries. */
 static bool
 pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 {
@@ -82,7 +84,7 @@ pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 	return true;
 }
 
-/* The export that is named "/"; export_count: there is none. */
+/* Returns the number of the export that is named "/"; export_count: there is no such export. */
 static uint32_t
 pseudo_root_export(const struct rr_vfs *vfs)
 {
@@ -177,7 +179,8 @@ rr_pseudo_attributes(const struct rr_pseudo *pseudo, uint32_t directory, struct 
 	for (uint32_t i = 1; i < pseudo->count; i++) {
 		if (pseudo->entries[i].parent == directory) {
 			attributes->links++;
-			/* The entries decide: another list of exports is another directory. */
+			/* The sum changes with the list of exports, as another list of exports is another
+			 * content. */
 			attributes->change += pseudo->entries[i].number;
 		}
 	}

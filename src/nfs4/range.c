@@ -12,8 +12,8 @@ rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span)
 		return false;
 	if (length == UINT64_MAX)
 		return true;
-	/* RFC 8881, 18.10.3: NFS4ERR_INVAL where "the sum of length and offset exceeds NFS4_UINT64_MAX", also
-	 * if the last octet would be one that there is. */
+	/* RFC 8881, 18.10.3: NFS4ERR_INVAL if "the sum of length and offset exceeds NFS4_UINT64_MAX", even if
+	 * the last octet of the range would exist. */
 	if (length > UINT64_MAX - offset)
 		return false;
 	span->last = offset + (length - 1);
@@ -36,7 +36,8 @@ range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
 	return range;
 }
 
-/* Takes span out of the list. spare is used where span cuts a range in two; returns what is left of it. */
+/* Takes span out of the list. If span cuts a range in two, spare becomes the second part and NULL is
+ * returned; else spare is returned. */
 static struct rr_nfs4_range *
 range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span,
 	struct rr_nfs4_range *spare)
@@ -70,7 +71,7 @@ range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs
 	return spare;
 }
 
-/* Makes one of range and the next one, where they are of one type and touch. */
+/* Merges range with the range behind it, if both are of the same type and touch. */
 static bool
 range_merge(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_range *range)
 {
@@ -86,6 +87,7 @@ range_merge(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_n
 	return true;
 }
 
+/* Puts the range at its place in the list, and merges it with its neighbours. */
 static void
 range_insert(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_range *range)
 {

@@ -8,12 +8,13 @@
 #include "base/env.h"
 
 /*
- * The byte ranges that one owner has locked in one file: RFC 8881, sections 9.2 and 9.3, with the semantics
- * of POSIX: a lock replaces, splits and merges what the same owner has there. Pure.
+ * The byte ranges that a lock-owner has locked in a file: RFC 8881, sections 9.2 and 9.3, with the semantics
+ * of POSIX: a lock replaces, splits and merges the ranges of the same owner. The functions make no system
+ * call.
  */
 
-/* From first to last, both included: no lock has no octet, and the last octet of a file has no end behind it.
- */
+/* The octets from first to last, both included: so a span has at least an octet, and can reach the last octet
+ * that an offset can name. */
 struct rr_nfs4_span {
 	uint64_t first, last;
 };
@@ -24,27 +25,28 @@ struct rr_nfs4_range {
 	bool write;
 };
 
-/* Ordered by offset; ranges do not overlap, and those of one type do not touch. */
+/* The ranges of an owner, ordered by offset. Ranges do not overlap, and ranges of the same type do not
+ * touch. */
 struct rr_nfs4_ranges {
 	struct rr_nfs4_range *first;
 	uint32_t count;
 };
 
-/* RFC 8881, 18.10.3: a length of NFS4_UINT64_MAX locks to the end of the file. False, which is NFS4ERR_INVAL:
- * no octet, or a range that goes beyond the last one. */
+/* Makes a span. RFC 8881, 18.10.3: a length of NFS4_UINT64_MAX locks to the end of the file. False, which is
+ * NFS4ERR_INVAL: the length is 0, or the range goes beyond the last octet. */
 bool rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span);
-/* The length on the wire. */
+/* Returns the length of the span as it is sent. */
 uint64_t rr_nfs4_span_length(struct rr_nfs4_span span);
 
-/* Whether unlocking span makes two ranges of a single one. */
+/* Tells whether unlocking span would cut a range in two. */
 bool rr_nfs4_range_is_cut(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span);
 
-/* Both change nothing where they fail: -RPCRDMA_ERR_NOMEM. */
+/* Lock and unlock a span. If a function fails with -RPCRDMA_ERR_NOMEM, it changes nothing. */
 int rr_nfs4_range_lock(
 	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write);
 int rr_nfs4_range_unlock(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span);
 
-/* The first range that keeps another owner from locking span; NULL where there is none. */
+/* Returns the first range that keeps another owner from locking span; NULL: there is no such range. */
 const struct rr_nfs4_range *rr_nfs4_range_conflict(
 	const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span, bool write);
 

@@ -19,6 +19,7 @@ rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writ
 	return conflict ? NFS4ERR_DELAY : NFS4_OK;
 }
 
+/* Runs the operation itself. */
 static uint32_t
 recall_run(struct rr_nfs4_compound *c)
 {
@@ -26,7 +27,8 @@ recall_run(struct rr_nfs4_compound *c)
 	return c->operation->run(c);
 }
 
-/* What cannot be looked at: the operation itself says why. */
+/* Recalls the delegations of the object that was looked at, then goes on with `then`. If the look has failed,
+ * the operation itself will find the same error. */
 static uint32_t
 recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_step *then)
 {
@@ -50,7 +52,8 @@ recall_saved(struct rr_nfs4_compound *c)
 	return recall_found(c, &c->saved.attributes.id, recall_run);
 }
 
-/* Looks at the entry of a directory, if it may be one. */
+/* Looks up a name in the directory and goes on with `looked`; with `otherwise`, if the directory or the name
+ * cannot be looked at. */
 static uint32_t
 recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, component4 name,
 	rr_nfs4_step *looked, rr_nfs4_step *otherwise)
@@ -72,12 +75,14 @@ recall_looked(struct rr_nfs4_compound *c)
 	return recall_found(c, &c->vfs.lookup.attributes.id, recall_run);
 }
 
+/* Looks for the object that a RENAME would replace. */
 static uint32_t
 recall_target(struct rr_nfs4_compound *c)
 {
 	return recall_look(c, &c->current, c->op->u.oprename.newname, recall_looked, recall_run);
 }
 
+/* Recalls the delegations of the object that is renamed, then looks for the object that it replaces. */
 static uint32_t
 recall_renamed(struct rr_nfs4_compound *c)
 {

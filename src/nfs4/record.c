@@ -7,8 +7,8 @@
 
 enum record_event { RECORD_WANT, RECORD_UNWANT, RECORD_DONE, RECORD_FAILED, RECORD_EVENTS };
 
-/* One action on the disk ends before the next begins for the same record. After a write that failed, the
- * file may be there or not: it is removed where the record is no longer wanted. */
+/* An action on the disk ends before the next action begins for the same record. After a write that failed,
+ * the file may be there or not: it is removed if the record is no longer wanted. */
 static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD_EVENTS] = {
 	[RR_NFS4_RECORD_ABSENT] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT,
 		RR_NFS4_RECORD_ABSENT },
@@ -18,14 +18,15 @@ static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD
 		RR_NFS4_RECORD_REMOVING, RR_NFS4_RECORD_REMOVING },
 	[RR_NFS4_RECORD_PRESENT] = { RR_NFS4_RECORD_PRESENT, RR_NFS4_RECORD_REMOVING, RR_NFS4_RECORD_PRESENT,
 		RR_NFS4_RECORD_PRESENT },
-	/* What cannot be removed is not tried again before the next start. */
+	/* A removal that failed is not tried again before the next start. */
 	[RR_NFS4_RECORD_REMOVING] = { RR_NFS4_RECORD_REMOVING_WANTED, RR_NFS4_RECORD_REMOVING,
 		RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT },
 	[RR_NFS4_RECORD_REMOVING_WANTED] = { RR_NFS4_RECORD_REMOVING_WANTED, RR_NFS4_RECORD_REMOVING,
 		RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING },
 };
 
-/* The disk has something to do as soon as a phase begins that is only left by its doing it. */
+/* Moves the record to its next phase. If that phase is one that only the disk ends, the record is put on the
+ * list of the disk. */
 static void
 record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
 {
@@ -125,6 +126,7 @@ rr_nfs4_records_next(struct rr_nfs4_records *records)
 	return rr_container(link, struct rr_nfs4_record, todo);
 }
 
+/* Frees the record if it is neither on the disk nor of a client. */
 static void
 record_look(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
 {
@@ -147,7 +149,8 @@ rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *rec
 	record_look(records, record);
 }
 
-/* The same owner, and the same principal: another one's claims are not believed. */
+/* Tells whether the record is of this client: the owner and the principal are the same. A claim of another
+ * principal is not believed. */
 static bool
 record_is_of(const struct rr_nfs4_record *record, const struct rr_nfs4_client *client)
 {

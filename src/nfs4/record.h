@@ -5,74 +5,76 @@
 #include "nfs4/record_file.h"
 
 /*
- * Which clients are to be recorded, and what is under way for that. Pure, like client.h: what is to be done
- * with the disk is handed out by rr_nfs4_records_next(), done by a thread without the lock of the tables, and
- * reported by rr_nfs4_record_done().
+ * The records of clients, and what the disk still has to do for them. No function here calls the system:
+ * rr_nfs4_records_next() hands out a record to be written or removed, a thread does that without the lock of
+ * the tables, and rr_nfs4_record_done() takes the report.
  *
- * Who owns what: the table owns the records. A client points to its record until it leaves; the record goes
- * when its file has gone, or with the table.
+ * Ownership: the table owns the records. A client points to its record until the client leaves; the record
+ * goes when its file has gone, or with the table.
  */
 
 enum rr_nfs4_record_phase {
 	RR_NFS4_RECORD_ABSENT,
 	RR_NFS4_RECORD_WRITING,
-	RR_NFS4_RECORD_WRITING_UNWANTED, /* to be removed when it is written */
+	RR_NFS4_RECORD_WRITING_UNWANTED, /* to be removed when it has been written */
 	RR_NFS4_RECORD_PRESENT,
 	RR_NFS4_RECORD_REMOVING,
-	RR_NFS4_RECORD_REMOVING_WANTED, /* to be written when it is removed */
+	RR_NFS4_RECORD_REMOVING_WANTED, /* to be written when it has been removed */
 	RR_NFS4_RECORD_PHASES
 };
 
 struct rr_nfs4_records;
 
+/* A record says that a client may have opens and locks, so that the client can reclaim them. */
 struct rr_nfs4_record {
-	struct rr_list link; /* in the table's list of all */
-	struct rr_list todo; /* in its list of those that have something to do with the disk */
+	struct rr_list link; /* in the table's list of all records */
+	struct rr_list todo; /* in the table's list of records that the disk is to be changed for */
 	enum rr_nfs4_record_phase phase;
 	struct rr_nfs4_recorded recorded;
-	struct rr_nfs4_client *client; /* of this start, which points to it; or NULL */
-	bool may_come;                 /* of the last start: its client may come back and reclaim */
+	struct rr_nfs4_client *client; /* of this start, which points to the record; or NULL */
+	bool may_come; /* the record is of the last start: its client may come back and reclaim */
 	uint8_t owner[];
 };
 
 struct rr_nfs4_records {
 	const struct rr_env *env;
-	bool kept; /* false: there is no place for records, and none are made */
+	bool kept; /* false: there is no place for records, and no records are made */
 	bool ends; /* the server ends: records stay as they are */
 	struct rr_list all, todo;
 	uint32_t count, max;
-	uint64_t name; /* of the last record */
+	uint64_t name; /* name of the last record's file */
 };
 
 void rr_nfs4_records_init(struct rr_nfs4_records *records, const struct rr_env *env, uint32_t max);
 void rr_nfs4_records_free(struct rr_nfs4_records *records);
 
-/* A record of the last start. Errors: NOMEM. */
+/* Adds a record of the last start. Errors: NOMEM. */
 int rr_nfs4_records_add(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded);
 
-/* A record for a client, which is not written yet; NULL: no memory, or too many. */
+/* Makes a record for a client, not written yet; NULL: no memory, or too many records. */
 struct rr_nfs4_record *rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client);
 
-/* It is to be on the disk, or not. */
+/* Says whether the record is to be on the disk. */
 void rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool wanted);
 
-/* The next record that the disk is to be changed for: to be written, or to be removed, as its phase says;
- * NULL: none. */
+/* Returns the next record to be written or removed, as its phase says; NULL: there is no such record. */
 struct rr_nfs4_record *rr_nfs4_records_next(struct rr_nfs4_records *records);
 
-/* That has been done, or failed. A record that is on the disk no more, and that no client has, is freed. */
+/* Reports that the record was written or removed; done false: that failed. A record that is neither on the
+ * disk nor of a client is freed. */
 void rr_nfs4_record_done(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool done);
 
-/* No client points to the record any more. */
+/* Parts the record from its client, which goes; the record is to be removed. */
 void rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *record);
 
-/* Whether a client of the last start may come back as this one. */
+/* Tells whether the records of the last start name this client. */
 bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
-/* It has come back, or time is over for all (client NULL): its records of the last start are to go. */
+/* Removes the records of the last start that name the client, which has come back; client NULL: all of them,
+ * as the time to come back is over. */
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
-/* Owners of the last start that have not come back. */
+/* Returns the number of owners of the last start that have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
-/* Whether a record of the last start is still to be removed. */
+/* Tells whether a record of the last start is still to be removed. */
 bool rr_nfs4_records_removing(const struct rr_nfs4_records *records);
 
 #endif

@@ -22,7 +22,7 @@ struct rr_nfs4_record_dir {
 	int fd;
 };
 
-/* What a file has: mark, flavor, user, length of the owner, the owner, and the CRC-32C of all that. */
+/* A file has: mark, flavor, user, length of the owner, the owner, and the CRC-32C of all these. */
 enum {
 	FILE_MARK = 0x72723401,
 	FILE_HEAD = 16,
@@ -31,7 +31,7 @@ enum {
 	FILE_NAME_MAX = FILE_NAME + sizeof(".new")
 };
 
-/* Beside the records: the server's identity. */
+/* The name of the file with the server's identity, beside the records. */
 #define FILE_IDENTITY "identity"
 
 static void
@@ -40,7 +40,7 @@ file_name(uint64_t name, const char *end, char text[FILE_NAME_MAX])
 	snprintf(text, FILE_NAME_MAX, "%016llx%s", (unsigned long long)name, end);
 }
 
-/* Each directory on the way, like mkdir -p. */
+/* Makes the directory and each directory above it, like mkdir -p. */
 static int
 record_make_directory(const char *path, struct rr_text *text)
 {
@@ -99,8 +99,9 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 	rr_free(dir->env, dir);
 }
 
-/* ---- reading ---- */
+/* ---- Reading ---- */
 
+/* Reads the octets of a file into `recorded`. False: they are no record. */
 static bool
 file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded)
 {
@@ -118,7 +119,7 @@ file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded
 	return true;
 }
 
-/* One octet more than the largest file has, so that a larger one is seen. */
+/* Reads a file. data has an octet more than the largest file, so that a larger file is noticed. */
 static bool
 file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[FILE_MAX + 1],
 	struct rr_nfs4_recorded *recorded)
@@ -131,6 +132,7 @@ file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[F
 	return got >= 0 && file_parse(data, (size_t)got, recorded);
 }
 
+/* Hands the record of a file to take(). A file that was not finished is removed. */
 static int
 file_take(const struct rr_nfs4_record_dir *dir, const char *name,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx)
@@ -176,9 +178,10 @@ rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	return error;
 }
 
-/* ---- writing ---- */
+/* ---- Writing ---- */
 
-/* Under another name first: the file is there as a whole, and on the disk, or not at all. */
+/* Writes a file under the name `fresh`, syncs it and renames it: so the file is on the disk as a whole or not
+ * at all. */
 static bool
 file_put(const struct rr_nfs4_record_dir *dir, const char *name, const char *fresh, const void *data,
 	size_t length)
@@ -210,6 +213,7 @@ rr_nfs4_record_dir_identity(
 		text, -RPCRDMA_ERR_SYSTEM, "the server's identity cannot be kept: %s", strerror(errno));
 }
 
+/* Writes the octets of a record's file to data, and returns their number. */
 static size_t
 file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 {

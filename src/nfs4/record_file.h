@@ -6,43 +6,45 @@
 #include "nfs4/client.h"
 
 /*
- * A directory with a file for each client that may have opens or locks: what a server knows of its clients
- * when it starts again. RFC 8881, section 8.4.2.1.
+ * A directory with a file for each client that may have opens or locks: a server that starts again knows its
+ * clients by these files. RFC 8881, section 8.4.2.1.
  *
- * Plain files, as a record is written once in the life of a client and never changed, and no two depend on
- * each other: a file is written under another name, synced, renamed, and its directory synced, so that a
- * record is there as a whole or not at all. A data base would bring a log of its own for that.
+ * The files are plain, as a record is written once in the life of a client and never changed, and records do
+ * not depend on each other: a file is written under another name, synced, renamed, and its directory synced,
+ * so that a record is there as a whole or not at all. A data base would bring a log of its own for that.
  */
 struct rr_nfs4_record_dir;
 
 /* A client as its record has it. */
 struct rr_nfs4_recorded {
-	uint64_t name; /* of the file: no two records of a directory have the same */
+	uint64_t name; /* of the file: different for all records of a directory */
 	struct rr_nfs4_principal principal;
 	struct rpcrdma_bytes owner;
 };
 
 /*
- * Makes the directory where there is none (mode 0700), and locks it against other servers. Errors: NOMEM;
+ * Makes the directory if it is not there (mode 0700), and locks it against other servers. Errors: NOMEM;
  * SYSTEM with text.
  */
 int rr_nfs4_record_dir_open(
 	const struct rr_env *env, const char *path, struct rr_nfs4_record_dir **dir, struct rr_text *text);
-/* dir may be NULL. */
+/* Unlocks the directory. dir may be NULL. */
 void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
 
 enum { RR_NFS4_IDENTITY = 16 };
 
-/* Random octets that are kept in the directory: made once, the same ever after. Errors: SYSTEM with text. */
+/* Reads the random octets that are the server's identity; they are made once and kept in the directory.
+ * Errors: SYSTEM with text. */
 int rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text);
 
-/* take() gets each record; what is none is left alone but for a warning, and what a crash left half written
- * is removed. Errors: what take() returned; SYSTEM with text. */
+/* Gives each record to take(). A file that is no record is left alone, with a warning; a file that a crash
+ * left half written is removed. Errors: what take() returned; SYSTEM with text. */
 int rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx, struct rr_text *text);
 
-/* Both from any thread: true where it is on the disk. Of removing, a record that is not there is removed. */
+/* Write and remove a record; any thread may call them. True: the change is on the disk. A record that is not
+ * there counts as removed. */
 bool rr_nfs4_record_write(struct rr_nfs4_record_dir *dir, const struct rr_nfs4_recorded *recorded);
 bool rr_nfs4_record_remove(struct rr_nfs4_record_dir *dir, uint64_t name);
 

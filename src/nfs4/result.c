@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/result.h"
 
-/* The stream between two marked items goes over as it is; an item goes by reference where the writer has room
- * for it, and into the stream where not. The length word in front of an item is written with it. */
+/* Writes the encoded results. The stream between two marked items goes over as it is. An item goes by
+ * reference if the writer has room for it, and else into the stream. rpcrdma_put_item() writes the length
+ * word of the item, so that of the stream is left out. */
 static void
 result_put_operations(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_message *message)
 {

@@ -6,8 +6,8 @@
 #include "ulb/nfs42.h"
 
 /*
- * The result of a COMPOUND, encoded operation by operation as they end: its size is known before the next one
- * is executed, and a copy of it is what a session keeps for retries.
+ * The result of a COMPOUND, encoded operation by operation as they end: so its size is known before the next
+ * operation is executed, and a session can keep a copy of it for retries.
  */
 struct rr_nfs4_result {
 	nfsstat4 status;
@@ -16,22 +16,22 @@ struct rr_nfs4_result {
 	/* The operations' results, and the marked items that are not in the stream. */
 	struct rpcrdma_message message;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
-	/* Instead of all of that: a reply that was given before. */
+	/* A reply that was given before, in place of all the members above. */
 	bool replay;
 	COMPOUND4res replayed;
 };
 
-/* The codec for struct rpcrdma_procedure. */
+/* Writes a struct rr_nfs4_result. The function is the codec in struct rpcrdma_procedure. */
 void rr_nfs4_put_result(struct rpcrdma_xdr_writer *writer, const void *value);
 
-/* Octets of the COMPOUND4res, those of its items among them. */
+/* Returns the octets of the COMPOUND4res, with those of its items. */
 uint32_t rr_nfs4_result_size(const struct rr_nfs4_result *result);
 
-/* The COMPOUND4res, items in their places, into memory of rr_nfs4_result_size() octets. */
+/* Writes the COMPOUND4res, with the items in their places, into memory of rr_nfs4_result_size() octets. */
 bool rr_nfs4_result_copy(const struct rr_nfs4_result *result, void *memory, uint32_t size);
 
-/* Makes result the one that is encoded in length octets, which stay where they are; false: no memory in
- * arena. */
+/* Makes result a reply that was given before, from its encoded octets, which stay where they are. False: no
+ * memory in arena. */
 bool rr_nfs4_result_replay(
 	struct rr_nfs4_result *result, const void *octets, uint32_t length, struct rpcrdma_arena *arena);
 

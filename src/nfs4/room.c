@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How large the reply to a COMPOUND is, and how large it may become. */
+/* This file computes how large the reply to a COMPOUND is, and how large it may become. */
 #include "base/checked.h"
 #include "nfs4/compound.h"
 
-/* What stands in front of the operations, but for the tag. */
+/* Octets in front of the operations, without the tag. */
 enum { ROOM_FIXED = 12 };
 
 uint32_t
@@ -23,7 +23,7 @@ room_is_last(const struct rr_nfs4_compound *c)
 	return c->index + 1 >= c->args->count;
 }
 
-/* Behind the operation, there is to be room for another one that fails. */
+/* Checks whether the reply may have `size` octets; room for a further operation that fails is kept free. */
 nfsstat4
 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Flavors that an export may be used with: RFC 8881, section 2.6.3.1. */
+/* The flavors that an export may be used with: RFC 8881, section 2.6.3.1. */
 #include "nfs4/ops.h"
 
-/* 2.6.3.1.1.1: of SAVEFH behind a put filehandle operation, "the server implementation pretends SAVEFH is not
- * in the series of operations". NULL: nothing follows. */
+/* Returns the operation behind this one, for the rules of 2.6.3.1.1. SAVEFH is skipped: 2.6.3.1.1.1: "the
+ * server implementation pretends SAVEFH is not in the series of operations". NULL: there is no further
+ * operation. */
 static const nfs_argop4 *
 security_next(const struct rr_nfs4_compound *c)
 {
@@ -13,8 +14,8 @@ security_next(const struct rr_nfs4_compound *c)
 	return NULL;
 }
 
-/* 2.6.3.1.1.2 to 2.6.3.1.1.6: these have no need of the right flavor, or answer NFS4ERR_WRONGSEC themselves.
- */
+/* Tells whether the next operation may follow with a wrong flavor: it does not need the right flavor, or
+ * answers NFS4ERR_WRONGSEC itself: 2.6.3.1.1.2 to 2.6.3.1.1.6. */
 static bool
 security_may_follow(const nfs_argop4 *next)
 {
@@ -35,8 +36,8 @@ security_may_follow(const nfs_argop4 *next)
 	}
 }
 
-/* 2.6.3.1.1.7: "the put filehandle operation MUST return NFS4ERR_WRONGSEC when there is a security tuple
- * mismatch." */
+/* Returns the status of an operation that has set the filehandle. 2.6.3.1.1.7: "the put filehandle operation
+ * MUST return NFS4ERR_WRONGSEC when there is a security tuple mismatch." */
 nfsstat4
 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer)
 {

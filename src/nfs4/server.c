@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The service of one thread: its connections, its timer for leases, and the lock of the shared tables. */
+/* The service of a thread: how it begins and ends, and its timer for leases. */
 #include "nfs4/server.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "nfs4/compound.h"
 
-/* How often leases that are over are looked for. */
+/* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
 
 static void
@@ -23,6 +23,7 @@ server_look(struct rr_timer *timer)
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
 }
 
+/* Makes the thread that writes and removes the records of clients. */
 static int
 server_recorder(struct rr_nfs4_server *server, struct rr_text *text)
 {
@@ -113,7 +114,8 @@ static rpcrdma_handler *const server_handlers[] = { server_null, rr_nfs4_compoun
 static uint32_t (*const server_result_max[])(
 	const struct rpcrdma_request *, const void *) = { NULL, rr_nfs4_reply_max };
 
-/* COMPOUND is decoded and encoded operation by operation: args.h, result.h. The rest is the schema's. */
+/* COMPOUND is decoded and encoded operation by operation, see args.h and result.h; so the procedure is not
+ * that of the schema. */
 static const struct rpcrdma_procedure server_procedures[] = {
 	{ .name = "NFSPROC4_NULL" },
 	{

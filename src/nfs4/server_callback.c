@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * CB_COMPOUND and CB_NULL over the connections that clients have made: RFC 8881, sections 2.10.3.1, 20
- * and 21.
+ * CB_COMPOUND and CB_NULL over the connections that clients have made: RFC 8881, sections 2.10.3.1, 20 and
+ * 21.
  *
- * Any thread may find that a client is to be called, and the connection may be another thread's: the callback
- * goes to the outbox of that one's server, whose eventfd wakes its loop.
+ * Any thread may find that a client is to be called, while the connection belongs to another thread: the
+ * callback goes to the outbox of that thread's server, whose eventfd wakes its loop.
  */
 #include <string.h>
 #include <sys/eventfd.h>
@@ -15,13 +15,14 @@
 #include "nfs4/compound.h"
 #include "rpc/client.h"
 
-/* As long a client may take for an answer. */
+/* A client may take this long for its answer. */
 #define CALLBACK_TIMEOUT (10 * RR_SECOND)
 
-/* Programs and credentials that sessions of one connection may have; octets of an answer. */
+/* CALLBACK_WAYS: programs and credentials that the sessions of a connection may have together.
+ * CALLBACK_REPLY: the most octets of an answer. */
 enum { CALLBACK_WAYS = 8, CALLBACK_REPLY = 2048 };
 
-/* A client of the RPC layer for callbacks with one program number and one credential. */
+/* A way is a client of the RPC layer for callbacks with a program number and a credential. */
 struct callback_way {
 	struct rr_list link;
 	struct rpcrdma_program program;
@@ -30,6 +31,7 @@ struct callback_way {
 	uint32_t uid, gid;
 };
 
+/* A callback that is being sent or answered. */
 struct callback_call {
 	struct rr_list link; /* in the connection's calls */
 	struct rr_call call;
@@ -56,6 +58,8 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 	eventfd_write(server->mail.fd, 1);
 }
 
+/* Returns the way over the connection that has the program and the credential of the session; NULL: there is
+ * no such way. */
 static struct callback_way *
 callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
 {
@@ -69,7 +73,8 @@ callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_n
 	return NULL;
 }
 
-/* Where there is no memory, the first callback fails, and the client is asked for another connection. */
+/* Makes the way for callbacks of the session over the connection of the request. If there is no memory, the
+ * first callback fails, and the client is asked for another connection. */
 static void
 callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)
@@ -108,6 +113,7 @@ rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *
 	rr_nfs4_back_probe(session, rr_now(connection->server->env));
 }
 
+/* Handles the end of a callback's call: its answer, or an error. */
 static void
 callback_done(struct rr_call *call, int error)
 {
@@ -127,7 +133,8 @@ callback_done(struct rr_call *call, int error)
 	rr_free(server->env, done);
 }
 
-/* The lock of the tables is held: what the callback is about may end after that. */
+/* Fills the call of a callback. The lock of the tables is held, as the owner of the callback may end after
+ * that. */
 static void
 callback_fill(struct callback_call *made, const struct callback_way *way)
 {
@@ -154,7 +161,8 @@ callback_fill(struct callback_call *made, const struct callback_way *way)
 	callback->kind->put(callback, &made->ops[1]);
 }
 
-/* The lock of the tables is held. NULL: it was not possible. */
+/* Makes the call of the callback that is first in the outbox. NULL: the callback failed, or there is no
+ * memory. The lock of the tables is held. */
 static struct callback_call *
 callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 {
@@ -179,7 +187,8 @@ callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 	return made;
 }
 
-/* The lock is given back while a call begins. */
+/* Sends the callbacks in the outbox. The lock is given back while a call begins, as its end may come at
+ * once. */
 static void
 callback_mail_ready(struct rr_watch *watch, unsigned events)
 {

@@ -9,13 +9,13 @@
 
 struct rr_nfs4_compound;
 
-/* A connection over which version 4 is spoken, as the sessions and the callbacks see it. */
+/* A connection that is used for version 4, as the sessions and the callbacks see it. */
 struct rr_nfs4_connection {
-	struct rr_attachment attachment; /* of the RPC server's connection */
+	struct rr_attachment attachment; /* to the RPC server's connection */
 	struct rr_nfs4_server *server;
 	struct rr_nfs4_conn conn;
-	struct rr_list ways;  /* back to the client: server_callback.c's, as the next ones */
-	struct rr_list calls; /* under way */
+	struct rr_list ways;  /* to call the client, for server_callback.c, as the next two */
+	struct rr_list calls; /* callbacks under way */
 	uint32_t way_count;
 };
 
@@ -27,48 +27,49 @@ struct rr_nfs4_server {
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
 	struct rr_pseudo pseudo;
-	bool no_leases;           /* the storage gives none */
+	bool no_leases;           /* the storage gives no leases */
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;
-	struct rr_list outbox; /* callbacks to be sent: under the lock of the tables */
-	struct rr_watch mail;  /* an eventfd: there are some */
+	struct rr_list outbox; /* callbacks to be sent; guarded by the lock of the tables */
+	struct rr_watch mail;  /* an eventfd that wakes the loop when the outbox has callbacks */
 	struct rr_timer lease;
-	struct rr_crew *recorder; /* writes and removes records of clients; NULL: there are none */
+	struct rr_crew *recorder; /* writes and removes records of clients; NULL: records are not kept */
 };
 
 /*
- * The lock of the tables: taken around their functions, never held over storage or I/O.
- * rr_nfs4_unlock_tables() has a thread do what the records of clients need, and closes the opens of what
- * ended meanwhile, after it has let go of the lock.
+ * Take and give back the lock of the tables, which is held around the functions of the tables, never over
+ * storage or I/O. After it has given back the lock, rr_nfs4_unlock_tables() closes the opens that are not
+ * used any more; before, it hands the pending changes of client records to a thread.
  */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
 
-/* The server ends: what its recorder has begun is done, and no compound waits for it, or for another call,
- * any more. */
+/* Ends all waiting when the server ends: changes of records under way are completed, and no compound waits
+ * for a record or for another call any more. */
 void rr_nfs4_stop_waiting(struct rr_nfs4_server *server);
 
-/* The connection of a request; NULL: no memory, or none that sessions can be bound to. */
+/* Returns the connection of a request; NULL: no memory, or a connection that sessions cannot be bound to. */
 struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);
 
 /* ---- server_callback.c ---- */
 
-/* Errors: NOMEM, SYSTEM; with text. */
+/* Begin and end the receipt of callbacks from other threads. Errors: NOMEM, SYSTEM; with text. */
 int rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text);
 void rr_nfs4_mail_end(struct rr_nfs4_server *server);
 
-/* For sessions->send. The lock of the tables is held. */
+/* Puts a callback into the outbox of its connection's server; sessions->send points here. The lock of the
+ * tables is held. */
 void rr_nfs4_send(struct rr_nfs4_callback *callback);
 
-/* The connection of the request is bound to the session's backchannel: what is needed to call over it is made
- * while there is a request of it, and the client is asked whether it answers. The lock of the tables is held.
- */
+/* Prepares for callbacks over the connection of the request, which is bound to the session's backchannel, and
+ * asks the client whether it answers them. That needs a request of the connection. The lock of the tables is
+ * held. */
 void rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session);
 
-/* The connection ends: nothing goes over it any more. The lock of the tables is held by the first; the second
- * frees, without it. */
+/* Take back all callbacks from a connection that ends, and free what was made for them. The lock of the
+ * tables is held for the first function, not for the second. */
 void rr_nfs4_ways_lost(struct rr_nfs4_connection *connection);
 void rr_nfs4_ways_free(struct rr_nfs4_connection *connection);
 

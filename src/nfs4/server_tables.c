@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the operations need of their server: the lock of the tables, and the connection of a request. */
+/* The functions of the server that operations use: the lock of the tables, and the connection of a
+ * request. */
 #include "nfs4/compound.h"
 
 /* A record that a thread writes or removes. */
@@ -23,7 +24,7 @@ server_task_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
-/* A compound that waits for that record; NULL: there is none any more. */
+/* Returns a compound that waits for the record of the task; NULL: there is none left. */
 static struct rr_nfs4_compound *
 server_task_waiter(const struct tables_task *task)
 {
@@ -55,7 +56,7 @@ server_task_done(struct rr_crew_job *job)
 	rr_free(server->env, task);
 }
 
-/* A compound that looks for the end of another call; NULL: there is none any more. */
+/* Returns a compound that looks for the end of another call; NULL: there is none left. */
 static struct rr_nfs4_compound *
 server_looking_compound(const struct rr_nfs4_server *server)
 {
@@ -78,12 +79,13 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 		rr_loop_disarm(server->loop, &c->look);
 		c->resume(c, NFS4ERR_DELAY);
 	}
-	/* No record is begun any more; those that are under way are waited for. */
+	/* No change of a record is begun any more; rr_crew_free() waits for those under way. */
 	server->recorder = NULL;
 	rr_crew_free(recorder);
 }
 
-/* The lock of the tables is held. */
+/* Hands all records that are to be written or removed to the recorder's thread. The lock of the tables is
+ * held. */
 static void
 tables_record(struct rr_nfs4_server *server)
 {
@@ -151,7 +153,7 @@ server_connection_ended(struct rr_attachment *attachment)
 	rr_free(server->env, connection);
 }
 
-/* The connection has an address as soon as it is attached: clients come from there. */
+/* Sets the address of the connection. False: no memory. */
 static bool
 server_connection_join(struct rr_nfs4_connection *connection, const struct rpcrdma_request *request)
 {

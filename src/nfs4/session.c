@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "nfs4/slot.h"
 
-/* The smallest sizes that a session can work with: a SEQUENCE with a filehandle and one small operation. */
+/* The smallest sizes that a session can work with: a SEQUENCE with a filehandle and a small operation. */
 enum { SESSION_REQUEST_LEAST = 256, SESSION_RESPONSE_LEAST = 256, SESSION_OPERATIONS_LEAST = 2 };
 
 /* The smallest sizes that callbacks can work with: a CB_SEQUENCE and a CB_RECALL. */
@@ -38,7 +38,7 @@ rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
 	rr_map_free(&sessions->by_id, sessions->env);
 }
 
-/* ---- What a session takes of the quotas ---- */
+/* ---- The quotas of sessions ---- */
 
 static void
 session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, uint64_t reserved)
@@ -47,8 +47,8 @@ session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, u
 	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
 }
 
-/* A session with fewer slots than the client asked for is better than no session. 0: there is no memory for
- * the replies of one slot. */
+/* Takes the memory for cached replies from the quota and returns the number of slots that it suffices for,
+ * which may be lower than the client asked for. 0: there is no memory for the replies of a single slot. */
 static uint32_t
 session_take_replies(
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)
@@ -61,7 +61,8 @@ session_take_replies(
 	return 0;
 }
 
-/* Lowers the slots to what there is memory for. False: there is none. */
+/* Takes a session from the quotas, and lowers its slots to the number that there is memory for. False: the
+ * client may have no further session. */
 static bool
 session_take(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore)
 {
@@ -149,7 +150,7 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	 * session being destroyed." Behind a SEQUENCE of another session, that is what proves the right. */
 	if (!own && rr_nfs4_bound(session, conn) == 0)
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
-	/* Calls under way are to find their slot. */
+	/* Calls under way still need their slots. */
 	if (session->busy > (session == own ? 1 : 0))
 		return NFS4ERR_DELAY;
 	rr_nfs4_session_end(session);
@@ -157,8 +158,8 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 }
 
 /*
- * RFC 8881, 18.36.3, of what a channel is given: sizes "the replier ... MUST NOT" exceed what was asked for,
- * and NFS4ERR_TOOSMALL where nothing could be done with them.
+ * Sets the attributes of the fore channel. RFC 8881, 18.36.3: sizes "the replier ... MUST NOT" exceed what
+ * was asked for, and NFS4ERR_TOOSMALL if nothing could be done with them.
  */
 static nfsstat4
 session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
@@ -179,8 +180,8 @@ session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* "ca_maxoperations ... For the backchannel, the server MUST NOT change the value that the client offers."
- * The same holds for its other sizes, which may only be lowered. */
+/* Sets the attributes of the backchannel. "ca_maxoperations ... For the backchannel, the server MUST NOT
+ * change the value that the client offers." The other sizes may only be lowered. */
 static nfsstat4
 session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -198,7 +199,8 @@ session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* AUTH_SYS is taken where the client offers it, else AUTH_NONE: there are no callbacks under RPCSEC_GSS. */
+/* Sets the program and the credential of callbacks: AUTH_SYS if the client offers it, else AUTH_NONE, as
+ * there are no callbacks under RPCSEC_GSS. */
 static void
 session_take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
 {
@@ -219,7 +221,8 @@ rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_pa
 	}
 }
 
-/* 16 octets: 4 that count, so that no two are alike, and 12 that nobody can predict. */
+/* Makes a session ID of 16 octets: 4 that count, so that all IDs differ, and 12 random octets that cannot be
+ * predicted. */
 static void
 session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 {
@@ -229,6 +232,7 @@ session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 	memcpy(id, &count, sizeof(count));
 }
 
+/* Makes a session with its slots; NULL: no memory or no quota. */
 static struct rr_nfs4_session *
 session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore,
 	const channel_attrs4 *back)
@@ -266,7 +270,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	return session;
 }
 
-/* Phase 4 of section 18.36.4: the session is created. */
+/* Carries out phase 4 of section 18.36.4: the session is created. */
 static nfsstat4
 session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)
@@ -302,9 +306,10 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 }
 
 /*
- * The answer of the slot is kept so that no session is made twice. NFS4ERR_TOOSMALL and NFS4ERR_INVAL depend
- * on the arguments alone and change nothing: the same arguments get the same answer when they are looked at
- * again, and a client that asks for larger sizes under the same sequence ID gets its session.
+ * Carries out CREATE_SESSION. The answer of the slot is kept so that no session is made twice.
+ * NFS4ERR_TOOSMALL and NFS4ERR_INVAL depend on the arguments alone and change nothing, so they are not
+ * replayed: the same arguments get the same answer again, and a client that asks for larger sizes under the
+ * same sequence ID gets its session.
  */
 void
 rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,

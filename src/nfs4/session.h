@@ -7,14 +7,14 @@
 
 /*
  * Sessions, the connections that are bound to them, and CREATE_SESSION: RFC 8881, sections 2.10, 18.34, 18.36
- * and 18.37. Pure, like client.h. Slots and the reply cache are in slot.h.
+ * and 18.37. No function here calls the system, as in client.h. Slots and the reply cache are in slot.h.
  *
- * Who owns what: the table owns the sessions. A compound under way holds its session; a session that was
- * destroyed leaves the table at once, and is freed when the last compound lets it go. A binding belongs to
+ * Ownership: the table owns the sessions. A compound under way holds its session; a session that was
+ * destroyed leaves the table at once, and is freed when its last compound lets it go. A binding belongs to
  * its session, and ends with the session or with the connection.
  */
 
-/* What the sizes of a session are held to. */
+/* The limits that the server sets for a session. */
 struct rr_nfs4_limits {
 	uint32_t request_max, response_max; /* octets of a COMPOUND with its RPC header, data included */
 	uint32_t cached_max;
@@ -23,14 +23,15 @@ struct rr_nfs4_limits {
 	uint32_t back_max;
 };
 
-/* One connection, as the sessions see it. */
+/* A connection, as the sessions see it. */
 struct rr_nfs4_conn {
 	struct rr_list bindings;
-	struct rr_nfs4_origin origin; /* of the clients that came by it */
+	struct rr_nfs4_origin origin; /* of the clients that came by this connection */
 };
 
 enum { RR_NFS4_FORE = 1, RR_NFS4_BACK = 2 };
 
+/* A binding says to which channels of a session a connection is bound. */
 struct rr_nfs4_binding {
 	struct rr_list of_session, of_conn;
 	struct rr_nfs4_session *session;
@@ -55,18 +56,18 @@ struct rr_nfs4_session {
 	struct rr_nfs4_client *client;
 	sessionid4 id;
 	channel_attrs4 fore, back;
-	uint32_t holders, busy; /* busy: compounds under way, each in a slot of its own */
+	uint32_t holders, busy; /* busy: number of compounds under way, each in its own slot */
 	struct rr_list bindings;
 	uint32_t binding_count, back_count;
 	uint32_t cb_program;
-	bool has_sys; /* callbacks go with this credential */
+	bool has_sys; /* callbacks carry the credential sys_uid, sys_gid */
 	uint32_t sys_uid, sys_gid;
 	bool wants_back; /* the client asked for a backchannel at some time */
 	bool cb_fault;
 	uint64_t reserved; /* octets for cached replies */
 	struct rr_nfs4_slot *slots;
 	uint32_t minor; /* version, of callbacks too */
-	/* The client has answered a callback since it was last bound to a connection for them. */
+	/* The client has answered a callback since its last binding to a connection for callbacks. */
 	bool back_works;
 	struct rr_nfs4_callback probe;
 	struct rr_nfs4_back_slot back_slots[RR_NFS4_BACK_SLOTS];
@@ -77,19 +78,21 @@ struct rr_nfs4_sessions {
 	struct rr_map by_id;
 	uint32_t count, next;
 	struct rr_nfs4_quota sessions, replies;
-	struct rr_list callbacks; /* that wait */
-	/* Sends the callback over its connection, from the thread of that one. NULL: callbacks wait. */
+	struct rr_list callbacks; /* callbacks that wait */
+	/* Sends the callback from the thread of its connection. NULL: callbacks wait. */
 	void (*send)(struct rr_nfs4_callback *callback);
 };
 
 enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
 
-/* max, replies: sessions, and octets of cached replies, of so many clients together. Errors: NOMEM. */
+/* Makes an empty table. max, replies: the sessions, and the octets of cached replies, that all clients may
+ * have together. Errors: NOMEM. */
 int rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max,
 	uint64_t replies, uint32_t clients);
-/* All sessions have gone. */
+/* Frees the table; all sessions have gone. */
 void rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions);
 
+/* The arguments of rr_nfs4_create_session(). */
 struct rr_nfs4_create {
 	const CREATE_SESSION4args *args;
 	struct rr_nfs4_principal principal;
@@ -99,25 +102,26 @@ struct rr_nfs4_create {
 	uint64_t now;
 };
 
-/* CREATE_SESSION, with the client's own reply cache (18.36.4). The result's pointers stay valid as long as
- * the client does. */
+/* Carries out CREATE_SESSION, with the client's own reply cache (18.36.4). The result's pointers stay valid
+ * as long as the client does. */
 void rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
 	const struct rr_nfs4_create *create, CREATE_SESSION4res *res);
 
-/* NULL where there is no such session. */
+/* Returns the session of that ID; NULL: there is no such session. */
 struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id);
 
-/* DESTROY_SESSION; own: the session of the SEQUENCE in front, or NULL. */
+/* Carries out DESTROY_SESSION; own: the session of the SEQUENCE in front, or NULL. */
 nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn);
 
-/* The session goes, whoever uses it. */
+/* Ends the session, even if it is in use: it is freed when its last holder lets it go. */
 void rr_nfs4_session_end(struct rr_nfs4_session *session);
 
 struct rr_nfs4_session *rr_nfs4_session_hold(struct rr_nfs4_session *session);
 void rr_nfs4_session_release(struct rr_nfs4_session *session);
 
-/* Which credential callbacks carry: the first AUTH_SYS one of those that the client takes, else AUTH_NONE. */
+/* Sets the credential that callbacks carry: the first AUTH_SYS credential that the client offers, else
+ * AUTH_NONE. */
 void rr_nfs4_callback_security(
 	struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count);
 
@@ -130,21 +134,21 @@ rr_nfs4_session_ended(const struct rr_nfs4_session *session)
 /* ---- binding.c ---- */
 
 void rr_nfs4_conn_init(struct rr_nfs4_conn *conn);
-/* The connection ended: its bindings go. */
+/* Ends the bindings of a connection that has ended. */
 void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
 
-/* Binds conn to channels of the session beside those that it is bound to already. Where the session has as
- * many bindings as it may, or there is no memory, the connection stays unbound. */
+/* Binds the connection to channels of the session, beside those that it is bound to already. If the session
+ * has as many bindings as it may, or there is no memory, the connection stays unbound. */
 void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels);
-/* What the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, or 0. */
+/* Returns the channels that the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, both, or 0. */
 uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
-/* The connection is not bound to the backchannel any more. */
+/* Unbinds the connection from the backchannel. */
 void rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
-/* A connection that callbacks of the session can go over; NULL where there is none. */
+/* Returns a connection that callbacks of the session can go over; NULL: there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
 
-/* BIND_CONN_TO_SESSION. */
+/* Carries out BIND_CONN_TO_SESSION. */
 void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
 	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
 

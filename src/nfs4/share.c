@@ -2,6 +2,7 @@
 /* Share reservations: RFC 8881, sections 9.7, 9.9, 18.16 and 18.18. */
 #include "nfs4/state.h"
 
+/* Sets the share of an open state, and counts it in its file. */
 static void
 share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
 {
@@ -16,7 +17,7 @@ share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
 }
 
 /*
- * Whether an open stands in the way: it denies what is wanted, or has what is to be denied. RFC
+ * Tells whether an open of the file conflicts: it denies what is wanted, or has what is to be denied. RFC
  * 8881, 18.16.3: "checking of share reservations for the new OPEN proceeds normally, with no exception for
  * the existing OPEN held by the same open-owner."
  */
@@ -31,7 +32,8 @@ share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
 	return false;
 }
 
-/* A client with an open in the way, one that is a courtesy or one that is not; NULL: there is none. */
+/* Returns a client with an open that conflicts: a courtesy client, or, with courtesy false, another client.
+ * NULL: there is no such client. */
 static struct rr_nfs4_client *
 share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
 {
@@ -45,7 +47,8 @@ share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bo
 	return NULL;
 }
 
-/* Courtesy clients end where nothing else is in the way. The file may go with the last of them. */
+/* Tells whether the share is denied. If only courtesy clients stand against it, they end. The file may go
+ * with the last of them. */
 static bool
 share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
 {
@@ -103,9 +106,10 @@ rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
 }
 
 /*
- * RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of the share_access bits ... specified
- * for some subset of the OPENs in effect", and likewise those in share_deny; "the server SHOULD return the
- * error NFS4ERR_INVAL". OPENs that ask for no more than what is left make the largest such subset.
+ * Lowers the share of an open state. RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of
+ * the share_access bits ... specified for some subset of the OPENs in effect", and likewise those in
+ * share_deny; "the server SHOULD return the error NFS4ERR_INVAL". The OPENs that ask for no more than what is
+ * left make the largest such subset.
  */
 nfsstat4
 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)

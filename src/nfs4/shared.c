@@ -9,7 +9,7 @@ shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
 	return rr_nfs4_records_add(ctx, recorded);
 }
 
-/* What the last start has left. */
+/* Reads the records and the identity that the last start has left, and begins the grace period. */
 static int
 shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
 {
@@ -79,7 +79,7 @@ shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
 	}
 }
 
-/* In a visit of all clients: a report is rare, and nothing has to be counted on the way. */
+/* Counts by a visit to all clients: a report is rare, so no other function has to keep counts for it. */
 void
 rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held)
 {

@@ -9,14 +9,13 @@
 
 /*
  * The servers of all threads share this: the tables of clients, sessions and states, and the identity of the
- * server. One lock guards the tables; it is held for the time of one function of theirs, never over storage
- * or I/O.
+ * server. One lock guards the tables; it is held during a function of the tables, never over storage or I/O.
  */
 
 struct rr_nfs4_shared_config {
 	struct rr_nfs4_tables_config tables;
-	/* Where the records of clients are kept; NULL: nowhere, so that nothing can be reclaimed after a
-	 * restart. */
+	/* The directory for the records of clients; NULL: records are not kept, so that nothing can be
+	 * reclaimed after a restart. */
 	const char *records;
 };
 
@@ -25,25 +24,27 @@ struct rr_nfs4_shared {
 	struct rr_nfs4_shared_config config;
 	pthread_mutex_t lock;
 	struct rr_nfs4_tables tables;
-	uint32_t servers;               /* that use it */
+	uint32_t servers;               /* number of servers that use it */
 	struct rr_nfs4_record_dir *dir; /* NULL: records are not kept */
-	/* RFC 8881, 2.10.4: what tells this server from all others, the same after a restart. */
+	/* RFC 8881, 2.10.4: the octets by which this server differs from all others, the same after a
+	 * restart. */
 	uint8_t identity[RR_NFS4_IDENTITY];
 };
 
-/* Where the records name clients of the last start, a grace period begins. Errors: NOMEM, SYSTEM; with text.
- */
+/* Makes the shared part. If records name clients of the last start, a grace period begins. Errors: NOMEM,
+ * SYSTEM; with text. */
 int rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config *config,
 	struct rr_nfs4_shared **shared, struct rr_text *text);
 
-/* What clients hold. */
+/* Counts of what clients hold. */
 struct rr_nfs4_held {
 	uint32_t clients, sessions, opens, locks, delegations;
 	bool grace; /* what was held before the start can still be reclaimed */
 };
+/* Counts what all clients hold now. */
 void rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held);
 
-/* All servers that use it have gone. shared may be NULL. */
+/* Frees the shared part; all servers that use it have gone. shared may be NULL. */
 void rr_nfs4_shared_free(struct rr_nfs4_shared *shared);
 
 #endif

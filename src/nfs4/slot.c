@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * A slot: the sequence ID of its last call, and what that was answered with. The memory of a cached reply
- * stays with the slot, for the next one; session.c has reserved as much as all slots may take.
+ * A slot has the sequence ID of its last call and the reply to that call. The memory of a cached reply stays
+ * with the slot, for the next reply; session.c has reserved as much as all slots may take.
  */
 enum slot_state { SLOT_UNUSED, SLOT_BUSY, SLOT_DONE, SLOT_STATES };
 enum slot_event { SLOT_BEGIN, SLOT_END, SLOT_EVENTS };
@@ -49,6 +49,7 @@ rr_nfs4_slots_free(struct rr_nfs4_session *session)
 	rr_free(env, session->slots);
 }
 
+/* Tells whether the client has a connection for callbacks with any of its sessions. */
 static bool
 client_has_back(const struct rr_nfs4_client *client)
 {
@@ -60,9 +61,10 @@ client_has_back(const struct rr_nfs4_client *client)
 }
 
 /*
- * The server sets SEQ4_STATUS_CB_PATH_DOWN for a client that asked for a backchannel and has no connection
- * for one, not for a client that never asked. It never sets SEQ4_STATUS_RESTART_RECLAIM_NEEDED: no session
- * outlives a restart of the server, so NFS4ERR_BADSESSION is how a client learns of the restart.
+ * Returns the flags of SEQUENCE's result. SEQ4_STATUS_CB_PATH_DOWN is set for a client that asked for a
+ * backchannel and has no connection for one, not for a client that never asked.
+ * SEQ4_STATUS_RESTART_RECLAIM_NEEDED is never set: no session outlives a restart of the server, so a client
+ * learns of the restart by NFS4ERR_BADSESSION.
  */
 uint32_t
 rr_nfs4_status_flags(const struct rr_nfs4_session *session)
@@ -89,7 +91,7 @@ slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SE
 	ok->sr_status_flags = rr_nfs4_status_flags(session);
 }
 
-/* What does not depend on the slot, before anything of the slot changes. */
+/* Checks the slot numbers before anything of the slot changes. */
 static nfsstat4
 slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
 {
@@ -102,7 +104,8 @@ slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call
 	return NFS4_OK;
 }
 
-/* RFC 8881, 18.46.3: "If sa_sequenceid and the cached sequence ID are the same, this is a retry" */
+/* Handles a retry. RFC 8881, 18.46.3: "If sa_sequenceid and the cached sequence ID are the same, this is a
+ * retry" */
 static nfsstat4
 slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
@@ -124,6 +127,7 @@ slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, str
 	return NFS4_OK;
 }
 
+/* Takes the slot for a new call, or handles a retry. */
 static nfsstat4
 slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
@@ -133,10 +137,10 @@ slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, str
 		return slot_retry(slot, call, turn);
 	if (call->args->sa_sequenceid != slot->sequence + 1)
 		return NFS4ERR_SEQ_MISORDERED;
-	/* A client that does not wait for an answer: its former call still uses the slot. */
+	/* The client has not waited for its answer: its former call still uses the slot. */
 	if (slot->state == SLOT_BUSY)
 		return NFS4ERR_SEQ_MISORDERED;
-	/* 2.10.6.4: of a request that is too large, "the replier ... MUST NOT" touch the slot. */
+	/* 2.10.6.4: for a request that is too large, "the replier ... MUST NOT" touch the slot. */
 	if (call->operations > session->fore.ca_maxoperations)
 		return NFS4ERR_TOO_MANY_OPS;
 	if (call->size > session->fore.ca_maxrequestsize)
@@ -183,6 +187,7 @@ rr_nfs4_sequence_begin(
 	return NFS4_OK;
 }
 
+/* Keeps a copy of the reply in the slot; without memory, the slot has no cached reply. */
 static void
 slot_remember(struct rr_nfs4_slot *slot, const struct rr_env *env, const void *reply, uint32_t length)
 {

@@ -5,16 +5,17 @@
 #include "nfs4/session.h"
 
 /*
- * SEQUENCE, slots, and the cache of replies: RFC 8881, sections 2.10.6.1 and 18.46. Pure, like client.h.
+ * SEQUENCE, slots, and the cache of replies: RFC 8881, sections 2.10.6.1 and 18.46. No function here calls
+ * the system, as in client.h.
  */
 
 /* A COMPOUND that begins with SEQUENCE. */
 struct rr_nfs4_call {
 	const SEQUENCE4args *args;
 	uint64_t digest;     /* of the operations behind SEQUENCE and of the caller */
-	uint32_t operations; /* SEQUENCE among them */
-	uint32_t size;       /* octets of the RPC message, those in chunks too */
-	uint32_t least;      /* octets of a reply with the result of SEQUENCE alone */
+	uint32_t operations; /* with SEQUENCE */
+	uint32_t size;       /* octets of the RPC message, with those in chunks */
+	uint32_t least;      /* octets of a reply that has the result of SEQUENCE alone */
 	struct rr_nfs4_conn *conn;
 	uint64_t now;
 };
@@ -22,13 +23,14 @@ struct rr_nfs4_call {
 enum rr_nfs4_turn_kind {
 	RR_NFS4_NEW,      /* to be executed; rr_nfs4_sequence_end() is due */
 	RR_NFS4_REPLAY,   /* reply, the octets of a COMPOUND4res, is the answer */
-	RR_NFS4_UNCACHED, /* the result of SEQUENCE is the answer, and NFS4ERR_RETRY_UNCACHED_REP behind it */
+	RR_NFS4_UNCACHED, /* the answer is the result of SEQUENCE, and NFS4ERR_RETRY_UNCACHED_REP behind it */
 	RR_NFS4_UNDER_WAY /* with NFS4ERR_DELAY: a retry of a call that has not ended yet */
 };
 
+/* A turn is the outcome of SEQUENCE: what is to be done with the call. */
 struct rr_nfs4_turn {
 	enum rr_nfs4_turn_kind kind;
-	struct rr_nfs4_session *session; /* held; NULL but for RR_NFS4_NEW */
+	struct rr_nfs4_session *session; /* held; NULL except for RR_NFS4_NEW */
 	uint32_t slot;
 	bool cache;
 	SEQUENCE4resok ok;
@@ -36,18 +38,19 @@ struct rr_nfs4_turn {
 	uint32_t reply_length;
 };
 
-/* Errors are SEQUENCE's own: the slot is as it was. */
+/* Begins a call in its slot. After an error, which SEQUENCE answers with, the slot is as it was. */
 nfsstat4 rr_nfs4_sequence_begin(
 	struct rr_nfs4_sessions *sessions, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn);
 
-/* The compound has been executed. reply: the octets of its COMPOUND4res, where turn->cache; they are copied.
- * Where there is no memory for a copy, a retry gets NFS4ERR_RETRY_UNCACHED_REP. The session is let go. */
+/* Ends a call after its compound was executed, and lets go of the session. reply: the octets of the
+ * COMPOUND4res if turn->cache; they are copied. If there is no memory for a copy, a retry gets
+ * NFS4ERR_RETRY_UNCACHED_REP. */
 void rr_nfs4_sequence_end(struct rr_nfs4_turn *turn, const void *reply, uint32_t length);
 
-/* The flags of SEQUENCE's result: section 18.46.3. */
+/* Returns the flags of SEQUENCE's result: section 18.46.3. */
 uint32_t rr_nfs4_status_flags(const struct rr_nfs4_session *session);
 
-/* session.c's: room for the slots that session->fore has; false: no memory. */
+/* Make and free the slots, as many as session->fore has; session.c calls this. False: no memory. */
 bool rr_nfs4_slots_make(struct rr_nfs4_session *session, const struct rr_env *env);
 void rr_nfs4_slots_free(struct rr_nfs4_session *session);
 

@@ -10,7 +10,8 @@ static const uint32_t state_flags[] = {
 	[RR_NFS4_RECALL_REVOKED] = SEQ4_STATUS_RECALLABLE_STATE_REVOKED,
 };
 
-/* The flag of SEQUENCE is there as long as a state that was revoked so has not been freed. */
+/* Counts a state that was revoked (by 1) or freed (by -1). The flag in SEQUENCE's result is set as long as a
+ * state revoked for that reason has not been freed. */
 static void
 state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked, int by)
 {
@@ -27,7 +28,7 @@ state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked,
 		client->status_flags &= ~state_flags[revoked];
 }
 
-/* What the state keeps others from doing ends. */
+/* Ends the effect of the state on others: its locks, its recall, and its place in the file. */
 static void
 state_drop_effect(struct rr_nfs4_state *state)
 {

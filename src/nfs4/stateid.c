@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* The order of the octets of a stateid's "other": the number of the state, and this start of the server. */
+/* The octets of a stateid's "other": the number of the state, and the number of this start of the server. */
 struct state_other {
 	uint64_t number;
 	uint32_t start;
@@ -29,6 +29,7 @@ rr_nfs4_stateid_next(struct rr_nfs4_state *state, stateid4 *stateid)
 	rr_nfs4_stateid(state, stateid);
 }
 
+/* Tells whether all octets of "other" have that value. */
 static bool
 state_is_all(const stateid4 *stateid, uint8_t octet)
 {
@@ -55,6 +56,7 @@ rr_nfs4_special(const stateid4 *stateid)
 	return RR_NFS4_NOT_SPECIAL;
 }
 
+/* Returns the state that the stateid's "other" names; NULL: there is no such state. */
 static struct rr_nfs4_state *
 state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 {
@@ -68,8 +70,8 @@ state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 	return link ? rr_container(link, struct rr_nfs4_state, by_number) : NULL;
 }
 
-/* "If the stateid represents revoked state, then return NFS4ERR_EXPIRED, NFS4ERR_ADMIN_REVOKED, or
- * NFS4ERR_DELEG_REVOKED, as appropriate." */
+/* Returns the error for a revoked state. "If the stateid represents revoked state, then return
+ * NFS4ERR_EXPIRED, NFS4ERR_ADMIN_REVOKED, or NFS4ERR_DELEG_REVOKED, as appropriate." */
 static nfsstat4
 state_revoked_status(const struct rr_nfs4_state *state)
 {
@@ -83,7 +85,8 @@ state_revoked_status(const struct rr_nfs4_state *state)
 	return NFS4ERR_BAD_STATEID;
 }
 
-/* Zero means the current seqid; they wrap around, so that the difference says which one is later. */
+/* Compares the seqid with that of the state. Zero means the current seqid. Seqids wrap around, so the sign of
+ * the difference says which is later. */
 static nfsstat4
 state_check_seqid(const struct rr_nfs4_state *state, uint32_t seqid)
 {
@@ -116,8 +119,9 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 	return state_check_seqid(state, stateid->seqid);
 }
 
-/* RFC 8881, 18.48.3: "There is no check for the type of stateid object", "There is no reference to the
- * current filehandle", "Special stateids are always considered invalid". */
+/* Carries out TEST_STATEID for a stateid. RFC 8881, 18.48.3: "There is no check for the type of stateid
+ * object", "There is no reference to the current filehandle", "Special stateids are always considered
+ * invalid". */
 nfsstat4
 rr_nfs4_test_stateid(
 	const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid)
@@ -128,8 +132,9 @@ rr_nfs4_test_stateid(
 		tables, client, stateid, NULL, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
 }
 
-/* RFC 8881, 18.38.3: "If there are valid locks (of any kind) associated with the stateid in question, the
- * error NFS4ERR_LOCKS_HELD will be returned". A lock stateid whose ranges are all unlocked has none. */
+/* Carries out FREE_STATEID. RFC 8881, 18.38.3: "If there are valid locks (of any kind) associated with the
+ * stateid in question, the error NFS4ERR_LOCKS_HELD will be returned". A lock stateid whose ranges are all
+ * unlocked has no locks. */
 nfsstat4
 rr_nfs4_free_stateid(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid)

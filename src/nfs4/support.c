@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operations share: the way to storage and back, filehandles, current stateids. */
+/* The functions that operations share: the way to storage and back, filehandles, current stateids. */
 #include <string.h>
 
 #include "nfs4/compound.h"
@@ -54,7 +54,8 @@ rr_nfs4_status(enum rr_vfs_status status)
 	return support_statuses[status];
 }
 
-/* Operations that may fail neither way only name the object, or let go of it: they go on, as nobody. */
+/* Returns the status of an operation that the gate refuses; the caller becomes nobody. An operation that may
+ * fail with neither error only names the object or lets go of it, so it may go on. */
 static nfsstat4
 support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
 {
@@ -77,7 +78,8 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 	case RR_GATE_CLOSED: return support_refuse(c, NFS4ERR_ACCESS);
 	case RR_GATE_FLAVOR: break;
 	}
-	/* RFC 8881, 2.6.3.1: these say which flavors there are, whatever the flavor is. */
+	/* RFC 8881, 2.6.3.1: SECINFO and SECINFO_NO_NAME list the flavors, so they may be called with any
+	 * flavor. */
 	if (c->op->argop == OP_SECINFO || c->op->argop == OP_SECINFO_NO_NAME) {
 		rr_gate_identify(NULL, &rr_right_default, &c->identity);
 		return NFS4_OK;
@@ -104,6 +106,7 @@ rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
 	return !entry->is_export || rr_gate_rule(c->server->gate, &c->caller, entry->export);
 }
 
+/* Goes on with the compound when a storage operation has ended later. */
 static void
 support_vfs_done(struct rr_vfs_call *call)
 {
@@ -141,7 +144,7 @@ rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step 
 	return then(c);
 }
 
-/* From the end of the arena, which the results have not reached. */
+/* Takes the memory from the end of the arena, which the results have not reached. */
 void *
 rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size)
 {
@@ -179,7 +182,8 @@ rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
 	c->current.stateid = *stateid;
 }
 
-/* RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ... NFS4ERR_BAD_STATEID" */
+/* Puts the current stateid in the place of the special stateid for it. RFC 8881, 16.2.3.1.2: "If there is no
+ * ... current stateid, ... NFS4ERR_BAD_STATEID" */
 nfsstat4
 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid)
 {
@@ -199,8 +203,8 @@ rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given,
 	return NFS4_OK;
 }
 
-/* Whether the filehandle is the one that the state was made with: then it names the file, without a look at
- * it. */
+/* Tells whether the state was made with this filehandle: then the file is the same, and need not be looked
+ * at. */
 static bool
 support_same_handle(const struct rr_nfs4_fh *fh, const struct rr_nfs4_state *state)
 {
@@ -225,7 +229,8 @@ rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, cons
 	return status;
 }
 
-/* The lock of the tables is held. */
+/* Holds the open of the state in c->opened[index], if the state allows the access. The lock of the tables is
+ * held. */
 static nfsstat4
 support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint32_t access, uint32_t index)
 {
@@ -233,10 +238,10 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 
 	if (access & ~open->access)
 		return NFS4ERR_OPENMODE;
-	/* A delegation whose open gave way to a write of its client. */
+	/* The open of this delegation has been closed because its client writes the file. */
 	if (!open->opened && open->kind == RR_NFS4_DELEGATION)
 		return NFS4_OK;
-	/* Its OPEN is under way: no answer has named the stateid yet. */
+	/* The OPEN of this state is under way: no answer has named the stateid yet. */
 	if (!open->opened)
 		return NFS4ERR_BAD_STATEID;
 	c->opened[index] = rr_nfs4_opened_hold(open->opened);
@@ -250,7 +255,7 @@ rr_nfs4_may_reclaim(struct rr_nfs4_compound *c)
 	struct rr_nfs4_client *client = c->client;
 	nfsstat4 status;
 
-	/* Once for each client: it may reclaim thousands of locks. */
+	/* The records are searched once for each client, as it may reclaim thousands of locks. */
 	if (!client->looked_up)
 		client->known = rr_nfs4_records_known(&tables->records, client);
 	client->looked_up = true;
@@ -269,9 +274,9 @@ rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
 	return active ? NFS4ERR_GRACE : NFS4_OK;
 }
 
-/* RFC 8881, 8.4.2.1: during the grace period, the server "must reject READ and WRITE operations ... with
- * NFS4ERR_GRACE", but for those by what was reclaimed, and reading that bypasses what it would conflict with.
- */
+/* Checks an operation with the anonymous or the bypass stateid. RFC 8881, 8.4.2.1: during the grace period,
+ * the server "must reject READ and WRITE operations ... with NFS4ERR_GRACE", except those with a reclaimed
+ * stateid, and reading that bypasses conflicts. */
 static nfsstat4
 support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr_nfs4_special special,
 	uint32_t access)
@@ -281,7 +286,7 @@ support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr
 	if (access == 0 || (special == RR_NFS4_BYPASS && access == OPEN4_SHARE_ACCESS_READ))
 		return NFS4_OK;
 	status = rr_nfs4_no_grace(c);
-	/* Where the file is not known yet, it is looked at, and this is done again. */
+	/* If the file is not known yet, the caller looks at it and calls this function again. */
 	if (status == NFS4_OK && access & OPEN4_SHARE_ACCESS_WRITE && fh->known)
 		status = rr_nfs4_recall(c, &fh->attributes.id, true);
 	return status;
@@ -322,7 +327,8 @@ rr_nfs4_regular_only(const struct rr_nfs4_fh *fh)
 	return fh->attributes.type == RR_VFS_FILE ? NFS4_OK : NFS4ERR_WRONG_TYPE;
 }
 
-/* Where "before" is not known, both are alike but for the claim to be exact: a client then looks again. */
+/* Writes how a directory or file was changed. If the value before the change is not known, `before` gets a
+ * value that differs from `after`, and atomic is false: the client then reads again. */
 void
 rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
 {
@@ -336,7 +342,7 @@ rr_nfs4_name(component4 name)
 {
 	char text[RR_VFS_NAME_MAX + 1];
 
-	/* RFC 8881, 14.5: a name of no octet is NFS4ERR_INVAL. */
+	/* RFC 8881, 14.5: an empty name is NFS4ERR_INVAL. */
 	if (name.length == 0)
 		return NFS4ERR_INVAL;
 	return rr_nfs4_status(rr_vfs_name(name, text));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* All tables together: how they begin and end, and what one does to another. */
+/* All tables together: how they begin and end, and how changes in one of them act on the others. */
 #include "nfs4/state.h"
 
 #include <string.h>
@@ -14,6 +14,7 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.replies = UINT32_C(256) << 20,
 };
 
+/* Ends all that belongs to a client that has ended. */
 static void
 tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 {
@@ -30,8 +31,8 @@ tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 	client->record = NULL;
 }
 
-/* A client without a lease may lose what it has: it must not reclaim that after a restart. So its record goes
- * first. */
+/* Removes the record of a client whose lease is over: from now on the client may lose its opens and locks,
+ * and must not reclaim those after a restart. So the record goes first. */
 static void
 tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
 {
@@ -43,6 +44,7 @@ tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
 		rr_nfs4_client_unrecorded(client);
 }
 
+/* Has the record of a client written again that came back after its lease was over. */
 static void
 tables_client_back(void *ctx, struct rr_nfs4_client *client)
 {
@@ -74,7 +76,7 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
-/* How many clients there can be, so that each of them can work whatever the others hold. */
+/* Returns how many clients there can be, so that each of them can work whatever the others hold. */
 static uint32_t
 tables_clients_max(const struct rr_nfs4_tables_config *config)
 {
@@ -134,7 +136,7 @@ rr_nfs4_tables_end(struct rr_nfs4_tables *tables)
 void
 rr_nfs4_tables_free(struct rr_nfs4_tables *tables)
 {
-	rr_nfs4_clients_free(&tables->clients); /* which ends what is in the others */
+	rr_nfs4_clients_free(&tables->clients); /* ends all states and sessions, too */
 	rr_nfs4_records_free(&tables->records);
 	rr_nfs4_sessions_free(&tables->sessions);
 	rr_map_free(&tables->owners, tables->env);

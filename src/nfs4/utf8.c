@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/utf8.h"
 
-/* The least character that a sequence of so many octets may stand for: RFC 3629, section 3. */
+/* The least character that a sequence of 1 to 4 octets may stand for: RFC 3629, section 3. */
 static const uint32_t utf8_least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
-/* Octets of the sequence that begins with this one; 0: none does. */
+/* Returns the number of octets of a sequence that begins with this octet; 0: no sequence begins so. */
 static uint32_t
 utf8_length(uint8_t first)
 {
@@ -17,7 +17,8 @@ utf8_length(uint8_t first)
 	return first >= 0xf0 && first < 0xf8 ? 4 : 0;
 }
 
-/* The character of a sequence of 2 to 4 octets; UINT32_MAX: one of them continues nothing. */
+/* Returns the character of a sequence of 2 to 4 octets; UINT32_MAX: an octet after the first is not of a
+ * sequence. */
 static uint32_t
 utf8_character(const uint8_t *octets, uint32_t length)
 {
@@ -31,7 +32,8 @@ utf8_character(const uint8_t *octets, uint32_t length)
 	return character;
 }
 
-/* Not too short a number for its length, no half of a pair of UTF-16, and within Unicode. */
+/* Tells whether the character needs a sequence of this length, is no half of a pair of UTF-16, and is within
+ * Unicode. */
 static bool
 utf8_is_character(uint32_t character, uint32_t length)
 {

@@ -6,7 +6,7 @@
 
 #include <rpcrdma/xdr.h>
 
-/* Whether the octets are UTF-8 by RFC 3629. */
+/* Tells whether the octets are UTF-8 by RFC 3629. */
 bool rr_utf8(struct rpcrdma_bytes text);
 
 #endif

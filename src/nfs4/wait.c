@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. A client gets CB_NOTIFY_LOCK when nothing
- * is in its way any more, and asks again; the lock is not kept for them.
+ * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. A client gets CB_NOTIFY_LOCK when its range
+ * is free, and then asks again; the lock is not kept for it.
  */
 #include <string.h>
 
 #include "nfs4/state.h"
 
-/* Locks that all clients, and one of them, may wait for; the others ask again and again. */
+/* The most waits of all clients and of a single client; other clients just ask again and again.
+ * WAIT_OWNER_MAX: octets of a lock-owner. */
 enum { WAIT_MAX = 4096, WAIT_CLIENT_MAX = 64, WAIT_OWNER_MAX = 128 };
 
+/* A wait of a lock-owner for a range of a file. */
 struct wait {
 	struct rr_list link; /* in the tables' waits, until CB_NOTIFY_LOCK is sent */
 	struct rr_nfs4_tables *tables;
-	struct rr_nfs4_client *client; /* which has not ended, while the wait is in the list */
+	struct rr_nfs4_client *client; /* has not ended while the wait is in the list */
 	struct rr_vfs_id id;
 	struct rr_vfs_handle handle;
 	struct rr_nfs4_span span;
@@ -24,6 +26,7 @@ struct wait {
 	uint8_t owner[WAIT_OWNER_MAX];
 };
 
+/* Writes the arguments of CB_NOTIFY_LOCK. */
 static void
 wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 {
@@ -36,7 +39,8 @@ wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	args->cnla_lock_owner.owner = (struct rpcrdma_bytes){ wait->owner, wait->owner_length };
 }
 
-/* 20.11.4: "the client must still rely on polling for blocking locks": it is called once. */
+/* Tells whether the callback is to be sent again: never, as 20.11.4 says: "the client must still rely on
+ * polling for blocking locks". */
 static bool
 wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -56,7 +60,8 @@ wait_notify_ended(struct rr_nfs4_callback *callback)
 static const struct rr_nfs4_callback_kind notify_kind = { wait_notify_put, wait_notify_answered,
 	wait_notify_ended };
 
-/* The wait of the owner in that file, out of the list; NULL: there is none. count: of the client's. */
+/* Takes the wait of the owner for that file out of the list; NULL: there is none. *count: the waits of the
+ * client. */
 static struct wait *
 wait_take(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	struct rpcrdma_bytes owner, uint32_t *count)
