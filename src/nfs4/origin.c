@@ -140,8 +140,8 @@ rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_
 
 /* ---- Quotas ---- */
 
-/* A client with these amounts can work: it has two files, open and locked, one of them delegated, and a session of eight
- * slots with replies of 4096 octets. */
+/* A client with these amounts can work: it has two files, open and locked, one of them delegated, and a
+ * session of eight slots with replies of 4096 octets. */
 static const uint64_t origin_needs[RR_NFS4_QUANTITIES] = {
 	[RR_NFS4_STATES] = 4,
 	[RR_NFS4_RANGES] = 4,

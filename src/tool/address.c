@@ -8,7 +8,7 @@
 #include "base/address.h"
 #include "tool/option.h"
 
-/* Splits spec into host and port, in place; host loses its brackets, port is NULL where there is none. */
+/* Splits spec into host and port, in place. host loses its brackets; port is NULL if spec has no port. */
 static int
 address_split(char *spec, char **host, char **port)
 {
@@ -28,7 +28,7 @@ address_split(char *spec, char **host, char **port)
 		return 0;
 	}
 	colon = strchr(spec, ':');
-	if (!colon || strchr(colon + 1, ':')) /* none, or a bare IPv6 address */
+	if (!colon || strchr(colon + 1, ':')) /* no port, or a bare IPv6 address */
 		return 0;
 	*colon = '\0';
 	*port = colon + 1;

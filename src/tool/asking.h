@@ -7,8 +7,8 @@
 
 #include "tool/measure.h"
 
-/* One thread asks others, one after the other, to add to a measure. A thread that answers too late finds that
- * nobody asks. */
+/* A thread asks other threads, one after the other, to add to a measure. A thread that answers too late finds
+ * that it is not asked any more. */
 struct rr_asking {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
@@ -19,11 +19,13 @@ struct rr_asking {
 void rr_asking_init(struct rr_asking *asking);
 void rr_asking_destroy(struct rr_asking *asking);
 
-/* Writes request to the eventfd of who, and waits until it has answered, or until limit (CLOCK_REALTIME). */
+/* Asks `who`: writes request to its eventfd, and waits until it has answered, or until limit
+ * (CLOCK_REALTIME). False: it has not answered in time. */
 bool rr_asking_ask(struct rr_asking *asking, struct rr_measure *measure, const void *who, int fd,
 	uint64_t request, const struct timespec *limit);
 
-/* For who, in its thread: the measure to add to, until rr_asking_give(); NULL: nobody asks any more. */
+/* Returns the measure to which `who`, in its own thread, adds until it calls rr_asking_give(); NULL: it is
+ * not asked any more. */
 struct rr_measure *rr_asking_take(struct rr_asking *asking, const void *who);
 void rr_asking_give(struct rr_asking *asking);
 

@@ -10,7 +10,8 @@
 #include "tool/remote.h"
 #include "tool/tool.h"
 
-/* Files to standard output, one after the other: a window of pieces is read ahead, and written in order. */
+/* `rpcrdma cat` writes files to standard output, one after the other: a window of pieces is read ahead, and
+ * written in order. */
 
 enum { WINDOW = 16, PIECE = 1 << 20 };
 
@@ -28,7 +29,7 @@ struct cat {
 	struct rpcrdma_nfs_object object;
 	uint8_t *memory;
 	struct cat_piece pieces[WINDOW]; /* piece n of the file is in pieces[n % WINDOW] */
-	uint64_t begun, written;         /* how many pieces were */
+	uint64_t begun, written;         /* numbers of pieces that were begun and written */
 	bool eof;
 	int error;
 };
@@ -43,7 +44,8 @@ cat_piece_done(void *ctx, int error)
 		piece->cat->error = error;
 }
 
-/* Up to the size that the file had; from there on one piece at a time, in case it grew. */
+/* Begins to read pieces up to the size that the file had; beyond that size one piece at a time, in case the
+ * file has grown. */
 static void
 cat_read_ahead(struct cat *cat)
 {
@@ -86,6 +88,7 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 	return RR_EXIT_OK;
 }
 
+/* Writes the pieces that have been read, in order, up to the first piece that is still missing. */
 static int
 cat_write_ready(struct cat *cat)
 {
@@ -103,6 +106,7 @@ cat_write_ready(struct cat *cat)
 	return result;
 }
 
+/* Reads and writes the file, piece by piece, to its end. */
 static int
 cat_stream(struct cat *cat)
 {
@@ -133,6 +137,7 @@ cat_stream(struct cat *cat)
 	return result;
 }
 
+/* Writes the file that the URL names, if it is a regular file. */
 static int
 cat_show(struct cat *cat)
 {
@@ -167,11 +172,11 @@ cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const 
 	return rr_advice_fail(cat->tool, cat->remote.name, error, &text);
 }
 
-/* What the command line says. */
+/* The options of the command line. */
 struct cat_options {
 	struct rr_filters filters;
 	struct rr_remote remote;   /* how each URL is opened */
-	struct rr_outcome outcome; /* of the present URL */
+	struct rr_outcome outcome; /* of the URL that is being written */
 };
 
 static int

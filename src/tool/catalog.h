@@ -4,35 +4,37 @@
 
 #include <rpcrdma/nfs.h>
 
-/* The entries of one directory, held in memory. */
+/* An entry of a directory, held in memory. */
 
 struct rr_catalog_entry {
 	char *name;
-	bool known; /* object is set but for its size, which always is */
+	bool known; /* all of object is set; otherwise only object.size */
 	struct rpcrdma_nfs_object object;
 };
 
-/* Octets of memory for the entries of one directory. */
+/* The most octets of memory for the entries of a directory. */
 #define RR_CATALOG_MAX (UINT64_C(1) << 30)
 
+/* The entries of a directory. */
 struct rr_catalog {
 	struct rr_catalog_entry *entries;
 	size_t count, room;
 	uint64_t octets;
 };
 
-/* object may be NULL. -RPCRDMA_ERR_NOMEM; -RPCRDMA_ERR_LIMIT: there are too many. */
+/* Adds an entry. object may be NULL. Errors: -RPCRDMA_ERR_NOMEM; -RPCRDMA_ERR_LIMIT: the entries need more
+ * than RR_CATALOG_MAX octets. */
 int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdma_nfs_object *object);
 
-/* By name, octet by octet. */
+/* Sorts the entries by name, octet by octet. */
 void rr_catalog_sort(struct rr_catalog *catalog);
 
-/* Whether a sorted catalog has the name. */
+/* Tells whether a sorted catalog has the name. */
 bool rr_catalog_has(const struct rr_catalog *catalog, const char *name);
 
 void rr_catalog_free(struct rr_catalog *catalog);
 
-/* For rpcrdma_nfs_list(); ctx is a catalog. */
+/* Adds an entry for rpcrdma_nfs_list(); ctx is a catalog. */
 int rr_catalog_take(void *ctx, const struct rpcrdma_nfs_entry *entry);
 
 #endif

@@ -67,7 +67,7 @@ static const struct rr_check_case *const check_tables[] = { rr_check_header_case
 
 enum { CHECK_TABLES = sizeof(check_tables) / sizeof(check_tables[0]) };
 
-/* ---- The server, and what it exports ---- */
+/* ---- The server, and its exports ---- */
 
 static struct rr_check_peer
 check_peer(struct rr_check *check, uint32_t version)
@@ -75,7 +75,7 @@ check_peer(struct rr_check *check, uint32_t version)
 	return (struct rr_check_peer){ .check = check, .version = version };
 }
 
-/* The first address that a connection can be made to. */
+/* Finds the first address of the server that a connection can be made to. */
 static int
 check_find_server(struct rr_check *check, struct rr_text *text)
 {
@@ -112,6 +112,7 @@ check_find_server(struct rr_check *check, struct rr_text *text)
 	return error;
 }
 
+/* Tells whether the server answers a NULL call in that version of RPC-over-RDMA. */
 static bool
 check_speaks(struct rr_check *check, uint32_t version)
 {
@@ -123,6 +124,7 @@ check_speaks(struct rr_check *check, uint32_t version)
 	return speaks;
 }
 
+/* Takes the first entry of a directory that is a file of at least 5000 octets. */
 static int
 check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
@@ -137,8 +139,8 @@ check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 	return 1;
 }
 
-/* What the URL names, or the first file of at least 5000 octets in the directory that it names. The cases
- * call procedures of version 3, whose handles those of version 4 need not be. */
+/* Finds the object that the URL names, or the first file of at least 5000 octets in the directory that the
+ * URL names. The cases call procedures of version 3, so the handles have to be of version 3, too. */
 void
 rr_check_find_objects(struct rr_check *check, const char *url)
 {
@@ -185,7 +187,7 @@ check_is_wanted(const struct rr_check *check, const struct rr_check_case *which)
 	return check->only_count == 0;
 }
 
-/* Why a case cannot be made; NULL: it can. */
+/* Returns why a case cannot be made; NULL: it can be made. */
 static const char *
 check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
 {
@@ -227,6 +229,8 @@ check_case(struct rr_check *check, const struct rr_check_case *which, uint32_t v
 	result->took = rr_now(&rr_env_system) - start;
 }
 
+/* Makes all cases that are wanted, in each version of RPC-over-RDMA that the case is for and the server
+ * speaks. */
 static void
 check_all(struct rr_check *check)
 {
@@ -255,7 +259,7 @@ check_list(const struct rr_check *check)
 					each->version_2 ? "2" : " ", each->text, each->section);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole command ---- */
 
 static int
 check_server(struct rr_check *check, const char *url)
@@ -287,7 +291,7 @@ check_start(struct rr_check *check, const char *url)
 	rr_tool_catch_signals();
 	if (rr_filters_start(check->tool, &check->filters, &config))
 		return RR_EXIT_FAILED;
-	/* A responder that sends too much is to be seen doing so. */
+	/* The receive buffers are large, so that a responder that sends too much is noticed. */
 	config.inline_receive = CHECK_RECEIVE;
 	if (rr_engine_new(&rr_env_system, &config, &check->engine) < 0)
 		status = rr_tool_fail(check->tool, "an event loop cannot be set up: %s", strerror(errno));
@@ -297,7 +301,7 @@ check_start(struct rr_check *check, const char *url)
 	return rr_tool_end_output(check->tool, rr_filters_end(check->tool, &check->filters, status));
 }
 
-/* `rpcrdma check --serve ARGUMENT...` is `rpcrdma serve --judge ARGUMENT...`. */
+/* Runs `rpcrdma check --serve ARGUMENT...` as `rpcrdma serve --judge ARGUMENT...`. */
 static int
 check_serve(char **argv)
 {

@@ -10,10 +10,10 @@
 #include "wire/rpcrdma2.h"
 
 /*
- * `rpcrdma check`: plays a requester that says exactly what a case wants, and holds the responder's answers
- * to rows of docs/conformance.md. Each case has a connection of its own, so that no case suffers from another
- * one. It sends nothing that is known to harm a peer, such as segments of length zero to a responder of
- * version 1.
+ * `rpcrdma check` plays a requester that sends exactly what a case demands, and judges the responder's
+ * answers by the rows of docs/conformance.md. Each case has its own connection, so that cases do not disturb
+ * each other. Messages that are known to harm a peer, such as segments of length zero to a responder of
+ * version 1, are not sent.
  */
 
 enum rr_check_verdict { RR_CHECK_PASS, RR_CHECK_FAIL, RR_CHECK_SKIP, RR_CHECK_VERDICTS };
@@ -22,6 +22,7 @@ enum { RR_CHECK_QUEUE = 128, RR_CHECK_SEGMENTS = 8, RR_CHECK_FILE_LEAST = 5000 }
 
 struct rr_check;
 
+/* A message of the peer, as it was received. */
 struct rr_check_message {
 	struct rr_check_message *next;
 	bool invalidated;
@@ -29,35 +30,36 @@ struct rr_check_message {
 	uint8_t data[];
 };
 
-/* Memory of a case: what was sent and registered, until its connection is closed. */
+/* Memory of a case, for messages and registered data, until its connection is closed. */
 struct rr_check_memory {
 	struct rr_check_memory *next;
 	_Alignas(16) uint8_t data[];
 };
 
-/* A connection of a case. */
+/* The connection of a case. */
 struct rr_check_peer {
 	struct rr_check *check;
 	struct rr_endpoint *endpoint;
 	bool established, disconnected;
 	uint32_t version; /* of RPC-over-RDMA */
-	uint32_t xid;     /* the last one that was used */
+	uint32_t xid;     /* the XID that was used last */
 	bool has_private_data, invalidates;
 	uint32_t send_size, receive_size; /* of the peer */
 	struct rr_check_message *messages, **last;
 	uint32_t message_count;
-	/* The case takes calls in the reverse direction: the first one that no rr_check_called() took yet. */
+	/* The case takes calls in the reverse direction; called: the first of them, until rr_check_called()
+	 * takes it. */
 	bool takes_calls;
 	struct rr_check_message *called;
 	struct rr_check_memory *memory;
 	uint32_t completions;
 	int status;         /* of a work request that failed, or of the end of the connection */
-	struct rr_text why; /* the connection ended */
+	struct rr_text why; /* why the connection ended */
 };
 
 /* A message of the peer, decoded. */
 struct rr_check_reply {
-	struct rr_check_message *message; /* all else refers to it */
+	struct rr_check_message *message; /* all other members refer to its octets */
 	enum rr_header_result result;
 	struct rr_rdma_header header;
 	struct rr_chunk_lists lists;
@@ -70,20 +72,21 @@ struct rr_check_reply {
 	struct rpcrdma_bytes results; /* behind the RPC header */
 };
 
-/* A call that a case makes. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
+/* A call of a case. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
 struct rr_check_call {
 	uint32_t xid, rpc_xid, credit, rdma_proc, proc;
 	uint32_t vers;         /* of NFS; 0: 3 */
-	uint32_t rdma_version; /* 0: that of the connection */
+	uint32_t rdma_version; /* 0: the version of the connection */
 	struct rr_chunk_lists lists;
 	struct rpcrdma_bytes args;
-	bool no_rpc; /* nothing behind the RPC-over-RDMA header */
+	bool no_rpc; /* nothing stands behind the RPC-over-RDMA header */
 };
 
+/* A case of the check. */
 struct rr_check_case {
 	const char *name, *row, *section, *text;
 	bool version_1, version_2, destructive, needs_file, needs_directory;
-	/* It connects itself. */
+	/* The case makes its connection itself. */
 	bool connects;
 	enum rr_check_verdict (*run)(struct rr_check_peer *peer, struct rr_text *why);
 };
@@ -105,6 +108,7 @@ struct rr_check_result {
 
 enum { RR_CHECK_RESULTS = 256, RR_CHECK_ONLY = 32 };
 
+/* `rpcrdma check` at work. */
 struct rr_check {
 	const struct rr_tool *tool;
 	struct rr_filters filters;
@@ -118,30 +122,31 @@ struct rr_check {
 	struct rr_fabric *fabric;
 	struct sockaddr_storage address;
 	bool speaks_2;
-	/* What the URL names: a directory, and a file in it, or the file itself. */
+	/* The objects that the URL names: a directory and a file in it, or the file itself and the root. */
 	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
-	char file_path[RR_URL_PATH + 256]; /* of the file, as the URL has it */
+	char file_path[RR_URL_PATH + 256]; /* the path of the file, as in a URL */
 	char host[RR_AUTH_SYS_NAME + 1];
 	struct rr_auth_sys cred;
-	struct rr_text no_objects; /* why there are none */
+	struct rr_text no_objects; /* why there is no directory or file */
 	struct rr_check_result results[RR_CHECK_RESULTS];
 	uint32_t result_count;
 };
 
 /* ---- check_peer.c: the connection ---- */
 
-/* Connects with that private data; NULL: what this side always has, with remote invalidation. */
+/* Connects with that private data; NULL: the private data that this library always sends, with remote
+ * invalidation. */
 int rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t size);
 void rr_check_close(struct rr_check_peer *peer);
-/* Memory that stays until the connection is closed; NULL: there is no more. */
+/* Returns memory that stays until the connection is closed; NULL: no memory. */
 void *rr_check_keep(struct rr_check_peer *peer, size_t size);
-/* Sends a copy. */
+/* Sends a copy of the data. invalidate: the handle to invalidate, or 0. */
 int rr_check_send(struct rr_check_peer *peer, const void *data, uint32_t size, uint32_t invalidate);
-/* The next message; NULL: no message came in time, or the connection ended. To be freed by the caller.
- */
+/* Returns the next message, which the caller frees; NULL: no message came in time, or the connection
+ * ended. */
 struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
-/* Registers new memory of that size, filled with a pattern, at *data. */
+/* Registers new memory of that size, filled with a pattern; it is at *data. */
 int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
 	struct rr_segment *segment);
 /* Reads the segment's octets by RDMA Read. */
@@ -149,39 +154,43 @@ int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, 
 
 /* ---- check_talk.c: messages ---- */
 
-/* Sends it; call->xid is set. An error of the connection. */
+/* Sends the call and sets call->xid. Returns an error of the connection. */
 int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
-/* The call's octets behind the RPC-over-RDMA header, for a chunk. Returns how many; 0: they do not fit. */
+/* Writes the octets of the call that stand behind the RPC-over-RDMA header, for a chunk. Returns their
+ * number; 0: they do not fit. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
-/* The next message, decoded. False: there was none; why says so. Where the case takes calls in the reverse
- * direction, a call is kept for rr_check_called(), and the message behind it is the next one. */
+/* Takes the next message and decodes it. False: no message came; `why` has the reason. If the case takes
+ * calls in the reverse direction, a call is kept for rr_check_called(), and the message behind it is
+ * taken. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
 void rr_check_forget(struct rr_check_reply *reply);
-/* The next call in the reverse direction. False: none came, or another message did; why says so. */
+/* Takes the next call in the reverse direction. False: no call came, or another message; `why` has the
+ * reason. */
 bool rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why);
 
-/* What a case returns after writing why. */
+/* Write a reason into `why`, and return the verdict of the case. */
 enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* A NULL call is answered, by the next message, as it should be. */
+/* Checks that a NULL call is answered properly by the next message. */
 enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *why);
-/* Nothing was sent in answer to what came before: the next two messages answer two NULL calls. */
+/* Checks that the message sent before gets no answer: the next two messages answer two NULL calls. */
 enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
-/* The next message is an RDMA_ERROR with that XID and error; and a NULL call is answered after that. */
+/* Checks that the next message is an RDMA_ERROR with that XID and error, and that a NULL call is answered
+ * after that. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
 
 /* ---- check.c ---- */
 
-/* Sets the credential of calls: the user who runs the command, or the one that the URL names. */
+/* Sets the credential of calls: the user that the URL names, or the user who runs the command. */
 void rr_check_identify(struct rr_check *check);
-/* Finds the directory and the file that the URL names; no_objects says why where there is nothing. */
+/* Finds the directory and the file that the URL names; check->no_objects has the reason if there are none. */
 void rr_check_find_objects(struct rr_check *check, const char *url);
-/* Makes a case, on a connection of its own. */
+/* Makes a case on its own connection. */
 enum rr_check_verdict rr_check_make(
 	struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why);
 

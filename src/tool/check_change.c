@@ -3,10 +3,11 @@
 
 #include "tool/check_chunk.h"
 
-/* Cases that change what the server exports: a directory of a name of their own, which they remove. */
+/* Cases that change what the server exports: they make a directory of a unique name, and remove it again. */
 
 enum { CHANGE_REPLY_MAX = 2048, CHANGE_NAME = 40 };
 
+/* Writes the arguments of MKDIR, or of RMDIR, for that name. */
 static struct rpcrdma_bytes
 change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out[RR_CHECK_ARGS_MAX])
 {
@@ -16,13 +17,14 @@ change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out
 	rpcrdma_xdr_writer_init(&writer, out, RR_CHECK_ARGS_MAX, NULL, 0);
 	rpcrdma_put_bytes(&writer, (struct rpcrdma_bytes){ directory->data, directory->length }, NFS3_FHSIZE);
 	rpcrdma_put_bytes(&writer, (struct rpcrdma_bytes){ name, (uint32_t)strlen(name) }, CHANGE_NAME);
-	/* sattr3: mode, uid, gid, size, atime, mtime, none of which is set. */
+	/* sattr3: mode, uid, gid, size, atime and mtime; all six are left unset. */
 	for (uint32_t i = 0; make && i < 6; i++)
 		rpcrdma_put_u32(&writer, 0);
 	return (struct rpcrdma_bytes){ out, (uint32_t)rpcrdma_xdr_length(&writer) };
 }
 
-/* Makes the call on a new connection, and copies the RPC reply to out. Its octets; 0: why says why. */
+/* Makes the call on a new connection, and copies the RPC reply to out. Returns its octets; 0: there was no
+ * such reply, and `why` has the reason. */
 static uint32_t
 change_call(struct rr_check_peer *peer, struct rr_check_call call, uint8_t out[CHANGE_REPLY_MAX],
 	struct rr_text *why)
@@ -47,7 +49,8 @@ change_call(struct rr_check_peer *peer, struct rr_check_call call, uint8_t out[C
 	return size;
 }
 
-/* MKDIR, and the same call again on another connection: executed again, it would fail with NFS3ERR_EXIST. */
+/* Calls MKDIR, and repeats the same call on another connection: if the server executed it again, the second
+ * reply would be NFS3ERR_EXIST. */
 static enum rr_check_verdict
 change_repeated(struct rr_check_peer *peer, struct rr_text *why)
 {

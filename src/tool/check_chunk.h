@@ -5,11 +5,11 @@
 #include "tool/check.h"
 #include "ulb/nfs3.h"
 
-/* Arguments and chunks of cases that move data. */
+/* Arguments and chunks for cases that move data. */
 
 enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
 
-/* The arguments of a procedure of NFS version 3: a file handle, and words behind it. */
+/* Writes the arguments of a procedure of NFS version 3: a file handle, and the words behind it. */
 struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rpcrdma_nfs_handle *handle,
 	const uint32_t *words, uint32_t count);
 
@@ -20,7 +20,7 @@ struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct 
 /* A handle that no server has. */
 extern const struct rpcrdma_nfs_handle rr_check_no_handle;
 
-/* A Write chunk, or a Reply chunk, of count segments of size octets each, in one piece of memory. */
+/* A Write chunk or Reply chunk of `count` segments of `size` octets each, in one piece of memory. */
 struct rr_check_chunk {
 	uint8_t *data;
 	struct rr_segment segments[4];
@@ -28,16 +28,18 @@ struct rr_check_chunk {
 	uint32_t count, size;
 };
 
-/* Registers it. False: that cannot be done. */
+/* Registers the memory of a chunk and fills in the chunk. False: the memory could not be registered. */
 bool rr_check_offer(struct rr_check_peer *peer, struct rr_check_chunk *chunk, uint32_t count, uint32_t size);
+/* Returns chunk lists that offer the chunk as a Write chunk. */
 struct rr_chunk_lists rr_check_write_list(struct rr_check_chunk *chunk);
+/* Returns chunk lists that offer the chunk as the Reply chunk. */
 struct rr_chunk_lists rr_check_reply_chunk(struct rr_check_chunk *chunk);
 
-/* The same segments came back, and no one is longer. */
+/* Checks that the chunk came back with the same segments, each at most as long as it was offered. */
 enum rr_check_verdict rr_check_returned(
 	const struct rr_check_chunk *chunk, const struct rr_chunk *back, struct rr_text *why);
 
-/* The octets from that one on are as they were. */
+/* Tells whether the octets of the chunk from that octet on still have the pattern. */
 bool rr_check_is_untouched(const struct rr_check_chunk *chunk, uint64_t from);
 
 #endif

@@ -11,7 +11,8 @@ enum { ROOM = 4096, COUNT = 1001, LARGE = 65536 };
 
 /* ---- READ ---- */
 
-/* READ without a chunk, of octets that fit inline. Returns the data's octets; 0: why says why not. */
+/* Calls READ without a chunk, of octets that fit inline. Returns the number of octets read; 0: the call
+ * failed, and `why` has the reason. */
 static uint32_t
 data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struct rr_text *why)
 {
@@ -35,7 +36,8 @@ data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struc
 	return length;
 }
 
-/* READ of COUNT octets into a Write chunk of segments of that size, compared with the same READ inline. */
+/* Checks READ of COUNT octets into a Write chunk of segments of that size, by comparison with the same READ
+ * inline. */
 static enum rr_check_verdict
 data_read(struct rr_check_peer *peer, uint32_t segments, uint32_t size, struct rr_text *why)
 {
@@ -78,15 +80,15 @@ data_read_one(struct rr_check_peer *peer, struct rr_text *why)
 	return data_read(peer, 1, ROOM, why);
 }
 
-/* Segments that the data fills one after the other, the last one in part. */
+/* Checks READ into segments that the data fills one after the other, the last segment in part. */
 static enum rr_check_verdict
 data_read_segments(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return data_read(peer, 4, 300, why);
 }
 
-/* As much of a file as a READ of 64 KiB brings: as many octets as the reply says, beginning with those of a
- * READ inline. */
+/* Checks READ of 64 KiB: as many octets come as the reply says, and they begin with those of a READ
+ * inline. */
 static enum rr_check_verdict
 data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -111,7 +113,8 @@ data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 	return RR_CHECK_PASS;
 }
 
-/* RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write chunk". */
+/* Checks the Write chunk of a READ that fails. RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk
+ * as an unused Write chunk". */
 static enum rr_check_verdict
 data_unused(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -138,8 +141,8 @@ data_unused(struct rr_check_peer *peer, struct rr_text *why)
 	return verdict;
 }
 
-/* RFC 8797, 4.1: without R of this side, "the responder MUST use only RDMA Send"; likewise where the
- * responder itself did not set it. */
+/* Checks remote invalidation with the private data `own`. RFC 8797, 4.1: without R of this side, "the
+ * responder MUST use only RDMA Send"; likewise if the responder itself did not set R. */
 static enum rr_check_verdict
 data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own, struct rr_text *why)
 {

@@ -5,12 +5,12 @@
 #include "base/endian.h"
 #include "tool/check.h"
 
-/* Cases about what is malformed, or is not for responders: the right error or silence, and the connection
- * lives on. */
+/* Cases with messages that are malformed, or are not for responders: the answer must be the right error or
+ * silence, and the connection must live on. */
 
 enum { ERROR_WORDS = 16 };
 
-/* Sends these words behind an XID, and the version of the connection. Returns the XID. */
+/* Sends a message of a new XID, the version, and these words. Returns the XID. */
 static uint32_t
 error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, uint32_t count)
 {
@@ -29,7 +29,8 @@ error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, 
 	error_send(peer, version, (const uint32_t[]){ __VA_ARGS__ },                                         \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-/* RFC 8166, 4.5.1: the answer has the range of versions, and 4.5: the version that the call had. */
+/* Checks the answer to an unknown version. RFC 8166, 4.5.1: the answer has the range of versions, and 4.5:
+ * the version that the call had. */
 static enum rr_check_verdict
 error_version(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -58,14 +59,16 @@ error_procedure(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, ERROR_SEND(peer, peer->version, 32, 77, 0, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* RFC 8166, 4.6.1: RDMA_MSGP is answered with ERR_CHUNK by those that do not support it. */
+/* Checks that RDMA_MSGP gets ERR_CHUNK. RFC 8166, 4.6.1: a responder that does not support RDMA_MSGP answers
+ * so. */
 static enum rr_check_verdict
 error_msgp(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return rr_check_error(peer, ERROR_SEND(peer, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE messages". */
+/* Checks that RDMA_DONE gets no answer. RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE
+ * messages". */
 static enum rr_check_verdict
 error_done(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -73,7 +76,8 @@ error_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures." */
+/* Checks that RDMA_ERROR gets no answer. RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR
+ * procedures." */
 static enum rr_check_verdict
 error_error(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -81,7 +85,8 @@ error_error(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* RFC 8166, 4.5: a message below 28 octets: "it MUST silently discard the message". */
+/* Checks that a message below 28 octets gets no answer. RFC 8166, 4.5: "it MUST silently discard the
+ * message". */
 static enum rr_check_verdict
 error_short(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -89,7 +94,7 @@ error_short(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* A Read list that breaks off behind the position of its segment. */
+/* Checks the answer to a Read list that breaks off behind the position of its segment. */
 static enum rr_check_verdict
 error_cut(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -97,7 +102,7 @@ error_cut(struct rr_check_peer *peer, struct rr_text *why)
 		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 1, 0, 7, 100), RR_ERR_CHUNK, why);
 }
 
-/* A Write chunk that says to have more segments than the message has octets. */
+/* Checks the answer to a Write chunk that claims more segments than the message has octets. */
 static enum rr_check_verdict
 error_count(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -105,8 +110,8 @@ error_count(struct rr_check_peer *peer, struct rr_text *why)
 		RR_ERR_CHUNK, why);
 }
 
-/* RFC 8166, 4.5.2: "an RDMA_NOMSG message where the Read list, Write list, and Reply chunk are marked not
- * present". */
+/* Checks the answer to RDMA_NOMSG without chunks. RFC 8166, 4.5.2: "an RDMA_NOMSG message where the Read
+ * list, Write list, and Reply chunk are marked not present". */
 static enum rr_check_verdict
 error_nowhere(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -114,8 +119,8 @@ error_nowhere(struct rr_check_peer *peer, struct rr_text *why)
 		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* RFC 8166, 4.5.2: "the value of the rdma_xid field does not match the value of the XID field in the
- * accompanying RPC message". */
+/* Checks the answer to a call with two XIDs. RFC 8166, 4.5.2: "the value of the rdma_xid field does not match
+ * the value of the XID field in the accompanying RPC message". */
 static enum rr_check_verdict
 error_xid(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -127,7 +132,7 @@ error_xid(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, call.xid, RR_ERR_CHUNK, why);
 }
 
-/* A reply to a call that the responder never made. */
+/* Checks that a reply to a call that the responder never made gets no answer. */
 static enum rr_check_verdict
 error_stray(struct rr_check_peer *peer, struct rr_text *why)
 {

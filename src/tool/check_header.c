@@ -4,7 +4,7 @@
 
 #include "tool/check.h"
 
-/* Cases about connections, fixed words and credits: NULL calls do. */
+/* Cases about connections, fixed words and credits; NULL calls suffice for them. */
 
 static enum rr_check_verdict
 header_reply(struct rr_check_peer *peer, struct rr_text *why)
@@ -12,7 +12,7 @@ header_reply(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
-/* RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
+/* Checks that a reply grants credits. RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
 static enum rr_check_verdict
 header_grant(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -27,6 +27,7 @@ header_grant(struct rr_check_peer *peer, struct rr_text *why)
 	return credit > 0 ? RR_CHECK_PASS : rr_check_fail(why, "the reply grants no credit");
 }
 
+/* Checks that a call which asks for no credit is answered, and that the next reply grants credits. */
 static enum rr_check_verdict
 header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -45,7 +46,7 @@ header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 	return header_grant(peer, why) == RR_CHECK_FAIL ? RR_CHECK_FAIL : RR_CHECK_PASS;
 }
 
-/* As many calls at a time as the first reply granted, each of them answered. */
+/* Checks that as many calls at a time as the first reply granted, up to 32, are all answered. */
 static enum rr_check_verdict
 header_window(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -73,6 +74,7 @@ header_window(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Private data: RFC 8797, 4 and 5 ---- */
 
+/* Checks that a connection with this private data is served. */
 static enum rr_check_verdict
 header_private(struct rr_check_peer *peer, const void *data, size_t size, struct rr_text *why)
 {
@@ -113,7 +115,8 @@ header_private_offset(struct rr_check_peer *peer, struct rr_text *why)
 	return header_private(peer, "odd\xf6\xab\x0e\x18\x01\x01\x03\x03", 11, why);
 }
 
-/* RFC 8797, 4: a responder that sends private data has it in a form that can be read. */
+/* Checks the responder's private data. RFC 8797, 4: a responder that sends private data has it in a form that
+ * can be read. */
 static enum rr_check_verdict
 header_private_own(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -11,7 +11,7 @@ enum { LONG_CHUNK = 16384, LONG_SMALL = 32, LONG_DATA = 1001, LONG_LIMIT = 1024,
 
 /* ---- Reply chunks ---- */
 
-/* GETATTR with a Reply chunk: inline or in the chunk, but not both (RFC 8166, 4.3.3). */
+/* Checks GETATTR with a Reply chunk: the reply must be inline or in the chunk, not both (RFC 8166, 4.3.3). */
 static enum rr_check_verdict
 long_reply(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -44,7 +44,7 @@ long_reply(struct rr_check_peer *peer, struct rr_text *why)
 	return verdict;
 }
 
-/* RFC 8166, 4.5.3 and 6.1: a reply that has no room gets an error. */
+/* Checks that a reply for which there is no room gets an error: RFC 8166, 4.5.3 and 6.1. */
 static enum rr_check_verdict
 long_too_small(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -75,7 +75,8 @@ long_too_small(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_fail(why, "procedure %u, where ERR_CHUNK is due", reply.header.proc);
 }
 
-/* RFC 8166, 3.3.2: this requester takes 1024 octets, and offers no Reply chunk. */
+/* Checks that no Send is larger than the 1024 octets that this requester takes; it offers no Reply chunk: RFC
+ * 8166, 3.3.2. */
 static enum rr_check_verdict
 long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -100,6 +101,7 @@ long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Read chunks ---- */
 
+/* Registers a copy of the data for RDMA Read. */
 static bool
 long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct rr_segment *segment)
 {
@@ -111,7 +113,7 @@ long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct 
 	return true;
 }
 
-/* The answer to a call whose arguments moved by RDMA Read: an RPC reply with a status of NFS. */
+/* Checks the answer to a call whose arguments moved by RDMA Read: an RPC reply with a status of NFS. */
 static enum rr_check_verdict
 long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 {
@@ -131,7 +133,7 @@ long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 	return verdict;
 }
 
-/* A call in a position-zero Read chunk of that many segments. */
+/* Checks a call in a position-zero Read chunk of one or two segments. */
 static enum rr_check_verdict
 long_call(struct rr_check_peer *peer, uint32_t segments, struct rr_text *why)
 {
@@ -168,7 +170,7 @@ long_call_two(struct rr_check_peer *peer, struct rr_text *why)
 	return long_call(peer, 2, why);
 }
 
-/* WRITE to a handle that no server has: its data is read, and nothing is written. */
+/* Checks WRITE to a handle that no server has: the server reads the data by RDMA Read, and writes nothing. */
 static enum rr_check_verdict
 long_write(struct rr_check_peer *peer, uint32_t padding, struct rr_text *why)
 {

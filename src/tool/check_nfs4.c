@@ -14,7 +14,7 @@ enum {
 
 /* ---- READs ---- */
 
-/* The chunk came back with so many octets, and those of the file. */
+/* Checks that the chunk came back with `size` octets, which are those of the file. */
 static enum rr_check_verdict
 nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const uint8_t *expected,
 	uint32_t size, struct rr_text *why)
@@ -33,8 +33,8 @@ nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const
 	return RR_CHECK_PASS;
 }
 
-/* Two READs, with a Write chunk each; what they are to bring is in sizes. expected: the file's first octets.
- */
+/* Checks two READs with a Write chunk each; sizes: the octets that they must bring; expected: the file's
+ * first octets. */
 static enum rr_check_verdict
 nfs4_two_reads(
 	struct rr_check4 *talk, const uint64_t offsets[2], const uint32_t sizes[2], const uint8_t *expected)
@@ -65,6 +65,7 @@ nfs4_two_reads(
 	return verdict;
 }
 
+/* Makes a session and checks two READs of the file at these offsets. */
 static enum rr_check_verdict
 nfs4_reads(
 	struct rr_check_peer *peer, const uint64_t offsets[2], const uint32_t sizes[2], struct rr_text *why)
@@ -95,7 +96,8 @@ nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
 		(const uint32_t[]){ 0, NFS4_PART }, why);
 }
 
-/* A COMPOUND that fails before its READs, so that no chunk is used: PUTROOTFH and READ of a directory. */
+/* Checks a COMPOUND that fails before its READs, so that no chunk is used: PUTROOTFH and READ of a
+ * directory. */
 static enum rr_check_verdict
 nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)
 {

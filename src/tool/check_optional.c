@@ -6,10 +6,11 @@
 #include "tool/check_chunk.h"
 #include "wire/properties.h"
 
-/* Cases of version 2: optional messages, and replies that the responder leaves in Read chunks. */
+/* Cases of version 2: optional messages, and replies that the responder exposes in Read chunks. */
 
 enum { OPTIONAL_UNKNOWN = 0x7fff0001, OPTIONAL_ENTRIES = 32768, OPTIONAL_REPLY_MAX = 1 << 20 };
 
+/* Checks that an optional message of an unknown type gets ERR_INVAL_OPTION. */
 static enum rr_check_verdict
 optional_unknown(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -25,7 +26,7 @@ optional_unknown(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, xid, RR_ERR_INVAL_OPTION, why);
 }
 
-/* Says that this side takes replies in Read chunks. The answer's properties are in *set. */
+/* Announces that this side takes replies in Read chunks. *set: the properties in the responder's answer. */
 static bool
 optional_announce(struct rr_check_peer *peer, struct rr_property_set *set, struct rr_text *why)
 {
@@ -76,8 +77,8 @@ optional_properties(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
-/* RDMA_DONE with an XID of no call. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4: "the responder MUST
- * silently drop the notification". */
+/* Checks that RDMA_DONE with an XID of no call gets no answer. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4:
+ * "the responder MUST silently drop the notification". */
 static enum rr_check_verdict
 optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -94,7 +95,7 @@ optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Pulls the segments of a reply, and says that it is done. */
+/* Reads the segments of a reply by RDMA Read, and sends RDMA_DONE. */
 static enum rr_check_verdict
 optional_pull(
 	struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid, struct rr_text *why)

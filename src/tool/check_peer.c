@@ -9,6 +9,7 @@
 
 /* ---- Events ---- */
 
+/* Keeps a copy of a message for the case, unless RR_CHECK_QUEUE messages wait already. */
 static void
 peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -69,8 +70,8 @@ peer_expired(struct rr_timer *timer)
 }
 
 /*
- * Turns the loop until done(), the end of the connection, or the end of patience. Linux's siw may leave a
- * first message unread that came while it accepted; an empty frame wakes it.
+ * Turns the loop until done(), the end of the connection, or the timeout. Linux's siw may leave a first
+ * message unread that came while it accepted; an empty frame wakes it.
  */
 static bool
 peer_wait(struct rr_check_peer *peer, bool (*done)(const struct rr_check_peer *peer))

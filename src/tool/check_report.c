@@ -73,6 +73,7 @@ report_tap(const struct rr_check *check)
 	}
 }
 
+/* Writes a text as the value of an XML attribute. */
 static void
 report_xml(const char *text)
 {

@@ -6,14 +6,14 @@
 /*
  * Cases of the reverse direction (RFC 8167): the server calls its client over the connection that the client
  * made. A server of NFS version 4.1 does so when a session takes callbacks, if only to learn whether they
- * arrive, or when a delegation that it gave is in the way of another client. So the case asks for a
- * delegation, and is that client too.
+ * arrive, or when it has given a delegation that is in the way of another client. So the case asks for a
+ * delegation, and plays the other client, too.
  */
 
 enum {
 	REVERSE_READ = 1, /* OPEN4_SHARE_ACCESS_READ, and below, _WRITE */
 	REVERSE_WRITE = 2,
-	REVERSE_FIRST = 1000,    /* octets of the file: a case has one of 5000 at least */
+	REVERSE_FIRST = 1000,    /* octets of the file; the file has at least 5000 */
 	REVERSE_OPEN_RESULT = 24 /* octets of change_info4 and the flags: RFC 8881, 18.16.2 */
 };
 
@@ -21,11 +21,12 @@ struct reverse {
 	struct rr_check4 talk;
 	uint8_t opened[16], delegated[16]; /* stateids */
 	bool has_opened, has_delegated;
-	uint32_t calls; /* of the server, which were answered */
+	uint32_t calls; /* of the server, answered by this side */
 };
 
 /* ---- Operations ---- */
 
+/* Writes an OPEN of the current filehandle. */
 static void
 reverse_put_open(struct rr_check4 *talk, uint32_t access)
 {
@@ -39,7 +40,7 @@ reverse_put_open(struct rr_check4 *talk, uint32_t access)
 	rpcrdma_put_u32(&talk->writer, CLAIM_FH);
 }
 
-/* A reader at the results of OPEN, behind its operation and status. */
+/* Takes the results of OPEN. The reader stands behind the operation and its status. */
 static void
 reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 {
@@ -58,7 +59,7 @@ reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 	reverse->has_delegated = reverse->has_delegated && !reader->failed;
 }
 
-/* The reply to a COMPOUND that ends with OPEN. */
+/* Takes the reply to a COMPOUND that ends with OPEN. False: no reply came. */
 static bool
 reverse_opened(struct reverse *reverse)
 {
@@ -77,6 +78,7 @@ reverse_opened(struct reverse *reverse)
 	return true;
 }
 
+/* Sends a COMPOUND that opens the file. */
 static bool
 reverse_open(struct reverse *reverse, uint32_t access)
 {
@@ -85,7 +87,7 @@ reverse_open(struct reverse *reverse, uint32_t access)
 	return rr_check4_send(&reverse->talk, NULL);
 }
 
-/* Closes the file, and returns the delegation; whether the server agrees is another matter. */
+/* Closes the file, and returns the delegation; the status of the reply does not matter. */
 static void
 reverse_close(struct reverse *reverse)
 {
@@ -106,8 +108,8 @@ reverse_close(struct reverse *reverse)
 		rr_check_forget(&reply);
 }
 
-/* RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and before it does the first non-reclaim
- * operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
+/* Sends RECLAIM_COMPLETE. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and before it
+ * does the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
 static bool
 reverse_reclaim_complete(struct rr_check4 *talk)
 {
@@ -128,7 +130,8 @@ reverse_reclaim_complete(struct rr_check4 *talk)
 
 /* ---- Answers to calls ---- */
 
-/* The results of CB_SEQUENCE and CB_RECALL. */
+/* Reads the arguments of CB_SEQUENCE and writes the results of CB_SEQUENCE and, if there is a further
+ * operation, of CB_RECALL. */
 static void
 reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader *reader)
 {
@@ -159,6 +162,7 @@ reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader
 	}
 }
 
+/* Answers a callback of the server. False: the callback does not decode, or the answer cannot be sent. */
 static bool
 reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, struct rpcrdma_xdr_reader *arguments)
@@ -185,9 +189,9 @@ reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 
 /* ---- The call ---- */
 
-/* RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call
- * messages on the same connection", and "the ONC RPC Call header MUST start with the same XID value that is
- * present in the RPC-over-RDMA header". */
+/* Judges the headers of a call of the server. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value
+ * in reverse- and forward-direction Call messages on the same connection", and "the ONC RPC Call header MUST
+ * start with the same XID value that is present in the RPC-over-RDMA header". */
 static enum rr_check_verdict
 reverse_judge(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, bool is_whole)
@@ -210,8 +214,8 @@ reverse_judge(const struct reverse *reverse, const struct rr_check_reply *call,
 	return RR_CHECK_PASS;
 }
 
-/* RFC 8167, 4: credits and XIDs of the two directions are apart: a call of ours with the XID of theirs is
- * answered while theirs waits. */
+/* Checks that a NULL call of this side with the XID of the server's call is answered while the server's call
+ * waits. RFC 8167, 4: the two directions have separate credits and XIDs. */
 static enum rr_check_verdict
 reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 {
@@ -230,6 +234,7 @@ reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 							   "direction gets no reply of its own");
 }
 
+/* Takes a call of the server, judges it, and answers it. */
 static enum rr_check_verdict
 reverse_take_call(struct reverse *reverse)
 {
@@ -257,8 +262,8 @@ reverse_take_call(struct reverse *reverse)
 
 /* ---- A reason for the server to call ---- */
 
-/* Another client opens the file for writing; the reply comes when the server has called, or sooner as
- * NFS4ERR_DELAY. */
+/* Opens the file for writing as another client, so that the server recalls the delegation. The reply comes
+ * after that call, or sooner as NFS4ERR_DELAY. */
 static enum rr_check_verdict
 reverse_conflict(struct reverse *reverse)
 {
@@ -289,7 +294,7 @@ reverse_conflict(struct reverse *reverse)
 	return verdict;
 }
 
-/* The file is found, and calls that came by then are taken. */
+/* Finds the file, and takes the calls that have come by then. */
 static enum rr_check_verdict
 reverse_begin(struct reverse *reverse)
 {
@@ -303,6 +308,8 @@ reverse_begin(struct reverse *reverse)
 	return verdict;
 }
 
+/* Asks for a delegation and has the server recall it. Skipped: the server gives no delegation, and has made
+ * no other call. */
 static enum rr_check_verdict
 reverse_delegated(struct reverse *reverse)
 {

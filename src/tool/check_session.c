@@ -3,11 +3,12 @@
 
 #include "tool/check_session.h"
 
-/* COMPOUNDs of NFS version 4.1, and sessions for them; of version 4.0 without sessions. */
+/* COMPOUNDs of NFS version 4.1, and sessions for them; for a server of version 4.0, COMPOUNDs without
+ * sessions. */
 
 enum {
 	NFS4_VERSION = 4,
-	SEQUENCE_RESULT = 36 /* behind its status: RFC 8881, 18.46.2 */
+	SEQUENCE_RESULT = 36 /* octets behind the status: RFC 8881, 18.46.2 */
 };
 
 /* ---- Messages ---- */
@@ -21,6 +22,7 @@ rr_check4_begin(struct rr_check4 *talk, uint32_t operations)
 	rpcrdma_put_u32(&talk->writer, operations);
 }
 
+/* Counts the components of a path. */
 static uint32_t
 session_names(const char *path)
 {
@@ -67,7 +69,7 @@ rr_check4_go(struct rr_check4 *talk, uint32_t more)
 void
 rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader)
 {
-	uint32_t words = 2 + 2 * session_names(talk->path); /* operation and status of each */
+	uint32_t words = 2 + 2 * session_names(talk->path); /* operation and status of each LOOKUP */
 
 	if (talk->minor > 0)
 		words += 2 + SEQUENCE_RESULT / 4;
@@ -75,7 +77,7 @@ rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *read
 		rpcrdma_get_u32(reader);
 }
 
-/* With the stateid of all zeros: RFC 8881, 8.2.3. */
+/* Adds a READ with the stateid of all zeros: RFC 8881, 8.2.3. */
 void
 rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count)
 {
@@ -108,7 +110,7 @@ rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struc
 	return rr_check4_send(talk, lists) && rr_check_reply(talk->peer, reply, talk->why);
 }
 
-/* The status of the COMPOUND; the reader is then behind the number of results. */
+/* Returns the status of the COMPOUND, and leaves the reader behind the number of results. */
 uint32_t
 rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader)
 {
@@ -125,6 +127,7 @@ rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *
 
 /* ---- A session ---- */
 
+/* Writes an EXCHANGE_ID of a new owner. */
 static void
 session_put_exchange(struct rr_check4 *talk)
 {
@@ -151,6 +154,7 @@ session_put_channel(struct rr_check4 *talk)
 		rpcrdma_put_u32(&talk->writer, words[i]);
 }
 
+/* Creates the session for the client. False: that failed. */
 static bool
 session_create(struct rr_check4 *talk, uint32_t sequence)
 {

@@ -5,55 +5,56 @@
 #include "tool/check.h"
 #include "ulb/nfs41.h"
 
-/* COMPOUNDs of NFS version 4.1, for cases; of version 4.0 where a server has no later one. */
+/* COMPOUNDs of NFS version 4.1 for cases; of version 4.0 if the server has no later version. */
 
-enum { RR_CHECK4_ARGS = 1024, RR_CHECK4_CALLBACK = 0x40000000 /* program of callbacks */ };
+enum { RR_CHECK4_ARGS = 1024, RR_CHECK4_CALLBACK = 0x40000000 /* program number of callbacks */ };
 
 /* A session, and the path of a file. */
 struct rr_check4 {
 	struct rr_check_peer *peer;
 	struct rr_text *why;
-	bool back; /* the connection is to take callbacks; false behind rr_check4_session(): it is not used so
-		    */
+	bool back;      /* the session is to take callbacks; false: the server declined */
 	uint32_t minor; /* 0: the server has no later version, and there is no session */
 	uint8_t session[NFS4_SESSIONID_SIZE];
 	uint64_t client;
 	uint32_t sequence;
-	const char *path; /* the components behind the root */
+	const char *path; /* the components below the root */
 	struct rpcrdma_xdr_writer writer;
 	uint8_t args[RR_CHECK4_ARGS];
 };
 
-/* Begins a session where the server has version 4.1. A server without version 4: skipped. */
+/* Begins a session if the server has version 4.1. Without version 4, the case is skipped. */
 enum rr_check_verdict rr_check4_session(struct rr_check4 *talk);
 
 /* Ends the session, and forgets the client. */
 void rr_check4_end(struct rr_check4 *talk);
 
-/* Begins a COMPOUND of so many operations. */
+/* Begins a COMPOUND of this many operations. */
 void rr_check4_begin(struct rr_check4 *talk, uint32_t operations);
 
-/* Begins one with SEQUENCE in a session, PUTROOTFH, and LOOKUPs to the file, and more operations behind them.
- */
+/* Begins a COMPOUND with SEQUENCE (in a session), PUTROOTFH and LOOKUPs to the file; `more` operations
+ * follow. */
 void rr_check4_go(struct rr_check4 *talk, uint32_t more);
 
-/* Moves the reader of such a reply, which is behind the number of results, to the results of those more. */
+/* Moves the reader of the reply to such a COMPOUND from behind the number of results to the results of the
+ * `more` operations. */
 void rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader);
 
-/* Reads the file's first octets, inline. Its path may begin at an export that is the server's root: path is
- * then without that. */
+/* Reads the file's first octets, inline. The path may begin with an export that is the server's root: then
+ * talk->path is shortened by that. */
 enum rr_check_verdict rr_check4_find(struct rr_check4 *talk, uint8_t *octets, uint32_t size);
 
+/* Adds a READ with the anonymous stateid. */
 void rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count);
 
-/* Sends it; false: it cannot be sent, and why says so. */
+/* Sends the COMPOUND. False: it cannot be sent, and talk->why has the reason. */
 bool rr_check4_send(struct rr_check4 *talk, const struct rr_chunk_lists *lists);
 
-/* Sends it, and takes the reply; false: there is no reply, and why says so. */
+/* Sends the COMPOUND and takes its reply. False: there is no reply, and talk->why has the reason. */
 bool rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struct rr_check_reply *reply);
 
-/* The status of the COMPOUND; the reader is then behind the number of results. UINT32_MAX: there is no such
- * status. */
+/* Returns the status of the COMPOUND, and leaves the reader behind the number of results. UINT32_MAX: the
+ * reply has no such status. */
 uint32_t rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader);
 
 #endif

@@ -89,6 +89,7 @@ rr_check_forget(struct rr_check_reply *reply)
 	reply->message = NULL;
 }
 
+/* Decodes the RPC header of a reply, and finds the results behind it. */
 static void
 talk_decode_rpc(struct rr_check_reply *reply)
 {
@@ -140,7 +141,7 @@ talk_is_call(const struct rr_check_reply *reply)
 	       msg_type == RR_CALL;
 }
 
-/* The next message, of either direction. */
+/* Takes the next message, of either direction, and decodes it. */
 static bool
 talk_receive(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
 {
@@ -187,8 +188,9 @@ rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct 
 	return false;
 }
 
-/* ---- What cases often want to know ---- */
+/* ---- Checks that many cases need ---- */
 
+/* Checks that the message is the reply to the NULL call with this XID. */
 static enum rr_check_verdict
 talk_is_null(const struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid,
 	struct rr_text *why)

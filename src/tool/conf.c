@@ -52,7 +52,7 @@ rr_conf_free(struct rr_conf *conf)
 	conf->text = NULL;
 }
 
-/* Behind the line feed of this line, or at the end of the text. */
+/* Goes behind the line feed of this line, or to the end of the text. */
 static void
 conf_skip_line(struct rr_conf *conf)
 {
@@ -71,7 +71,7 @@ conf_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Blanks, and ends of lines behind a backslash. */
+/* Skips blanks, and ends of lines behind a backslash. */
 static void
 conf_skip_blanks(struct rr_conf *conf)
 {
@@ -95,7 +95,7 @@ conf_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* The octet that "\040" at this place stands for; 0: none. */
+/* Returns the octet that "\040" at this place stands for; 0: no such number stands here. */
 static char
 conf_escape(const char *at)
 {
@@ -104,7 +104,8 @@ conf_escape(const char *at)
 	return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
 }
 
-/* Takes the word at this place. It becomes shorter, never longer, so that it can lie where it was. */
+/* Takes the word at this place. Quotes and backslashes go out of the word in place, as it never becomes
+ * longer. */
 static char *
 conf_take_word(struct rr_conf *conf)
 {
@@ -134,7 +135,7 @@ conf_take_word(struct rr_conf *conf)
 		conf_skip_line(conf);
 		return NULL;
 	}
-	/* What stands behind the word may be overwritten below. */
+	/* The zero octet below may overwrite the character behind the word, so the reader goes on first. */
 	conf_skip_blanks(conf);
 	if (conf->at >= conf->size || conf->text[conf->at] == '\n' || conf->text[conf->at] == '#')
 		conf_skip_line(conf);

@@ -94,10 +94,11 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
 
 /* ---- Both ends ---- */
 
-/* Zeroes that are worth a hole: a block of a file system; and what is worth a WRITE of its own behind it. */
+/* The fewest octets of zeroes that become a hole. Local: a block of a file system. Remote: so many that a
+ * further WRITE behind the hole is worth its cost. */
 enum { HOLE_LOCAL = 4 << 10, HOLE_REMOTE = 64 << 10 };
 
-/* Names are put behind it with a slash of their own. */
+/* Removes the slashes at the end of a name: names are put behind it with a slash between. */
 static void
 cp_cut_slashes(char *name)
 {
@@ -107,6 +108,7 @@ cp_cut_slashes(char *name)
 		name[--length] = '\0';
 }
 
+/* Sets up an end of the copy: a local path, or a URL whose server is connected to. */
 static int
 cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side,
 	char *name, size_t size)
@@ -141,7 +143,7 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 	return RR_EXIT_OK;
 }
 
-/* Opens a source and copies it. False: it cannot be opened, which was reported. */
+/* Opens a source and copies it. False: the source cannot be opened, which was reported. */
 static bool
 cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 {
@@ -183,6 +185,7 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
 
+/* Checks that each copy has a URL on one side at least. */
 static int
 cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char *destination)
 {

@@ -11,35 +11,36 @@
 #include "tool/trail.h"
 
 /*
- * `rpcrdma cp`: cp.c takes the options and opens both ends; cp_top.c
- * finds out what is copied to where; cp_tree.c walks; cp_file.c copies one
- * file or link; cp_pump.c moves data, and cp_within.c has a server move it; cp_local.c and cp_remote.c are
- * the ends.
+ * `rpcrdma cp`: cp.c takes the options and opens both ends; cp_top.c finds out what is copied to where;
+ * cp_tree.c walks through directories; cp_file.c copies a file or link; cp_pump.c moves data, and cp_within.c
+ * has a server move data by itself; cp_local.c and cp_remote.c are the ends.
  */
 
+/* What was copied, for the summary. */
 struct rr_cp_sums {
 	uint64_t files, directories, links, octets;
-	uint64_t skipped; /* files that the destination has, as --update and --checksum want them */
+	uint64_t skipped; /* files that the destination has already, by --update and --checksum */
 	uint64_t names;   /* hard links to files that were copied */
 	uint64_t within;  /* octets that a server copied by itself */
 	uint64_t removed; /* files and directories that the source does not have */
 	uint64_t resumed; /* octets that earlier copies had written */
-	uint64_t failed;  /* what could not be copied, or was not as it is no file, directory or link */
+	uint64_t failed;  /* entries that could not be copied, or are no file, directory or link */
 };
 
+/* A copy: its options, its ends and its progress. */
 struct rr_cp {
 	const struct rr_tool *tool;
 	bool recursive, quiet, json;
 	bool archive;   /* owners, hard links and extended attributes are kept, too */
-	bool sync;      /* `rpcrdma sync`: the destination is to become what the source is */
-	bool remove;    /* what the source has not is removed */
-	bool dry;       /* nothing is changed: what would be done is printed */
-	bool absent;    /* of a dry run: the destination does not have the present directory */
-	bool resume;    /* what an earlier copy left is gone on with, and left for a later one */
+	bool sync;      /* `rpcrdma sync`: the destination is made equal to the source */
+	bool remove;    /* entries that the source does not have are removed */
+	bool dry;       /* nothing is changed: the actions are printed only */
+	bool absent;    /* in a dry run: the destination does not have the present directory */
+	bool resume;    /* partial files of an earlier copy are continued, and left for a later copy */
 	bool update;    /* files that are not older at the destination are left as they are */
-	bool checksum;  /* so are files with the same contents */
+	bool checksum;  /* files with the same contents are left, too */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
-	uint32_t umask; /* what a file gets that is made of a stream is kept from others by */
+	uint32_t umask; /* mode bits that a file made of a stream does not get */
 	enum rr_sparse sparse;
 	uint32_t connections; /* to each server */
 	struct rr_filters filters;
@@ -49,47 +50,47 @@ struct rr_cp {
 	struct rr_progress progress;
 	struct rr_pump pump;
 	struct rr_cp_sums sums;
-	struct rpcrdma_counters counters; /* of connections that were closed, and at the end of all */
-	uint32_t reconnects;              /* so here */
+	struct rpcrdma_counters counters; /* of connections that were closed; at the end of all connections */
+	uint32_t reconnects;              /* likewise */
 	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
-	struct rr_place to_top;           /* the directory that the tree is copied to */
-	void *archived;                   /* files of several names that were copied: a tree of tsearch(3) */
-	bool no_xattrs;                   /* the destination takes no extended attributes */
+	struct rr_place to_top;           /* the directory that the present tree is copied to */
+	void *archived; /* files with several names that were copied: a tree of tsearch(3) */
+	bool no_xattrs; /* the destination takes no extended attributes */
 	char xattr_names[65536];
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small;
 	bool fresh;                /* the directory that is copied to was made by this copy */
-	char to_path[RR_NFS_PATH]; /* of what the source is copied to, while depth is 0 */
+	char to_path[RR_NFS_PATH]; /* the path that the source is copied to, while depth is 0 */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
-	char path[RR_NFS_PATH]; /* from there down to what is copied now: "", "/name", "/name/name" */
+	char path[RR_NFS_PATH]; /* from there down to the entry that is copied now: "", "/name", "/name/name"
+				 */
 	unsigned depth;
 	struct rr_trail trail; /* of the source */
 };
 
-/* Says what failed on side, on whose copy of the present path; notes that it did. Returns -1. */
+/* Reports the failure of that side at the present path, and counts it. Returns -1. */
 int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 
-/* The same with a text of the caller's, which does not end the work on other files. */
+/* Reports a failure with a text of the caller's; the copy of other files goes on. Returns -1. */
 int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 
-/* cp_summary.c: adds to what the summary says of connections, before the end of this one. */
+/* cp_summary.c: adds the connection's counters to those of the summary, before the connection is closed. */
 void rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote);
 
 /* cp_summary.c: prints what was copied, for people or as JSON. */
 void rr_cp_summary(struct rr_cp *cp);
 
-/* cp_top.c: copies source to destination, as the command line has them. Failures were reported and counted.
- */
+/* cp_top.c: copies source to destination, as named on the command line. Failures are reported and counted. */
 void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
 
-/* cp_tree.c: one entry, of whatever kind, under a name in a directory. from is NULL at the top, name is a
- * path then. */
+/* cp_tree.c: copies an entry of any kind to a name in a directory. At the top, from is NULL and name is a
+ * path. */
 void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 
-/* A file, and its name at the destination; as rr_cp_entry() takes them. */
+/* A file, and its name at the destination; the members are as the parameters of rr_cp_entry(). */
 struct rr_cp_pair {
 	const struct rr_place *from;
 	const char *name;
@@ -98,45 +99,46 @@ struct rr_cp_pair {
 	const char *to_name;
 };
 
-/* cp.c: the option --connections, of `rpcrdma cp` and of `rpcrdma sync`. */
+/* cp.c: the option --connections of `rpcrdma cp` and of `rpcrdma sync`. */
 extern const struct rr_option rr_cp_connections[];
 
-/* cp.c: the command line of `rpcrdma cp`, or of `rpcrdma sync`. An exit status. */
+/* cp.c: runs the command line of `rpcrdma cp`, or of `rpcrdma sync`. Returns an exit status. */
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
 
 /*
- * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same(): true where the destination has the file, or the symbolic
- * link, as it is, apart from mode, owner and times, which are set then. rr_cp_sync_clear(): removes what is
- * in the way of an entry, if it may; -1 with the failure reported. rr_cp_sync_remove(): removes what the
- * source does not have; catalog: what the source has. rr_cp_sync_say(): true of a dry run, whose action is
- * printed.
+ * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same() tells whether the destination has the file or symbolic
+ * link already, apart from mode, owner and times, which it sets then. rr_cp_sync_clear() removes what is in
+ * the way of an entry, if it may; -1 with the failure reported. rr_cp_sync_remove() removes the entries that
+ * the source does not have; catalog: the entries of the source. rr_cp_sync_say() is true in a dry run, and
+ * prints the action.
  */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
 
-/* cp_same.c: how many octets the open source and the file there begin with alike. */
+/* cp_same.c: returns how many octets from their beginnings the open source and the file `there` have in
+ * common. */
 uint64_t rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct rr_cp_pair *pair,
 	const struct rr_info *there);
 
-/* cp_same.c: the files have the same octets. */
+/* cp_same.c: tells whether the two files have the same octets. */
 bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);
 
-/* cp_same.c: true: the options want the file that is at the destination left as it is. */
+/* cp_same.c: tells whether the options have the file at the destination left as it is. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
-/* cp_tree.c: gives a directory its extended attributes, mode and times, when all that is in it was copied. */
+/* cp_tree.c: gives a directory its extended attributes, mode and times, when its entries were copied. */
 void rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
 
-/* cp_tree.c: what is in a directory, into another one. */
+/* cp_tree.c: copies the entries of a directory into another directory. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
 /*
- * cp_small.c: copies of small files, many at a time. rr_cp_small() begins that of an entry of a directory
- * (false: it is none that is quick to copy); from, to and name stay until rr_cp_small_end() of that
- * directory, which waits for all of them.
+ * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy an entry of a directory;
+ * false: the entry is not small enough. from, to and name stay until rr_cp_small_end() of that directory,
+ * which waits for all of them.
  */
 enum { RR_CP_SMALL = 64 << 10, RR_CP_SMALL_ROOM = RR_CP_SMALL + 4096 };
 int rr_cp_small_init(struct rr_cp *cp); /* -RPCRDMA_ERR_NOMEM */
@@ -145,23 +147,25 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
 	const struct rr_place *to);
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
-/* cp_file.c: the temporary name of this number for name; and its end, with a warning where it stays. */
+/* cp_file.c: write the temporary name of this number for name; and remove the temporary file, with a warning
+ * if that fails. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
 
-/* cp_archive.c, with -a: gives the copy of a file that was copied under another name one more name. 1: it was
- * not copied yet; or -1 with the failure reported. */
+/* cp_archive.c, with -a: gives the copy of a file that was copied under another name this name, too. Returns
+ * 0; 1: the file was not copied yet; -1: failed, which was reported. */
 int rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
-/* Notes a file that was copied under a name. */
+/* Notes a file that was copied under a name, for rr_cp_archive_link(). */
 void rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
+/* Forgets the files that were noted. */
 void rr_cp_archive_end(struct rr_cp *cp);
-/* Copies extended attributes of a file or a directory: 0, or -1 with the failure reported. */
+/* Copies the extended attributes of a file or directory. Returns 0; -1: failed, which was reported. */
 int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/* cp_file.c: 0, or -1 with the failure reported. */
+/* cp_file.c: copy a file and a symbolic link. Return 0; -1: failed, which was reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,

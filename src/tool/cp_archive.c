@@ -6,11 +6,11 @@
 
 #include "tool/cp.h"
 
-/* What cp -a keeps beside data, modes and times: hard links within the tree, and extended attributes. */
+/* cp -a keeps, beside data, modes and times: hard links within the tree, and extended attributes. */
 
 /* ---- Hard links ---- */
 
-/* A file of several names that was copied under one of them. */
+/* A file with several names that was copied under one of them. */
 struct archive_file {
 	uint64_t fsid, fileid; /* of the source */
 	struct rr_first first;
@@ -27,14 +27,15 @@ archive_compare(const void *a, const void *b)
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
+/* Tells whether the file may have further names in the tree that is copied. */
 static bool
 archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 {
 	return cp->archive && cp->depth > 0 && info->links > 1;
 }
 
-/* The copy is under this name: later names of the file become links to it. Without memory, they become files.
- */
+/* Notes that the file was copied under this name: its later names become links to this copy. Without memory
+ * for the note they become files of their own. */
 void
 rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -69,6 +70,7 @@ rr_cp_archive_end(struct rr_cp *cp)
 	cp->archived = NULL;
 }
 
+/* Makes a hard link to the copy under a temporary name, and renames it to its place. */
 static int
 archive_make_name(
 	struct rr_cp *cp, const struct rr_first *first, const struct rr_place *to, const char *to_name)
@@ -91,7 +93,8 @@ archive_make_name(
 	return -1;
 }
 
-/* rename(2) does nothing where both names are of one file: so the name is looked at before. */
+/* Makes a hard link to the copy of the file, if there is one. rename(2) does nothing if both names are of the
+ * same file, so the name is looked at before. */
 int
 rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -122,7 +125,8 @@ rr_cp_archive_link(
 
 /* ---- Extended attributes ---- */
 
-/* Said once: there may be many such files. */
+/* Warns that the destination takes no extended attributes. The user is warned once, as there may be many such
+ * files. */
 static int
 archive_cannot(struct rr_cp *cp)
 {

@@ -6,21 +6,22 @@
 #include "tool/cp.h"
 
 /*
- * One file, or one symbolic link.
+ * The copy of a file or a symbolic link.
  *
- * What is new is made under a temporary name beside its place, and renamed when it is whole, so that nobody
- * ever sees a half of it; the temporary name is removed again whatever goes wrong. A file that exists is
- * written in place, as cp(1) does: it keeps its owner, mode, access lists and other names, and whoever must
- * not write to it does not. Where a new file with the old mode would lose nothing of that, as a server can
- * tell, the old one is replaced.
+ * A new file is made under a temporary name beside its place, and renamed when it is whole, so that nobody
+ * ever sees half of it; the temporary file is removed whatever goes wrong. A file that exists is written in
+ * place, as cp(1) does: it keeps its owner, mode, access lists and other names, and a user who may not write
+ * to the file cannot replace it. If a new file with the old mode would lose nothing of that, as a server can
+ * tell, the old file is replaced.
  *
- * A symbolic link at the destination is followed only where the user named it. Below a directory that is
- * copied it is replaced: the source, which may be another's, could lead anywhere by it.
+ * A symbolic link at the destination is followed only if the user named it. Below a directory that is copied
+ * it is replaced: the source may belong to another user, who could make it lead anywhere.
  */
 
 /*
- * A program that is killed leaves its temporary file behind. So the names are few for each target: the first
- * that is free is taken, and those in front of it that nobody has written to for so long are removed.
+ * A program that is killed leaves its temporary file behind. So there are only RR_CP_NUMBERS names for each
+ * target: the first free name is taken, and the files of the names in front of it are removed if they were
+ * not written to for STALE seconds.
  */
 enum { KEPT_OF_NAME = 200, STALE = 3600 };
 
@@ -30,7 +31,7 @@ rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORAR
 	snprintf(temporary, RR_CP_TEMPORARY, ".%.*s.rpcrdma-%u", KEPT_OF_NAME, name, number);
 }
 
-/* A failure to tidy up must not hide what went wrong before. */
+/* Removes a temporary file. A failure of that must not hide the failure before, so side->text is kept. */
 void
 rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
 {
@@ -44,7 +45,7 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
-/* What exists at the destination. */
+/* Finds out which file the destination has under that name. */
 static int
 file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
@@ -70,7 +71,8 @@ file_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* One file can be seen from both sides, by way of its server and here: all that both sides tell is equal. */
+/* Tells whether both are the same file, seen through its server and locally: all attributes that both sides
+ * have are equal. */
 static bool
 file_is_same(const struct rr_info *a, const struct rr_info *b)
 {
@@ -79,6 +81,7 @@ file_is_same(const struct rr_info *a, const struct rr_info *b)
 	       file_is_same_time(a->ctime, b->ctime);
 }
 
+/* Checks that the target may be written or replaced; otherwise reports why. */
 static int
 file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
@@ -103,7 +106,7 @@ file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *tempo
 	return rr_cp_fail(cp, &cp->to);
 }
 
-/* One file on its way. */
+/* The copy of a file. */
 struct copying {
 	struct rr_cp *cp;
 	const struct rr_place *to;
@@ -132,7 +135,7 @@ file_finish(struct copying *copying)
 	return to->ops->finish(&copying->target, &copying->info) < 0 ? rr_cp_fail(copying->cp, to) : 0;
 }
 
-/* All that happens between the opening of the target and its renaming. */
+/* Copies data, extended attributes and the rest, between the opening of the target and its renaming. */
 static int
 file_fill(struct copying *copying)
 {
@@ -149,7 +152,8 @@ file_fill(struct copying *copying)
 	return error;
 }
 
-/* made: when the file of this number was made, by the clock of its side. */
+/* Removes old temporary files with lower numbers. made: the time when the file of this number was made, by
+ * the clock of its side. */
 static void
 file_remove_stale(const struct copying *copying, unsigned number, struct timespec made)
 {
@@ -165,6 +169,7 @@ file_remove_stale(const struct copying *copying, unsigned number, struct timespe
 	}
 }
 
+/* Creates the target under the first temporary name that is free. */
 static int
 file_create_temporary(struct copying *copying)
 {
@@ -187,9 +192,9 @@ file_create_temporary(struct copying *copying)
 }
 
 /*
- * --resume: the first of the temporary files, which an earlier copy may have left, is gone on with behind
- * what it has of the source. 1: there is no such thing. Octets behind that, which may be from another source,
- * go first.
+ * --resume: opens the first temporary file, which an earlier copy may have left, to go on behind the octets
+ * that it has of the source. Octets behind those, which may be from another source, are cut off first.
+ * Returns 1 if there is no such file.
  */
 static int
 file_go_on(struct copying *copying)
@@ -207,7 +212,8 @@ file_go_on(struct copying *copying)
 		return rr_cp_fail(cp, &cp->to);
 	if (old.kind != RR_KIND_FILE || old.links != 1)
 		return 1;
-	/* The octets are stored before they are compared: no restart takes them away afterwards. */
+	/* The octets are stored before they are compared, so that no restart of the server takes them away
+	 * afterwards. */
 	if (cp->to.nfs && rr_nfs_commit(cp->to.nfs, &old.handle, verifier) != 0)
 		return 1;
 	kept = rr_cp_same_beginning(cp, &copying->source, &pair, &old);
@@ -228,7 +234,8 @@ file_create_or_go_on(struct copying *copying)
 	return error == 1 ? file_create_temporary(copying) : error;
 }
 
-/* A new file in the place of an old one has its mode, and must have its owner. */
+/* Creates a new file in place of an old file; it gets the old file's mode. If its owner would differ, the old
+ * file is written in place instead. */
 static int
 file_create_like(struct copying *copying)
 {
@@ -250,6 +257,8 @@ file_create_like(struct copying *copying)
 	return 0;
 }
 
+/* Opens the existing target to be written in place, or creates a new file in its place if the server says
+ * that nothing is lost. */
 static int
 file_open_existing(struct copying *copying)
 {
@@ -269,7 +278,7 @@ file_open_existing(struct copying *copying)
 	return result == 1 ? file_create_like(copying) : 0;
 }
 
-/* What a stream gives has neither mode nor times of its own. */
+/* Describes a stream, which has neither mode nor times of its own. */
 static void
 file_describe_stream(const struct rr_cp *cp, struct rr_info *info)
 {
@@ -299,7 +308,7 @@ file_describe_source(struct copying *copying)
 	return 0;
 }
 
-/* A later copy goes on with it. */
+/* Tells whether the temporary file stays, so that a later copy can go on with it. */
 static bool
 file_stays(const struct copying *copying)
 {
@@ -312,6 +321,7 @@ file_stays(const struct copying *copying)
 	return true;
 }
 
+/* Copies the source, which is open, to its target. */
 static int
 file_copy_open(struct copying *copying)
 {

@@ -9,8 +9,8 @@
 
 #include "tool/cp_local.h"
 
-/* The local end of a copy. Every name is opened relative to its directory's descriptor, and never through a
- * link. */
+/* The local end of a copy. Every name is opened relative to the descriptor of its directory, and symbolic
+ * links are not followed. */
 
 int
 rr_cp_local_fail(struct rr_side *side)
@@ -180,7 +180,7 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 	return rr_cp_local_set(side, place->fd, info);
 }
 
-/* The new file is on the disk before it replaces the old file. */
+/* Writes the new file to the disk before it replaces an old file. */
 static int
 local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {
@@ -191,7 +191,7 @@ local_sync_replacement(const struct rr_place *place, const char *from, const cha
 	fd = openat(place->fd, from, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return errno == ELOOP || errno == EACCES ? 0
-							 : -1; /* a link; or a mode that forbids reading */
+							 : -1; /* a link, or a mode that forbids reading */
 	status = fsync(fd);
 	close(fd);
 	return status;

@@ -7,19 +7,20 @@
 
 #include "tool/cp_side.h"
 
-/* What the two files of the local side share; the operations are those of struct rr_side_ops. */
+/* Functions that the files of the local end share; the operations are those of struct rr_side_ops. */
 
+/* Returns the descriptor that names are relative to. */
 static inline int
 rr_cp_local_at(const struct rr_place *place)
 {
 	return place ? place->fd : AT_FDCWD;
 }
 
-/* Takes over errno; returns a negative number. */
+/* Writes the text for errno into side->text; returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
-/* Gives what fd is info's mode and times. */
+/* Gives the object of fd the mode and the times in info, and, with -a, the owner. */
 int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
 
 int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
@@ -40,7 +41,7 @@ int rr_cp_local_finish(struct rr_file *file, const struct rr_info *info);
 int rr_cp_local_describe_file(struct rr_file *file, struct rr_info *info);
 void rr_cp_local_close(struct rr_file *file);
 
-/* cp_local_archive.c */
+/* ---- cp_local_archive.c ---- */
 int rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_local_make_name(

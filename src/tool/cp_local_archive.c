@@ -8,10 +8,10 @@
 
 #include "tool/cp_local.h"
 
-/* What cp -a keeps of local files beside data: owners, hard links, extended attributes. */
+/* cp -a keeps of local files, beside data: owners, hard links, extended attributes. */
 
-/* False: this process may not give the file to that owner, or to that group. A process that may not do so
- * once is not going to. */
+/* Gives the file to the owner and group in info. False: this process may not do so. After the first refusal
+ * the owner is not tried again. */
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -20,7 +20,8 @@ local_give(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid;
 }
 
-/* Set-user-ID and set-group-ID are for the owner that they were meant for. */
+/* Sets mode, times and, with -a, the owner. The set-user-ID and set-group-ID bits are kept only if the owner
+ * is that of the source. */
 int
 rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -30,7 +31,8 @@ rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-/* A link of another owner does as well. */
+/* Sets owner and times of a symbolic link. The owner may stay another one, as it has no effect on the
+ * link. */
 int
 rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
@@ -65,7 +67,8 @@ local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
 	snprintf(full, RR_NFS_NAME + USER_LENGTH + 1, LOCAL_USER "%s", name);
 }
 
-/* Names of other kinds are taken out, and the prefix of the others. */
+/* Lists the extended attributes that users set: the names of other kinds are left out, and the prefix "user."
+ * is cut off. */
 int
 rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
 {

@@ -11,8 +11,8 @@
 
 /*
  * The data of local files. Regular files are read and written at once, at any offset. A stream is read when
- * its descriptor is ready, as the wait for a pipe must not hold up the connection; it is written in order,
- * and its reader is waited for, as cp(1) does.
+ * its descriptor is ready, so that a pipe does not hold up the connection; it is written in order, and each
+ * write waits for the reader at the other end, as in cp(1).
  */
 
 /* ---- Opening ---- */
@@ -23,6 +23,7 @@ local_is_standard(const char *name)
 	return strcmp(name, "-") == 0;
 }
 
+/* Sets up the file for the descriptor, which may be negative. */
 static void
 local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 {
@@ -33,8 +34,8 @@ local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 }
 
 /*
- * O_NONBLOCK: what was a regular file a moment ago may be a named pipe now. A named pipe that the user names
- * is opened without it: the open waits for the other end.
+ * Opens a file for reading. O_NONBLOCK: a regular file may have been replaced by a named pipe meanwhile. A
+ * named pipe that the user names is opened without O_NONBLOCK: the open waits for the other end.
  */
 int
 rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
@@ -101,7 +102,7 @@ rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Nothing but the file itself is asked: the answer is there at once. */
+/* Finds the next octets in no hole. The kernel answers at once. */
 int
 rr_cp_local_extent(struct rr_extent *extent)
 {
@@ -131,7 +132,8 @@ rr_cp_local_cancel_extent(struct rr_extent *extent)
 
 /* ---- Reading ---- */
 
-/* One read(2) more of a piece: 1 while more is to come, 0 when it is complete or at the end, or negative. */
+/* Reads more of a piece by one read(2). Returns 1 while more is to come, 0 if the piece is complete or the
+ * stream has ended, or a negative number. */
 static int
 local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 {
@@ -159,7 +161,8 @@ local_stream_ready(struct rr_watch *watch, unsigned events)
 	piece->done(piece, result);
 }
 
-/* Devices such as /dev/zero cannot be waited for, and need not. */
+/* Begins to read a piece of a stream. Devices such as /dev/zero cannot be waited for, so they are read at
+ * once. */
 static int
 local_stream_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -177,7 +180,7 @@ local_stream_read(struct rr_file *file, struct rr_piece *piece)
 	return result < 0 ? result : 1;
 }
 
-/* Fewer octets than asked for: the end of the file. */
+/* Reads a piece. If it has fewer octets than asked for, the file has ended. */
 int
 rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -194,7 +197,7 @@ rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 
 /* ---- Writing ---- */
 
-/* Nothing of the old octets goes before there are new ones. */
+/* Removes the old octets of a file that is written in place; they stay until there are new octets. */
 static int
 local_empty(struct rr_file *file)
 {
@@ -225,7 +228,7 @@ rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 	return error ? error : 1;
 }
 
-/* Only what is read of a stream is ever under way. */
+/* Cancels a piece under way; only the reading of a stream ever is. */
 void
 rr_cp_local_cancel(struct rr_piece *piece)
 {
@@ -237,7 +240,7 @@ rr_cp_local_cancel(struct rr_piece *piece)
 	file->awaited = NULL;
 }
 
-/* When a new file reaches the disk is left to the system, as cp(1) does. */
+/* Does nothing: the system decides when a new file reaches the disk, as for cp(1). */
 int
 rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 {
@@ -248,8 +251,8 @@ rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 
 /* ---- The end ---- */
 
-/* A file that was written in place keeps its mode. If another user owns the file, this process may not set
- * its times. */
+/* Sets the times of a file that was written in place, which keeps its mode. If another user owns the file,
+ * this process may not set its times. */
 static int
 local_set_times(struct rr_file *file, const struct rr_info *info)
 {

@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "tool/tool.h"
 
-/* How often a server may forget data in restarts before it is taken for one that never keeps any. */
+/* Rounds in which a server may forget data by a restart, before the copy is given up. */
 enum { ROUNDS = 16 };
 
 static void pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
@@ -39,6 +39,7 @@ rr_pump_free(struct rr_pump *pump)
 		munmap(pump->memory, (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE);
 }
 
+/* Ends the copy with the error of that side; the first error counts. */
 static void
 pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 {
@@ -48,7 +49,7 @@ pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 	pump->failed = side;
 }
 
-/* The same for what no side found. */
+/* Ends the copy with an error that is not from a side's operations, and with this text. */
 static void __attribute__((format(printf, 5, 6)))
 pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, const char *format, ...)
 {
@@ -71,7 +72,7 @@ pump_changed(struct rr_pump *pump)
 	return pump->error;
 }
 
-/* ---- A slot's way: idle, reading, held if it must be, writing, idle ---- */
+/* ---- The states of a slot: idle, reading, held if it must be, writing, idle ---- */
 
 static void
 pump_slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
@@ -87,6 +88,7 @@ pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 	pump_slot_free(pump, slot);
 }
 
+/* Goes on with a slot whose piece was read or written later. */
 static void
 pump_slot_completed(struct rr_piece *piece, int error)
 {
@@ -107,8 +109,8 @@ pump_count(struct rr_pump *pump, uint64_t octets)
 
 /* ---- Holes of the source ---- */
 
-/* What is known of the holes from pump->next on. At the end of the file, which may have shrunk, there is
- * nothing more to be read. Without an answer, the octets are read, and zeroes among them become holes. */
+/* Uses the answer about the next octets in no hole: moves pump->next to their start, or to the end of the
+ * file, which may have shrunk. Without an answer, all octets are read, and zeroes among them become holes. */
 static void
 pump_take_extent(struct rr_pump *pump)
 {
@@ -140,8 +142,8 @@ pump_found_extent(struct rr_extent *extent, int error)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* True where the next octets are known to be in no hole, or nothing is known of holes; else they are asked
- * for. */
+/* Moves pump->next behind a hole that begins there. True: pump->next is in no hole, or holes are not known.
+ * False: the source is being asked, or the copy has failed. */
 static bool
 pump_skip_hole(struct rr_pump *pump)
 {
@@ -165,7 +167,8 @@ pump_skip_hole(struct rr_pump *pump)
 
 /* ---- Pieces ---- */
 
-/* 1: the piece was read at once; 0: it is on its way, or nothing can be read now; or negative. */
+/* Begins to read the next piece. Returns 1 if the piece was read at once; 0 if it is under way, or nothing
+ * can be read now; or a negative number. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -189,7 +192,8 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->from->side->ops->read(pump->from, piece);
 }
 
-/* Where the next run of octets begins that is no hole, or that ends, from at on. */
+/* Returns where, from `at` on, the next octets in no hole begin; with `hole`, where the next hole begins.
+ * Zeroes become holes in whole units. */
 static uint32_t
 pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
@@ -207,8 +211,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* The slot that holds the next octets of a stream goes on, if it was held until those in front of it were
- * written. */
+/* Goes on with the slot that holds the next octets of a stream, if it was held until the octets in front of
+ * it were written. */
 static void
 pump_release(struct rr_pump *pump)
 {
@@ -222,8 +226,8 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* The slot is free after the one behind it went on: that one looks for free slots to read into, and must not
- * find the slot that the caller is about to read into. */
+/* Ends a piece whose octets are written. The slot behind goes on before this slot becomes free: it looks for
+ * free slots to read into, and must not find this slot, which the caller is about to use. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -236,7 +240,7 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return 1;
 }
 
-/* The next run of what was read. */
+/* Writes the next octets of the piece that are in no hole; ends the piece if there are none left. */
 static int
 pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -260,6 +264,7 @@ pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->to->side->ops->write(pump->to, piece);
 }
 
+/* Begins to read the next piece of a stream into a free slot. */
 static void
 pump_read_on(struct rr_pump *pump)
 {
@@ -268,7 +273,8 @@ pump_read_on(struct rr_pump *pump)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* Fewer octets than asked for are the end of a stream. */
+/* Takes the octets that were read into the slot. Fewer octets than asked for are the end of a stream; in a
+ * file they mean that it has changed. */
 static int
 pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -295,7 +301,7 @@ pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 	}
 }
 
-/* Takes the slot as far as it goes without waiting. */
+/* Moves the slot on as far as it goes without waiting. */
 static void
 pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -328,8 +334,9 @@ pump_cancel(struct rr_pump *pump)
 	pump->busy = 0;
 }
 
-/* ---- A run ---- */
+/* ---- Running ---- */
 
+/* Moves all data of the file by way of this side, and waits for the end. */
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
@@ -351,7 +358,7 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* The server moves the data, or this side does. */
+/* Moves the data: the server does so by itself, or else this side. */
 static int
 pump_move(struct rr_pump *pump, uint64_t size)
 {
@@ -362,6 +369,7 @@ pump_move(struct rr_pump *pump, uint64_t size)
 	return result == 1 ? pump_run(pump, size) : result;
 }
 
+/* Checks that the file still has the size with which the copy began. */
 static int
 pump_check_size(struct rr_pump *pump, uint64_t size)
 {
@@ -394,14 +402,14 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 	pump->in_order = from->stream || to->stream;
 	pump->extents = holes && sparse;
 	pump->punch = holes && pump->sparse == RR_SPARSE_ALWAYS;
-	/* Zeroes that are looked for, or written instead of holes, must be seen by this side. */
+	/* If zeroes have to be found, or written in place of holes, this side must see the data. */
 	pump->by_server = pump->within && !pump->in_order && info->size > 0 && to->kept == 0 &&
 			  (pump->sparse == RR_SPARSE_AUTO || (pump->sparse == RR_SPARSE_NEVER && !sparse));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* commit() said that todo octets are lost. */
+/* Prepares another round after commit() said that octets are lost. A stream cannot be read again. */
 static int
 pump_may_repeat(struct rr_pump *pump)
 {

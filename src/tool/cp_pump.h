@@ -6,17 +6,17 @@
 #include "tool/progress.h"
 
 /*
- * Moves the data of one file at a time from one side to the other: a window of pieces, each read and then
- * written, in any order among them. Holes are neither read nor written. Where one of the files is a stream,
- * one piece is read at a time, and pieces are written in their order. Where both sides are one server that
- * copies by itself (cp_within.c), no data moves by way of here.
+ * The pump moves the data of one file at a time from one side to the other: a window of pieces, each read and
+ * then written, in any order. Holes are neither read nor written. If one of the files is a stream, pieces are
+ * read one at a time, and written in order. If both sides are the same server and it copies by itself
+ * (cp_within.c), no data passes through this program.
  */
 
 enum { RR_PUMP_PIECES = 16, RR_PUMP_PIECE = 1 << 20 };
 
-/* --sparse: what becomes of zeroes. */
+/* The choices of --sparse. */
 enum rr_sparse {
-	RR_SPARSE_AUTO,   /* holes where the source has some */
+	RR_SPARSE_AUTO,   /* holes are made where the source has holes */
 	RR_SPARSE_ALWAYS, /* holes wherever there are enough zeroes */
 	RR_SPARSE_NEVER
 };
@@ -24,15 +24,15 @@ enum rr_sparse {
 struct rr_pump;
 
 /*
- * A slot is READING the piece that begins at start, then, for each run of octets in it that are no hole,
- * WRITING; HELD while pieces in front of it are to be written first.
+ * A slot holds a piece of the data. It is READING the piece that begins at `start`; then, for each run of
+ * octets in no hole, WRITING; and HELD while pieces in front of it have to be written first.
  */
 struct rr_pump_slot {
 	struct rr_pump *pump;
-	struct rr_piece piece; /* the whole piece, then one run of it after the other */
+	struct rr_piece piece; /* the whole piece, then each run of octets in turn */
 	uint8_t *memory;
 	uint64_t start;
-	uint32_t filled, cursor; /* octets of the piece: that were read, and that are done with */
+	uint32_t filled, cursor; /* octets of the piece that were read; octets that are done with */
 	enum { RR_SLOT_IDLE, RR_SLOT_READING, RR_SLOT_HELD, RR_SLOT_WRITING } state;
 };
 
@@ -40,15 +40,15 @@ struct rr_pump {
 	struct rpcrdma_engine *engine;
 	struct rr_progress *progress;
 	enum rr_sparse sparse;
-	uint8_t *memory; /* one page-aligned buffer for each piece, for the pump's life */
+	uint8_t *memory; /* a page-aligned buffer for each piece, for the pump's life */
 	struct rr_pump_slot slots[RR_PUMP_PIECES];
 
-	/* Of the run in progress. */
+	/* The members of the copy in progress. */
 	struct rr_file *from, *to;
-	uint64_t next, end;      /* what is to be read; end shrinks when a stream's end is seen */
+	uint64_t next, end;      /* octets that are still to be read; end shrinks at the end of a stream */
 	struct rr_extent extent; /* of the source: octets that are in no hole */
-	uint64_t done;           /* in order: what lies in front of this was written */
-	uint64_t last;           /* the end of what was written */
+	uint64_t done;           /* in order: the octets in front of this were written */
+	uint64_t last;           /* the end of the octets that were written */
 	uint32_t piece_size, busy;
 	bool extents;   /* the source's holes are known, and left out */
 	bool seeking;   /* the next extent is being asked for */
@@ -56,30 +56,30 @@ struct rr_pump {
 	bool in_order;  /* one of the files is a stream */
 	bool by_server; /* the server copies by itself */
 	bool reading;   /* a piece of the stream is being read */
-	bool again;     /* octets of this run were counted before */
+	bool again;     /* the octets of this round were counted before */
 	int error;
-	struct rr_side *failed; /* whose text says why */
+	struct rr_side *failed; /* its text has the reason of the error */
 
-	/* Of all runs between two sides. */
-	bool within, clones;    /* both sides are one server, which copies, or clones, as far as is known */
-	bool within_proved;     /* the server did it once */
+	/* The members for all copies between two sides. */
+	bool within, clones; /* both sides are one server, which copies, or clones, as far as this is known */
+	bool within_proved;  /* the server did it once */
 	uint64_t copied_within; /* octets of the last run that the server copied by itself */
 };
 
-/* -RPCRDMA_ERR_NOMEM. */
+/* Makes the buffers. Errors: -RPCRDMA_ERR_NOMEM. */
 int rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress);
 void rr_pump_free(struct rr_pump *pump);
 
 /*
- * Copies info->size octets, or up to the end where from is a stream, and has the receiving side commit them;
- * what that lost in a restart is read and written again. Afterwards the file that was read must still have
- * that size. info->size then is what was copied. Nothing is outstanding when it returns. pump->failed is the
- * side whose file and text tell of an error.
+ * Copies info->size octets, or up to the end if `from` is a stream, and has the receiving side commit them;
+ * octets that were lost in a restart are read and written again. At the end the source must still have that
+ * size. info->size is then the number of octets copied. Nothing is under way when the function returns. After
+ * an error, the text of pump->failed has the reason.
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 
-/* cp_within.c: has the server copy the file. 1: the server does not do that, and the data goes by way of
- * here; or negative. */
+/* cp_within.c: has the server copy the file. Returns 0; 1: the server does not do that, and the data must
+ * pass through this program; or a negative number. */
 int rr_pump_within(struct rr_pump *pump, uint64_t size);
 
 #endif

@@ -3,14 +3,14 @@
 
 #include "tool/cp_remote.h"
 
-/* The remote end of a copy. Everything but find() goes by file handle. */
+/* The remote end of a copy. All operations but find() use file handles. */
 
 int
 rr_cp_remote_fail(struct rr_side *side, int error)
 {
 	side->fatal = error < 0 || error == NFS3ERR_NOSPC || error == NFS3ERR_DQUOT ||
 		      error == NFS3ERR_ROFS || error == NFS3ERR_IO;
-	/* A file that the server cannot describe does not end the work on the others. */
+	/* An answer that makes no sense for a file does not end the copy of the other files. */
 	if (error == -RPCRDMA_ERR_PEER || error == -RPCRDMA_ERR_NOTSUP || error == -RPCRDMA_ERR_LIMIT)
 		side->fatal = false;
 	return rr_fail(
@@ -186,7 +186,8 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 	return 0;
 }
 
-/* Where ACCESS does not grant it, a SETATTR of nothing tells why, as a read-only export is a reason, too. */
+/* Tells whether the caller may write the file. If ACCESS does not grant that, an empty SETATTR finds the
+ * reason, such as a read-only export. */
 static int
 remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
@@ -205,8 +206,9 @@ remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *han
 }
 
 /*
- * A file that has one name, which the caller named it by, is best replaced by a new one: the old one is there
- * until the new one is whole. One with other names, or that a link led to, is written in place.
+ * Opens a file to be written over. A file with a single name, by which the caller named it, is best replaced
+ * by a new file: the old file stays until the new file is whole. A file with other names, or that a link led
+ * to, is written in place.
  */
 static int
 remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
@@ -251,8 +253,8 @@ remote_finish(struct rr_file *file, const struct rr_info *info)
 	attributes.size.set_it = file->short_end;
 	attributes.size.u.size = info->size;
 	error = rr_cp_remote_apply(side, &file->handle, attributes);
-	/* A file that was written in place may be another user's, whose times the server does not let us
-	 * set. */
+	/* A file that was written in place may belong to another user: then the server does not let its times
+	 * be set. */
 	if (error == NFS3ERR_PERM && file->in_place && !file->short_end)
 		return 0;
 	return remote_check(side, error);

@@ -4,15 +4,16 @@
 
 #include "tool/cp_side.h"
 
-/* What the two files of the remote side share; the operations are those of struct rr_side_ops. */
+/* Functions that the files of the remote end share; the operations are those of struct rr_side_ops. */
 
-/* Takes over the client's error text; returns a negative number for error, which may be an nfsstat3. */
+/* Takes the client's error text into side->text; error: negative, or an nfsstat3. Returns a negative
+ * number. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
-/* Mode and times, and owner and group as far as the side keeps them. */
+/* Returns the attributes to set: mode and times, and owner and group if the side keeps those. */
 sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
 
-/* Sets them; without owner and group where the server refuses those. */
+/* Sets the attributes; without owner and group if the server refuses those. */
 int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
@@ -25,12 +26,13 @@ void rr_cp_remote_cancel_extent(struct rr_extent *extent);
 int rr_cp_remote_within(
 	struct rr_file *from, struct rr_file *to, uint64_t offset, uint64_t length, bool clone);
 
-/* Octets in front of end were written, and the server may forget them in a restart. */
+/* Notes that octets in front of `end` were written which the server may forget in a restart. changed: the
+ * server has restarted meanwhile. */
 void rr_cp_remote_note_unstable(
 	struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE], uint64_t end, bool changed);
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);
 
-/* cp_remote_archive.c */
+/* ---- cp_remote_archive.c ---- */
 int rr_cp_remote_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info);
 int rr_cp_remote_make_name(

@@ -2,9 +2,10 @@
 #include "tool/cp_remote.h"
 #include "ulb/nfs42.h"
 
-/* What cp -a keeps of files of a server beside data: owners, hard links, extended attributes. */
+/* cp -a keeps of files of a server, beside data: owners, hard links, extended attributes. */
 
-/* Times outside of what NFS version 3 can say (1970 to 2106) become the nearest that it can. */
+/* Returns the time for NFS version 3; a time outside its range (1970 to 2106) becomes the nearest time that
+ * it has. */
 static nfstime3
 remote_nfs_time(struct timespec time)
 {
@@ -15,7 +16,7 @@ remote_nfs_time(struct timespec time)
 	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-/* Set-user-ID and set-group-ID are for the owner and the group that they were meant for. */
+/* Returns the attributes to set. The set-user-ID and set-group-ID bits are kept only with owner and group. */
 sattr3
 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 {
@@ -38,8 +39,8 @@ remote_is_refusal(int error)
 	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
 }
 
-/* A server that refuses an owner once is not asked for one again: a user who may give nothing away has many
- * files that are another's. Then the same holds for groups. */
+/* Sets the attributes. After a server has refused an owner once, the owner is left out for all later files,
+ * as a user who may not give files away would fail with each of them. Likewise for the group. */
 int
 rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
 {
@@ -68,7 +69,7 @@ rr_cp_remote_set_link(
 	attributes.mode.set_it = false;
 	if (!error)
 		error = rr_cp_remote_apply(side, &link.handle, attributes);
-	/* Some servers cannot set anything of a link. */
+	/* Some servers cannot set any attribute of a link. */
 	return error < 0 ? rr_cp_remote_fail(side, error) : 0;
 }
 

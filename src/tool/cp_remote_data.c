@@ -3,9 +3,9 @@
 
 #include "tool/cp_remote.h"
 
-/* The data of files on a server: pieces, and what becomes of them when the server restarts. */
+/* The data of files on a server: pieces, and octets that are lost when the server restarts. */
 
-/* A file that is one WRITE needs no COMMIT. */
+/* Creates a file. If a single WRITE holds all its data, that WRITE is stable and no COMMIT follows. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
@@ -30,6 +30,7 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	return 0;
 }
 
+/* Fills in the READ or WRITE of a piece. */
 static void
 remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {
@@ -68,8 +69,9 @@ remote_raise(uint64_t *value, uint64_t least)
 }
 
 /*
- * RFC 1813, section 3.3.21: "the client can use [verf] to determine whether the server has rebooted". A
- * verifier other than the last one means that nothing that was written before can be relied on.
+ * Notes the verifier of an unstable WRITE. RFC 1813, section 3.3.21: "the client can use [verf] to determine
+ * whether the server has rebooted". If the verifier has changed, all octets written before must be written
+ * again.
  */
 static void
 remote_note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])

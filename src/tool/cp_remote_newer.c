@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp_remote.h"
 
-/* What servers of version 4.2 do beside reading and writing: they say where holes are, and copy by
- * themselves. */
+/* Abilities of servers of version 4.2: they tell where holes are, and copy by themselves. */
 
 /* ---- Holes ---- */
 
-/* A refusal is no failure: without an answer, the octets are read, and looked through. */
+/* Ends the search. A refusal is no failure: without an answer, all octets are read and searched for
+ * zeroes. */
 static void
 remote_extent_end(struct rr_extent *extent, int error)
 {
@@ -22,11 +22,12 @@ remote_found_hole(struct rr_nfs_op *op, int error)
 	struct rr_extent *extent = op->ctx;
 
 	extent->end = op->result.seek.found;
-	/* Data without an octet: the file changes. */
+	/* The data ends where it began: the file changes meanwhile. */
 	remote_extent_end(extent, !error && extent->end <= extent->start ? NFS3ERR_INVAL : error);
 }
 
-/* NXIO: a hole, up to the end of the file, of which nothing is said. */
+/* Takes the start of the next data. NFS3ERR_NXIO: there is a hole up to the end of the file, and both start
+ * and end lie behind any file. */
 static void
 remote_found_data(struct rr_nfs_op *op, int error)
 {

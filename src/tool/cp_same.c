@@ -5,11 +5,12 @@
 #include "base/checked.h"
 #include "tool/cp.h"
 
-/* --update and --checksum: files that need not be copied, as the destination has them. */
+/* --update, --checksum and --resume: finds files, and beginnings of files, that the destination has
+ * already. */
 
 enum { SAME_FROM, SAME_TO, SAME_SIDES };
 
-/* One file, read from both sides at a time, piece by piece. */
+/* Two files, one on each side, that are compared piece by piece. */
 struct same {
 	struct rr_cp *cp;
 	struct rr_file files[SAME_SIDES];
@@ -17,7 +18,7 @@ struct same {
 	bool awaited[SAME_SIDES];
 	bool failed;
 	uint32_t length; /* of a piece */
-	uint8_t *memory; /* of a piece of each side */
+	uint8_t *memory; /* for a piece of each side */
 };
 
 static void
@@ -29,6 +30,7 @@ same_was_read(struct rr_piece *piece, int error)
 	same->failed |= error != 0;
 }
 
+/* Begins to read the piece of that side. */
 static void
 same_begin(struct same *same, int side, uint64_t offset)
 {
@@ -49,7 +51,7 @@ same_begin(struct same *same, int side, uint64_t offset)
 	same->failed |= result < 0;
 }
 
-/* Waits for both sides. A failure is no error: the copy that follows finds and reports the cause. */
+/* Waits for both sides. A failure is not reported here: the copy that follows finds and reports its cause. */
 static void
 same_wait(struct same *same)
 {
@@ -67,6 +69,7 @@ same_wait(struct same *same)
 	}
 }
 
+/* Reads the piece at offset from both sides. True: the octets are equal. */
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {
@@ -86,7 +89,7 @@ same_piece_max(const struct rr_side *side)
 	return side->nfs ? rr_nfs_read_max(side->nfs) : RR_PUMP_PIECE;
 }
 
-/* False: there is no memory. */
+/* Takes memory for a piece of each side. False: there is no memory. */
 static bool
 same_prepare(struct same *same)
 {
@@ -98,6 +101,7 @@ same_prepare(struct same *same)
 	return same->memory != NULL;
 }
 
+/* Tells whether the first `size` octets of both files are equal. */
 static bool
 same_data(struct same *same, uint64_t size)
 {
@@ -118,7 +122,7 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 
 	if (cp->to.ops->open(&cp->to, pair->to, pair->to_name, there, &same.files[SAME_TO]) < 0)
 		return 0;
-	/* Whole pieces: what is behind them is copied again. */
+	/* Only whole equal pieces count: the octets behind them are copied again. */
 	if (same_prepare(&same))
 		while (equal + same.length <= there->size && same_piece(&same, equal, equal + same.length))
 			equal += same.length;
@@ -127,7 +131,8 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 	return equal;
 }
 
-/* The file there, at the top of the copy, is the one that its path leads to. */
+/* Tells whether the two files have the same octets. At the top of the copy, `there` is the file that the
+ * destination's path leads to. */
 bool
 rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {

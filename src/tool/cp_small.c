@@ -8,41 +8,42 @@
 #include "tool/cp_remote.h"
 
 /*
- * Small files of a directory, many under way at a time: a server syncs what many of them changed at once, and
- * nobody waits for the answers of one file before the next is begun.
+ * Copies of the small files of a directory, many at a time: the server syncs the changes of many files
+ * together, and no file waits for the answers of another.
  *
- * A job is one file. It reads the file whole, makes it under its temporary name, writes it by one WRITE that
- * is stable at once (no COMMIT follows), sets its mode and times, and renames it: by one COMPOUND with
- * version 4, which also reads a whole file by one. All of it is tried once: where anything is not as it
- * mostly is, from an existing file to a lost connection, the file is left for rr_cp_file(), which knows what
- * to do and what to say. The directories, and the names, of jobs are their caller's until rr_cp_small_end().
+ * A job copies a file. It reads the whole file, makes the target under its temporary name, writes it by a
+ * single stable WRITE (no COMMIT follows), sets its mode and times, and renames it; with version 4, a single
+ * COMPOUND does all that, and another reads the whole file. Each step is tried once: in any unusual case,
+ * from an existing file to a lost connection, the file is left for rr_cp_file(), which handles and reports
+ * all cases. The directories and names of jobs belong to the caller, who keeps them until rr_cp_small_end().
  */
 
-enum { JOBS = 128, SMALL_HOLE = 4096 /* octets that are worth a hole */ };
+enum { JOBS = 128, SMALL_HOLE = 4096 /* octets of zeroes that become a hole */ };
 
 enum small_state {
 	SMALL_IDLE,
-	SMALL_LISTING, /* extended attributes */
+	SMALL_LISTING, /* the extended attributes are listed */
 	SMALL_READING,
 	SMALL_LOOKING,
 	SMALL_CREATING,
 	SMALL_WRITING,
 	SMALL_SETTING,
 	SMALL_RENAMING,
-	SMALL_PUTTING, /* from SMALL_CREATING to SMALL_RENAMING by one call */
-	SMALL_LEFT,    /* for rr_cp_file() */
+	SMALL_PUTTING, /* one call does all from SMALL_CREATING to SMALL_RENAMING */
+	SMALL_LEFT,    /* left for rr_cp_file() */
 	SMALL_STATES
 };
 
+/* A job copies a small file. */
 struct small_job {
 	struct rr_cp *cp;
 	enum small_state state;
 	const struct rr_place *from, *to;
 	const char *name;
 	struct rr_info info;
-	bool fresh;  /* the directory has nothing but what this copy puts there */
+	bool fresh;  /* the directory has only entries that this copy has put there */
 	bool made;   /* the temporary file may exist */
-	bool within; /* the server copies the data by itself, which is not read then */
+	bool within; /* the server copies the data by itself, so it is not read */
 	char temporary[RR_CP_TEMPORARY];
 	struct rpcrdma_nfs_handle handle; /* of the target */
 	struct rr_nfs_io io;
@@ -53,7 +54,7 @@ struct small_job {
 struct rr_cp_small {
 	struct rr_cp *cp;
 	uint8_t *memory;
-	uint32_t active; /* neither idle nor left */
+	uint32_t active; /* number of jobs that are neither idle nor left */
 	struct small_job jobs[JOBS];
 };
 
@@ -62,7 +63,7 @@ typedef void small_begin(struct small_job *job);
 static small_begin small_list, small_read, small_look, small_create, small_write, small_set, small_rename,
 	small_put, small_finish;
 
-/* Each state: the action that begins in it, and the state that follows when the action is done. */
+/* For each state, the action that begins in it, and the state that follows when the action is done. */
 static const struct {
 	small_begin *begin;
 	enum small_state next;
@@ -89,7 +90,7 @@ small_set_state(struct small_job *job, enum small_state state)
 		steps[state].begin(job);
 }
 
-/* A step ended. */
+/* Goes on to the next state after a step has ended; after an error the job is left. */
 static void
 small_next(struct small_job *job, int error)
 {
@@ -98,6 +99,7 @@ small_next(struct small_job *job, int error)
 	small_set_state(job, left ? SMALL_LEFT : steps[job->state].next);
 }
 
+/* Counts a file that was copied. */
 static void
 small_finish(struct small_job *job)
 {
@@ -116,7 +118,7 @@ small_was_listed(struct rr_nfs_op *op, int error)
 {
 	struct small_job *job = op->ctx;
 
-	/* rr_cp_file() copies files with extended attributes, and knows what a refusal means. */
+	/* rr_cp_file() copies files with extended attributes, and handles refusals. */
 	if (error == NFS3ERR_NOTSUPP)
 		error = 0;
 	else if (!error && op->result.xattr.length > 0)
@@ -124,6 +126,7 @@ small_was_listed(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
+/* Looks whether the source has extended attributes, if they are to be kept. */
 static void
 small_list(struct small_job *job)
 {
@@ -138,7 +141,7 @@ small_list(struct small_job *job)
 	rr_nfs_op_list_xattrs(cp->from.nfs, &job->op, &job->info.handle);
 }
 
-/* Extended attributes of a local file are seen at once. */
+/* Tells whether a local file has extended attributes that are to be kept; the answer is there at once. */
 static bool
 small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 {
@@ -155,10 +158,11 @@ small_was_read(struct rr_nfs_io *io, int error)
 {
 	struct small_job *job = io->ctx;
 
-	/* Another size than the directory told: the file changes. */
+	/* The size differs from that in the directory's list: the file changes meanwhile. */
 	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
 }
 
+/* Reads a local source; returns 0 if the whole file was read. */
 static int
 small_read_local(struct small_job *job)
 {
@@ -225,7 +229,7 @@ small_prepare_op(struct small_job *job)
 	job->op.ctx = job;
 }
 
-/* A local target is made whole at once. */
+/* Makes a local target, complete, at once. */
 static int
 small_make_local(struct small_job *job)
 {
@@ -242,6 +246,7 @@ small_make_local(struct small_job *job)
 	return error || side->ops->rename(side, job->to, job->temporary, job->name) < 0;
 }
 
+/* Makes a local target, or looks whether the server has an object of that name. */
 static void
 small_look(struct small_job *job)
 {
@@ -260,6 +265,8 @@ small_look(struct small_job *job)
 		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
 }
 
+/* Makes, writes and renames the target by a single call, if the server can do that; else goes on step by
+ * step. */
 static void
 small_put(struct small_job *job)
 {
@@ -284,7 +291,7 @@ small_create(struct small_job *job)
 {
 	sattr3 attributes = { .mode = { .set_it = true, .u.mode = 0600 } };
 
-	/* Nothing that is written changes its times afterwards. */
+	/* An empty file gets its attributes at once: no later WRITE changes its times. */
 	if (job->info.size == 0)
 		attributes = rr_cp_remote_attributes(&job->cp->to, &job->info);
 	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
@@ -335,7 +342,7 @@ small_rename(struct small_job *job)
 	rr_nfs_op_rename(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, job->name);
 }
 
-/* ---- All of them ---- */
+/* ---- All jobs ---- */
 
 int
 rr_cp_small_init(struct rr_cp *cp)
@@ -383,7 +390,7 @@ small_turn(struct rr_cp *cp)
 	rr_progress_show(&cp->progress);
 }
 
-/* Holes are kept, and zeroes made holes, by rr_cp_file(). */
+/* Tells whether holes matter for this file: rr_cp_file() handles those. */
 static bool
 small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -392,6 +399,7 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 	return cp->sparse == RR_SPARSE_AUTO && info->size >= info->used + SMALL_HOLE;
 }
 
+/* Tells whether the file can be copied by a job. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -401,7 +409,7 @@ small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *
 	if (cp->depth == 0 || info->size >= most || small_is_sparse(cp, info) ||
 		(cp->archive && info->links > 1))
 		return false;
-	/* What exists here is seen at once. */
+	/* A local directory can be looked at at once. */
 	return cp->to.nfs || cp->fresh ||
 	       (cp->to.ops->look(&cp->to, to, name, &there) == 0 &&
 		       (there.kind == RR_KIND_NONE || (cp->sync && there.kind == RR_KIND_FILE)));
@@ -424,7 +432,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	job->to = to;
 	job->name = name;
 	job->info = *info;
-	job->fresh = cp->fresh || cp->sync; /* a file that is there is replaced */
+	job->fresh = cp->fresh || cp->sync; /* an existing file is replaced */
 	job->made = false;
 	job->within = cp->pump.within && info->size > 0;
 	rr_cp_temporary(name, 0, job->temporary);
@@ -433,6 +441,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	return true;
 }
 
+/* Tells whether jobs for that directory are under way. */
 static bool
 small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 {
@@ -445,7 +454,7 @@ small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 	return false;
 }
 
-/* The file is copied with all care, unless the whole work is to end. */
+/* Removes what the job has left, and copies the file by rr_cp_file(), unless the whole copy is to end. */
 static void
 small_again(struct small_job *job)
 {
@@ -455,7 +464,8 @@ small_again(struct small_job *job)
 
 	job->state = SMALL_IDLE;
 	snprintf(cp->path + length, sizeof(cp->path) - length, "/%s", job->name);
-	/* A RENAME whose answer was lost with a connection may have taken it away. */
+	/* The temporary file may be gone: a RENAME may have been executed though its answer was lost with the
+	 * connection. */
 	if (job->made && (cp->to.ops->look(&cp->to, job->to, job->temporary, &there) < 0 ||
 				 there.kind != RR_KIND_NONE))
 		rr_cp_remove_temporary(cp, job->to, job->temporary);
@@ -464,7 +474,7 @@ small_again(struct small_job *job)
 	cp->path[length] = '\0';
 }
 
-/* Where a signal came, what is under way has this long to end, so that it is known what is to be removed. */
+/* After a signal, jobs under way have this time to end, so that their temporary files can be removed. */
 #define SMALL_PATIENCE (5 * RR_SECOND)
 
 void

@@ -4,7 +4,7 @@
 
 #include "tool/cp.h"
 
-/* What was copied, and how it went. */
+/* The summary of a copy: what was copied, how fast, and over which fabric. */
 
 void
 rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote)
@@ -40,6 +40,7 @@ summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 		snprintf(text, size, "%s", names[0] ? names[0] : names[1] ? names[1] : "");
 }
 
+/* Returns the word for one thing or for several, by the count. */
 static const char *
 summary_plural(uint64_t count, const char *one, const char *many)
 {
@@ -103,7 +104,7 @@ rr_cp_summary(struct rr_cp *cp)
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
 	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
 	char over[32] = "";
-	FILE *out = cp->streamed ? stderr : stdout; /* data may have gone there */
+	FILE *out = cp->streamed ? stderr : stdout; /* the data may have gone to standard output */
 
 	summary_name_fabrics(cp, over, sizeof(over));
 	rr_cp_count(cp, &cp->remotes[0]);

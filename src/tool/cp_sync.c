@@ -34,7 +34,8 @@ sync_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Mode and times, and the owner, as far as the destination takes them. */
+/* Sets mode and times, and the owner, of a file whose data is equal, as far as the destination takes
+ * those. */
 static void
 sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {
@@ -92,13 +93,15 @@ rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 static void sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_trail *trail);
 
+/* Tells whether the removal goes on: the user has not interrupted it, and the tree is not endless. */
 static bool
 sync_goes_on(const struct rr_cp *cp, const struct rr_trail *trail)
 {
 	return !cp->stop && !trail->endless && !rr_tool_interrupted(NULL);
 }
 
-/* Names are under cp->path. keep: NULL, or the names that stay, in order. */
+/* Removes the entries of a directory. cp->path: the path of the directory. keep: the names that stay, in
+ * order, or NULL. */
 static void
 sync_remove_all(
 	struct rr_cp *cp, const struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
@@ -131,7 +134,7 @@ sync_remove_all(
 	rr_catalog_free(&catalog);
 }
 
-/* False: the directory stays. */
+/* Removes all entries of a directory. False: that failed, and the directory stays. */
 static bool
 sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info,
 	struct rr_trail *trail)
@@ -154,6 +157,7 @@ sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, con
 	return failed == cp->sums.failed && sync_goes_on(cp, trail);
 }
 
+/* Removes an entry, a directory with all that is in it. */
 static void
 sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_trail *trail)
@@ -185,7 +189,7 @@ rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_c
 	free(trail);
 }
 
-/* A directory in the place of something else, or the other way round. */
+/* Removes a directory in the place of a file, or a file in the place of a directory. */
 int
 rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

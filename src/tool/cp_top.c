@@ -4,9 +4,11 @@
 
 #include "tool/cp.h"
 
-/* What the command line names: the source, and the directory and name that it goes to. */
+/* The top of a copy: finds the source that the command line names, and the directory and name that it goes
+ * to. */
 
-/* "a" of "/x/a//"; empty where there is none ("/", "."), so that what is in it is meant. */
+/* Copies the last name of a path: "a" of "/x/a//". The name is empty if there is none ("/", "."): then the
+ * entries of the directory are meant. */
 static void
 top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 {
@@ -23,7 +25,7 @@ top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 		name[0] = '\0';
 }
 
-/* Everything in front of the last name: "/x" of "/x/a", "." of "a". */
+/* Copies the part of a path in front of its last name: "/x" of "/x/a", "." of "a". */
 static void
 top_directory(const char *path, bool local, char out[RR_NFS_PATH])
 {
@@ -47,12 +49,13 @@ top_append_name(char *path, size_t size, const char *name)
 		path + length, size - length, "%s%s", length > 0 && path[length - 1] == '/' ? "" : "/", name);
 }
 
+/* The directory that the source goes to, and its name there. */
 struct target {
 	struct rr_place place;
-	char name[RR_NFS_NAME + 1]; /* empty: what is in the source goes into the place */
+	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
 };
 
-/* The destination is no directory: it, or what it will be, has a name in one. */
+/* Finds the target if the destination is no directory: it is, or will be, a name in a directory. */
 static int
 top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 {
@@ -77,6 +80,7 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 	return 0;
 }
 
+/* Finds the directory and the name that the source goes to. */
 static int
 top_find_target(
 	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
@@ -93,7 +97,7 @@ top_find_target(
 	if (!cp->from.nfs && strcmp(source, "-") == 0)
 		return rr_cp_fail_because(
 			cp, &cp->to, "it is a directory: what comes from standard input needs a name in it");
-	/* `rpcrdma sync`: the directory becomes what the source is. */
+	/* `rpcrdma sync` makes the directory itself equal to the source. */
 	if (!cp->sync || kind != RR_KIND_DIRECTORY)
 		top_last_name(source, target->name);
 	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
@@ -105,7 +109,7 @@ top_find_target(
 	return 0;
 }
 
-/* "cp -r nfs://server/ there": the source has no name of its own. */
+/* Copies the entries of a source that has no name of its own: "cp -r nfs://server/ there". */
 static void
 top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
 {
@@ -131,7 +135,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	cp->from.ops->leave(&cp->from, &inside);
 }
 
-/* The path that a side's find() takes, and the one whose last name counts. */
+/* Returns the path of the argument that the side's find() takes. */
 static const char *
 top_path(const struct rr_side *side, const char *argument)
 {

@@ -4,10 +4,11 @@
 
 #include "tool/cp.h"
 
-/* Directories: what is in them is copied one by one; what fails is reported, and the others are copied
+/* Copies directories, entry by entry. A failure is reported, and the other entries are copied
  * nevertheless. */
 
-/* The total that a terminal shows counts the files of those directories that were read so far. */
+/* Adds the files of this directory to the total that the progress bar shows; the total covers the directories
+ * that were read so far. */
 static void
 tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {
@@ -22,7 +23,7 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 	}
 }
 
-/* What could be read of the directory; false: not all. */
+/* Lists the directory. False: it could not be read whole, which was reported. */
 static bool
 tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
 {
@@ -47,7 +48,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	bool whole = tree_list_directory(cp, from, &catalog);
 
 	rr_catalog_sort(&catalog);
-	/* Where the source could not be read, nothing is known to be missing there. */
+	/* An entry is removed only if the source was read whole: otherwise the source may still have it. */
 	if (cp->remove && whole && !cp->absent)
 		rr_cp_sync_remove(cp, to, &catalog);
 	tree_expect_all(cp, from, &catalog);
@@ -63,7 +64,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 		}
 		if (cp->from.ops->examine(&cp->from, from, entry, &info) < 0)
 			rr_cp_fail(cp, &cp->from);
-		else if (info.kind != RR_KIND_NONE) /* else it is gone since the directory was read */
+		else if (info.kind != RR_KIND_NONE) /* NONE: the entry is gone since the directory was read */
 			rr_cp_entry(cp, from, entry->name, &info, to, entry->name);
 		cp->path[length] = '\0';
 	}
@@ -71,6 +72,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	rr_catalog_free(&catalog);
 }
 
+/* Tells whether the destination does not have the directory. */
 static bool
 tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 {
@@ -80,7 +82,7 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 	       there.kind != RR_KIND_DIRECTORY;
 }
 
-/* Makes the directory on the receiving side, or enters the one that is there. */
+/* Makes the directory on the receiving side, or enters the existing directory. */
 static int
 tree_prepare(
 	struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
@@ -101,7 +103,8 @@ tree_prepare(
 	return 0;
 }
 
-/* Mode and times come last: the mode may forbid writing, and each new entry changes the times. */
+/* Sets the attributes of a directory when its entries are copied. Mode and times come last: the mode may
+ * forbid writing, and each new entry changes the times. */
 void
 rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
@@ -113,7 +116,7 @@ rr_cp_directory_end(
 		rr_cp_fail(cp, &cp->to);
 }
 
-/* Says what would become of a directory that the destination does not have. */
+/* Prints, in a dry run, the actions for a directory that the destination does not have. */
 static void
 tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 {
@@ -128,6 +131,7 @@ tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 	cp->sums.directories++;
 }
 
+/* Copies the entries of a directory into its copy, and gives the copy its attributes. */
 static void
 tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -172,6 +176,7 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 	rr_trail_leave(&cp->trail);
 }
 
+/* Tells whether the directory is the copy itself, which would be copied into itself. */
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -200,7 +205,8 @@ tree_skip(struct rr_cp *cp, const struct rr_info *info)
 		rr_progress_add(&cp->progress, info->size);
 }
 
-/* The files that cp_small.c copies have no other names. */
+/* Copies a file, or leaves it as it is. A file with several names becomes a link if it was copied already;
+ * the files that cp_small.c copies have a single name. */
 static void
 tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

@@ -4,12 +4,12 @@
 #include "tool/tool.h"
 
 /*
- * A copy from a server to the same server, which that makes by itself: as a clone of the whole file, or else
- * extent by extent, so that holes stay holes. If the server refuses, the whole file is copied by way of this
- * side: the octets that the server copied until then are written once more.
+ * A copy from a server to the same server, which the server makes by itself: as a clone of the whole file, or
+ * else extent by extent, so that holes stay holes. If the server refuses, the whole file passes through this
+ * program: the octets that the server copied until then are written again.
  */
 
-/* How much a progress bar goes on at once. */
+/* The octets of a COPY, by which the progress bar moves. */
 #define WITHIN_PIECE (UINT64_C(64) << 20)
 
 struct within_search {
@@ -26,7 +26,7 @@ within_found(struct rr_extent *extent, int error)
 	search->error = error;
 }
 
-/* The next octets that are no hole, waited for. */
+/* Finds the next octets in no hole, and waits for the answer. */
 static int
 within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 {
@@ -46,6 +46,7 @@ within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 	return result < 0 ? result : search.error;
 }
 
+/* Has the server copy a piece of the file. */
 static int
 within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 {
@@ -70,7 +71,7 @@ within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
 	return result;
 }
 
-/* All octets that are in no hole. */
+/* Has the server copy all octets in no hole. */
 static int
 within_extents(struct rr_pump *pump, uint64_t size)
 {
@@ -114,7 +115,7 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 	pump->within_proved |= result == 0;
 	if (result != 1)
 		return result;
-	/* A server that refuses one file may copy another. */
+	/* A server that has copied another file may refuse only this file. */
 	pump->within = pump->within_proved;
 	pump->by_server = false;
 	pump->last = pump->copied_within = 0;

@@ -40,11 +40,11 @@ static const struct rr_option decode_options[] = {
 };
 
 struct decode_remark {
-	size_t at; /* in struct rr_decode_counters */
+	size_t at; /* offset in struct rr_decode_counters */
 	const char *text;
 };
 
-/* What the user should know of what was not decoded. */
+/* Messages to the user about packets and octets that were not decoded. */
 static const struct decode_remark remarks[] = {
 	{ offsetof(struct rr_decode_counters, unread), "packets were not read: broken, fragments of IP "
 						       "packets, or of a link type that is not known" },
@@ -63,6 +63,7 @@ static const struct decode_remark remarks[] = {
 	{ offsetof(struct rr_decode_counters, refused), "times the limit of memory was met" },
 };
 
+/* Warns of everything that was not decoded. */
 static void
 decode_remark(const struct rr_tool *tool, const struct rr_decode_counters *counters)
 {

@@ -10,63 +10,69 @@
 
 enum { RR_DECODE_FILTERS = 16, RR_DECODE_END_TEXT = 56 };
 
-/* A condition of --filter. All of them must hold for what is printed. */
+/* A condition of --filter. A message is printed if all conditions hold. */
 struct rr_decode_filter {
 	enum { RR_FILTER_XID, RR_FILTER_PROCEDURE, RR_FILTER_CONNECTION } field;
 	uint32_t number;
-	const char *name; /* of a procedure; NULL: by number */
+	const char *name; /* of a procedure; NULL: the procedure is given by number */
 };
 
-/* The options of `rpcrdma decode`, and how far it is. */
+/* The options of `rpcrdma decode`, and its progress. */
 struct rr_decode {
 	bool json, verbose, check;
 	struct rr_decode_filter filters[RR_DECODE_FILTERS];
 	uint32_t filter_count;
 	bool has_first;
-	uint64_t first; /* time of the first packet, ns: the lines of text count from it */
+	uint64_t first; /* time of the first packet, ns; the lines of text show times relative to it */
 };
 
-/* Adds FIELD=VALUE. -RPCRDMA_ERR_INVAL, with a text. */
+/* Adds the condition FIELD=VALUE. Errors: -RPCRDMA_ERR_INVAL, with a text. */
 int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error);
+/* Tells whether all conditions hold for the message. */
 bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
-/* Of what is no message: only a condition on the connection can hold. */
+/* Tells whether all conditions hold for an event that is no message: only conditions on the connection
+ * can. */
 bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
-/* Of what has an XID, or has no XID, and no procedure. */
+/* Tells whether all conditions hold for a finding, which has no procedure and may have no XID. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
-/* Sinks of a decoder: lines of text, and a JSON object on each line. Their ctx is a struct rr_decode. */
+/* Return sinks of a decoder, which print lines of text, and a JSON object on each line. Their ctx is a struct
+ * rr_decode. */
 struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
 struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 
-/* "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ": frame, time, connection, direction. */
+/* Prints frame, time, connection and direction: "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ". */
 void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
-/* The members that all JSON objects begin with, behind an opening brace. */
+/* Prints an opening brace and the members that all JSON objects begin with. */
 void rr_decode_json_place(const char *event, const struct rr_place *place);
 
-/* decode_check.c: --check. Holds the file to the rules, prints what breaks them, and a summary. An exit
- * status. */
+/* decode_check.c: --check. Judges the file by the rules, prints each message that breaks a rule, and a
+ * summary. Returns an exit status. */
 int rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const char *path);
 
-/* decode.c: decodes the file into the sink, and says what was not decoded. An exit status. */
+/* decode.c: decodes the file into the sink, and warns of everything that was not decoded. Returns an exit
+ * status. */
 int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
 	const char *path);
 
-/* decode_text_fields.c: the lines that --verbose adds to a message, and a line for each operation. */
+/* decode_text_fields.c: print the lines that --verbose adds to a message, and a line for each operation. */
 void rr_decode_text_fields(const struct rr_message *message);
 void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
 
-/* "192.0.2.1:20049" or "[2001:db8::1]:20049"; returns text, of RR_DECODE_END_TEXT octets. */
+/* Writes an address and port, "192.0.2.1:20049" or "[2001:db8::1]:20049", and returns text, of
+ * RR_DECODE_END_TEXT octets. */
 const char *rr_decode_end_text(const struct rr_packet_end *end, char *text);
 
-/* Names for people and for programs: "call", "Write chunk". */
+/* Return names for people and for programs: "call", "Write chunk". */
 const char *rr_decode_kind_name(enum rr_message_kind kind);
 const char *rr_decode_region_name(enum rr_region_kind kind);
 const char *rr_decode_op_name(enum rr_op_kind kind);
 const char *rr_decode_result_name(enum rr_header_result result);
 
 /*
- * Has each packet of the file decoded; "-": of standard input. decode->first is set. -RPCRDMA_ERR_NOTSUP: the
- * command was built without libpcap; -RPCRDMA_ERR_SYSTEM: the file cannot be read, or not to its end.
+ * Has each packet of the file decoded; "-": of standard input. decode->first is set. Errors:
+ * -RPCRDMA_ERR_NOTSUP: the command was built without libpcap; -RPCRDMA_ERR_SYSTEM: the file cannot be read,
+ * or not to its end.
  */
 int rr_decode_read(
 	struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error);

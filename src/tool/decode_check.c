@@ -3,7 +3,7 @@
 
 #include "tool/decode.h"
 
-/* What --check has found so far. */
+/* The results of --check so far. */
 struct check {
 	struct rr_decode *decode;
 	uint64_t broken, remarks;

@@ -15,6 +15,7 @@ static const char *const fields[] = {
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
+/* Reads a number of 32 bits, decimal or with 0x. False: the text is no such number. */
 static bool
 filter_number(const char *text, uint32_t *number)
 {
@@ -53,8 +54,8 @@ rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text 
 	return 0;
 }
 
-/* Whether the message is of the procedure that the filter asks for: by the number of an RPC procedure, or by
- * the name of a procedure of RPC or of RPC-over-RDMA, in capitals or not. */
+/* Tells whether the message is of the procedure that the filter asks for: by the number of an RPC procedure,
+ * or by the name of a procedure of RPC or of RPC-over-RDMA, in capitals or not. */
 static bool
 filter_procedure(const struct rr_decode_filter *filter, const struct rr_message *message)
 {

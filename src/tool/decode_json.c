@@ -121,6 +121,7 @@ json_rpc(const struct rr_message *message)
 		json_number("accept_stat", message->reply.accept_stat);
 }
 
+/* Prints, for a reply, its distance from the call and the octets that moved by RDMA. */
 static void
 json_pair(const struct rr_message *message)
 {
@@ -157,7 +158,7 @@ json_message(void *ctx, const struct rr_message *message)
 	printf("}\n");
 }
 
-/* ---- What is no message ---- */
+/* ---- Events that are no messages ---- */
 
 static void
 json_mpa(const struct rr_mpa_frame *frame)

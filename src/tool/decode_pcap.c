@@ -5,7 +5,7 @@
 
 #include "tool/decode.h"
 
-/* Packets until the end of the file, or until what reads the output went away. */
+/* Hands all packets to the decoder, until the end of the file, or until standard output fails. */
 static int
 decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *decoder)
 {
@@ -24,7 +24,8 @@ decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *d
 	return result;
 }
 
-/* libpcap names the file in some of its messages, at their beginning. */
+/* Writes the reason of libpcap, with the name of the file in front: libpcap itself begins only some of its
+ * messages with that name. */
 static int
 decode_pcap_refused(const char *path, const char *why, struct rr_text *error)
 {

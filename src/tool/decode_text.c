@@ -9,7 +9,7 @@ void
 rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place)
 {
 	char source[RR_DECODE_END_TEXT], destination[RR_DECODE_END_TEXT];
-	/* Packets need not be in the order of their times. */
+	/* Packets may be out of the order of their times. */
 	int64_t time = (int64_t)(place->time - decode->first);
 	uint64_t distance = time < 0 ? -(uint64_t)time : (uint64_t)time;
 
@@ -64,7 +64,7 @@ text_error(const struct rr_message *message)
 		printf(" (%" PRIu32 " to %" PRIu32 ")", header->vers_low, header->vers_high);
 }
 
-/* What a call offers, chunk by chunk. */
+/* Prints the chunks that a call offers. */
 static void
 text_offers(const struct rr_chunk_lists *lists)
 {
@@ -85,6 +85,7 @@ text_offers(const struct rr_chunk_lists *lists)
 		printf(", Reply chunk: %" PRIu64, rr_chunk_length(&lists->reply));
 }
 
+/* Prints, for a reply, its distance from the call and the octets that moved by RDMA. */
 static void
 text_pair(const struct rr_message *message)
 {
@@ -130,7 +131,7 @@ text_message(void *ctx, const struct rr_message *message)
 		rr_decode_text_fields(message);
 }
 
-/* ---- What is no message ---- */
+/* ---- Events that are no messages ---- */
 
 static void
 text_mpa(const struct rr_mpa_frame *frame)

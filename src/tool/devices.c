@@ -5,9 +5,10 @@
 #include "fabric/verbs/verbs.h"
 #include "tool/tool.h"
 
+/* A limit of a device, as it is printed. */
 struct limit {
 	const char *name, *key;
-	size_t at; /* in struct rr_verbs_device_info */
+	size_t at; /* offset in struct rr_verbs_device_info */
 };
 
 static const struct limit limits[] = {

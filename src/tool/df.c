@@ -6,7 +6,7 @@
 #include "tool/remote.h"
 #include "tool/tool.h"
 
-/* How large file systems of servers are, and how full. */
+/* `rpcrdma df` shows how large file systems of servers are, and how full. */
 
 enum { DF_NUMBER = 24 };
 
@@ -36,7 +36,7 @@ static const struct rr_option df_options[] = {
 	{ 0 },
 };
 
-/* A server may say more that is free than there is. */
+/* Returns the octets or files in use. A server may claim that more is free than there is. */
 static uint64_t
 df_used(uint64_t total, uint64_t free)
 {
@@ -64,7 +64,7 @@ df_print_text(struct df *df, const char *url, const struct rpcrdma_nfs_space *sp
 	if (!df->printed++)
 		printf("%20s %20s %20s %5s  %s\n", df->objects ? "Files" : "Size", "Used", "Available",
 			"Use%", "URL");
-	/* As df(1) has it: of what the caller could ever use, rounded up. */
+	/* As df(1): the part of what the caller could ever use, rounded up. */
 	if (all > 0)
 		snprintf(percent, sizeof(percent), "%u%%", (unsigned)((double)used * 100 / all + 0.99));
 	printf("%20s %20s %20s %5s  ", df_number(df, total, texts[0]), df_number(df, used, texts[1]),
@@ -113,7 +113,7 @@ df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 	return status;
 }
 
-/* A URL that fails is reported, and the others are shown. */
+/* Shows each URL. A URL that fails is reported, and the others are shown. */
 static int
 df_urls(struct df *df, struct rpcrdma_engine *engine, int count, char **urls)
 {

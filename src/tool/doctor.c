@@ -84,7 +84,8 @@ rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step)
 
 /* ---- The first call ---- */
 
-/* A NULL call in that version. Returns false where no connection is made or no answer comes; why says so. */
+/* Makes a NULL call in that version. False: no connection was made, or no answer came; `why` has the
+ * reason. */
 static bool
 doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *reply, struct rr_text *why)
 {
@@ -102,6 +103,7 @@ doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *r
 	return answered;
 }
 
+/* Makes the step that calls the server. False: the step failed. */
 static bool
 doctor_first_call(struct rr_doctor *doctor)
 {
@@ -139,6 +141,7 @@ doctor_first_call(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
+/* Makes the step that looks whether the server speaks version 2, unless the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {
@@ -159,6 +162,7 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
+/* Makes the step that finds the object of the URL. False: the step failed. */
 static bool
 doctor_mount(struct rr_doctor *doctor, const char *url)
 {
@@ -182,7 +186,7 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	return !step.failed;
 }
 
-/* A case of `rpcrdma check`, as a step. */
+/* Makes a case of `rpcrdma check`, as a step. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)
@@ -207,7 +211,7 @@ doctor_case(
 	rr_doctor_end(doctor, &step);
 }
 
-/* ---- All of it ---- */
+/* ---- The whole examination ---- */
 
 static int
 doctor_look(struct rr_doctor *doctor, const char *url)

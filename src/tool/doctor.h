@@ -4,38 +4,41 @@
 
 #include "tool/check.h"
 
-/* `rpcrdma doctor`: the steps from a URL to data, what was found at each, and what to do where one fails. */
+/* `rpcrdma doctor` takes the steps from a URL to data, one by one, and prints what it found at each, and what
+ * to do if a step fails. */
 
 struct rr_doctor_step {
 	const char *name;
 	bool failed, skipped;
 	char found[384];
-	char advice[512]; /* "" where there is nothing to do */
+	char advice[512]; /* "": there is nothing to do */
 	uint64_t took;    /* ns */
 };
 
 struct rr_doctor {
-	struct rr_check check; /* comes first: its connection, its server */
+	struct rr_check check; /* must be the first member; has the connection and the server */
 	bool json;
 	bool is_local; /* the server's address is one of this machine */
 	uint32_t failed;
 	uint64_t began;
 };
 
-/* The next step begins, and ends as step says; prints it. */
+/* Begin and end a step; the end prints the step. */
 void rr_doctor_begin(struct rr_doctor *doctor);
 void rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step);
 
+/* Writes what the step has found. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_found(
 	struct rr_doctor_step *step, const char *format, ...);
+/* Writes what the user can do. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
-/* doctor_local.c: this machine's own part: locked memory, and where the server is here, what the kernel has.
- */
+/* doctor_local.c: examines this machine: locked memory and, if the server runs here, the kernel's server and
+ * the firewall. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
-/* doctor_reach.c: name, route, provider, port, handshake. False: a step failed. */
+/* doctor_reach.c: examines name, route, rpcbind, provider, port and handshake. False: a step failed. */
 bool rr_doctor_reach(struct rr_doctor *doctor);
 
 #endif

@@ -10,10 +10,10 @@
 enum {
 	LOCAL_LINE = 256,
 	LOCAL_CAP_IPC_LOCK = 14,
-	LOCAL_LOCKED = 16384 /* KiB that an engine on an adapter takes */
+	LOCAL_LOCKED = 16384 /* KiB that an engine with an adapter locks */
 };
 
-/* Whether a line of the file begins with the word. */
+/* Tells whether a line of the file begins with the word. */
 static bool
 local_has_line(const char *path, const char *word)
 {
@@ -29,7 +29,7 @@ local_has_line(const char *path, const char *word)
 	return found;
 }
 
-/* CAP_IPC_LOCK: "Lock memory" without the limit (capabilities(7)). */
+/* Tells whether this process has CAP_IPC_LOCK: "Lock memory" without the limit (capabilities(7)). */
 static bool
 local_locks_freely(void)
 {
@@ -46,6 +46,7 @@ local_locks_freely(void)
 	return effective >> LOCAL_CAP_IPC_LOCK & 1;
 }
 
+/* Makes the step that compares the limit of locked memory with the need of an adapter. */
 static void
 local_memory(struct rr_doctor *doctor)
 {
@@ -70,7 +71,8 @@ local_memory(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Linux's server on this machine: it has RDMA where the module is there, and portlist names it. */
+/* Makes the step that examines Linux's server on this machine: it serves RDMA if the module is loaded and
+ * portlist names rdma. */
 static void
 local_nfsd(struct rr_doctor *doctor)
 {
@@ -103,7 +105,7 @@ local_nfsd(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* The first rule of this machine that keeps packets out, where one does. */
+/* Makes the step that finds the first firewall rule of this machine that keeps packets out. */
 static void
 local_firewall(struct rr_doctor *doctor)
 {

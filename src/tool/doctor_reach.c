@@ -11,12 +11,13 @@
 #include "tool/doctor.h"
 #include "ulb/portmap2.h"
 
-/* The way to the server, up to a connection of RDMA. */
+/* The steps to the server, up to a connection of RDMA. */
 
 enum { REACH_ADDRESSES = 8 };
 
 /* ---- Name and route ---- */
 
+/* Makes the step that resolves the server's name. False: the step failed. */
 static bool
 reach_name(struct rr_doctor *doctor)
 {
@@ -43,6 +44,7 @@ reach_name(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
+/* Tells whether two addresses are equal apart from the port. */
 static bool
 reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -56,6 +58,8 @@ reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage 
 	return strcmp(first, second) == 0;
 }
 
+/* Makes the step that finds a route to the server, and whether the server is this machine. False: the step
+ * failed. */
 static bool
 reach_route(struct rr_doctor *doctor)
 {
@@ -81,8 +85,9 @@ reach_route(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* ---- What rpcbind says ---- */
+/* ---- rpcbind ---- */
 
+/* Asks the server's rpcbind for the port of NFS over RDMA. */
 static int
 reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
 {
@@ -97,7 +102,7 @@ reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *
 	return error;
 }
 
-/* Where the URL leaves the port to rpcbind. */
+/* Makes the step that asks rpcbind, if the URL leaves the port to it. False: the step failed. */
 static bool
 reach_rpcbind(struct rr_doctor *doctor)
 {
@@ -127,8 +132,9 @@ reach_rpcbind(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* ---- What moves the data ---- */
+/* ---- The provider ---- */
 
+/* Makes the step that chooses the provider. False: the step failed. */
 static bool
 reach_provider(struct rr_doctor *doctor)
 {
@@ -157,7 +163,8 @@ reach_provider(struct rr_doctor *doctor)
 
 /* ---- The port ---- */
 
-/* 0, or the error of connecting; -ETIMEDOUT: no answer in time. */
+/* Connects to a TCP port and closes the connection. Returns 0, or the negative errno; -ETIMEDOUT: no answer
+ * came in time. */
 static int
 reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t seconds)
 {
@@ -185,6 +192,7 @@ reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t second
 	return error;
 }
 
+/* Advises what to do about a port that cannot be connected to: another port may work. */
 static void
 reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int error)
 {
@@ -210,7 +218,8 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Over sockets, the port is one of TCP. An adapter has its own ports, which only a handshake finds. */
+/* Makes the step that tries the port. Over sockets, that is a TCP port; an adapter has its own ports, which
+ * only a handshake finds. False: the step failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {
@@ -244,6 +253,7 @@ reach_port(struct rr_doctor *doctor)
 
 /* ---- The handshake ---- */
 
+/* Makes the step that connects by RDMA. False: the step failed. */
 static bool
 reach_handshake(struct rr_doctor *doctor)
 {

@@ -5,12 +5,13 @@
 #include "tool/tool.h"
 
 /*
- * Names and texts that come from a server, or from anywhere else: a terminal must not take anything in them
- * for a command. Those are the control characters C0 (below U+0020), U+007F, and C1 (U+0080 to U+009F; octets
- * 0x80 to 0x9f where they are no part of UTF-8).
+ * Names and texts may come from a server or elsewhere: a terminal must not take anything in them for a
+ * command. Such commands begin with control characters: C0 (below U+0020), U+007F, and C1 (U+0080 to U+009F;
+ * octets 0x80 to 0x9f outside of UTF-8 sequences).
  */
 
-/* The length of the well-formed UTF-8 sequence at text (RFC 3629, section 4), or 0. */
+/* Returns the length of the well-formed UTF-8 sequence at text (RFC 3629, section 4); 0: the octets there are
+ * no such sequence. */
 static size_t
 escape_utf8(const unsigned char *text)
 {
@@ -38,7 +39,8 @@ escape_utf8(const unsigned char *text)
 	return length;
 }
 
-/* The code point of the control character that text, of length octets, is; -1 where it is another one. */
+/* Returns the code point of the control character that the `length` octets of text are; -1: they are no
+ * control character. */
 static int
 escape_control(const unsigned char *text, size_t length)
 {
@@ -79,7 +81,7 @@ rr_tool_put_name(FILE *out, const char *name)
 		fwrite(name, 1, length, out);
 		return;
 	}
-	/* A part ends where a sequence does: at most three octets of one are left for the next. */
+	/* A part ends where a sequence ends: up to three octets of a sequence are left for the next part. */
 	for (; length > 0; name += part, length -= part) {
 		part = length < sizeof(text) ? length : sizeof(text) - 1;
 		for (int i = 0; i < 3 && part < length && ((unsigned char)name[part] & 0xc0) == 0x80; i++)

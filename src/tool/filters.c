@@ -12,7 +12,7 @@
 #include "fabric/filter/flight.h"
 #include "fabric/filter/record.h"
 
-#define FILTERS_HANG (5 * RR_SECOND) /* a call without an answer for so long hangs */
+#define FILTERS_HANG (5 * RR_SECOND) /* a call without an answer for this time hangs */
 
 const char *const rr_filters_transports[] = {
 	[RR_TRANSPORT_AUTO] = "auto",
@@ -112,7 +112,8 @@ const struct rr_option rr_filters_calls[] = {
 	{ 0 },
 };
 
-/* The record is outermost: it has what the fault filter does, too. The capture has what reaches the peer. */
+/* Puts the filters before the fabric. The record is outermost, so that it also has what the fault filter
+ * does. The captures have what reaches the peer. */
 static int
 filters_put(void *ctx, struct rr_fabric **fabric)
 {
@@ -135,8 +136,8 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 	return error;
 }
 
-/* The thread that writes the recorder's file takes SIGUSR2: threads that are made from now on have it
- * blocked, too. */
+/* Makes the flight recorder. Its thread that writes the file takes SIGUSR2, so this thread and all threads
+ * made from now on block that signal. */
 static int
 filters_start_flight(struct rr_filters *filters)
 {
@@ -150,7 +151,7 @@ filters_start_flight(struct rr_filters *filters)
 	return rr_flight_watch(filters->flight, SIGUSR2, FILTERS_HANG);
 }
 
-/* The packets before a failure are written, unless that was done already. */
+/* Writes the packets before a failure, unless they were written already, and ends the flight recorder. */
 static void
 filters_end_flight(const struct rr_tool *tool, struct rr_filters *filters, int status)
 {

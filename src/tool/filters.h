@@ -7,14 +7,14 @@
 #include "tool/judging.h"
 
 /*
- * Options of connections, which each sub-command with an engine has: the provider (--transport), the filters
- * before it (--fault, --record, --capture, --flight, --judge), CRCs (--crc), versions of RPC-over-RDMA
- * (--rpcrdma-version), and how large replies come (--reply-chunks). A program has one struct rr_filters; it
- * lives longer than its engines.
+ * Options of connections, for each sub-command with an engine: the provider (--transport), the filters before
+ * it (--fault, --record, --capture, --flight, --judge), CRCs (--crc), versions of RPC-over-RDMA
+ * (--rpcrdma-version), and the way of large replies (--reply-chunks). A program has one struct rr_filters,
+ * which lives longer than its engines.
  */
 
 struct rr_filters {
-	enum rr_transport transport; /* TCP: of URLs that name no transport */
+	enum rr_transport transport; /* TCP: for URLs that name no transport */
 	struct rr_fault_script script;
 	bool has_script;
 	const char *path;
@@ -26,21 +26,21 @@ struct rr_filters {
 	bool judge;
 	struct rr_judging *judging;
 	struct rr_capture *judged;
-	bool crc; /* asked for with iWARP */
+	bool crc; /* to be asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;
 };
 
-/* Tables of options; their state is a struct rr_filters. The words are those of --transport. */
+/* Tables of options, whose state is a struct rr_filters; and the words of --transport. */
 extern const struct rr_option rr_filters_options[], rr_filters_transport[], rr_filters_calls[];
 extern const char *const rr_filters_transports[];
 
-/* Makes the record, if there is to be one, and puts the provider and the filters into config. An exit status.
- */
+/* Opens the files of the filters that the user asked for, and puts the provider and the filters into config.
+ * Returns an exit status. */
 int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
 
-/* Ends the record, after all engines. status, or RR_EXIT_FAILED with a message where it could not be written.
- */
+/* Ends the filters, after all engines. Returns status, or RR_EXIT_FAILED, with a message, if a file could not
+ * be written. */
 int rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int status);
 
 #endif

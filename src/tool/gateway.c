@@ -16,19 +16,22 @@
 
 enum { ADDRESSES = 16 };
 
-/* Being woken takes 5 to 25 us of a call's time, each way. */
-enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* us */
+/* The time that an engine looks for events before it sleeps: waking up would add 5 to 25 us to a call, in
+ * each direction. */
+enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* microseconds */
 
-/* MiB of data that one message can have; beside the data, there are BESIDE_DATA octets. Payload memory is for
- * that many messages, but never less than the engine's default. */
+/* MESSAGE_*: MiB of data that a message can have; BESIDE_DATA: octets beside the data. The payload memory
+ * suffices for MESSAGES messages of that size, but is never less than the engine's default. */
 enum { MESSAGE_DEFAULT = 4, MESSAGE_MOST = 64, BESIDE_DATA = 65536, MESSAGES = 32 };
 
+/* An address to listen at. */
 struct address {
 	bool tcp;
 	struct sockaddr_storage address;
 	socklen_t size;
 };
 
+/* The options of the gateway, and its state. */
 struct run {
 	const struct rr_tool *tool;
 	struct rr_option_config file;
@@ -55,8 +58,8 @@ gateway_after_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* RFC 8267, 6.3: for NFS version 4, a server "MUST use the alternative well-known port number for its
- * RPC-over-RDMA service": unless another one is given. */
+/* Takes an address to listen at. RFC 8267, 6.3: for NFS version 4, a server "MUST use the alternative
+ * well-known port number for its RPC-over-RDMA service"; the user may give another port. */
 static int
 gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
@@ -108,6 +111,7 @@ gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
 
 enum { MOUNT_PROGRAM = 100005 };
 
+/* Finds the number of a program by its name, or reads it. Errors: INVAL. */
 static int
 gateway_program_number(const char *name, uint32_t *prog)
 {
@@ -226,7 +230,7 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
 	return RR_EXIT_OK;
 }
 
-/* What rr_advice() says of RDMA alone is of no use for a server over TCP. */
+/* Returns the advice for a server over TCP: some of rr_advice() is about RDMA alone, and of no use there. */
 static const char *
 gateway_advise_tcp(int error)
 {
@@ -235,6 +239,7 @@ gateway_advise_tcp(int error)
 	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
 }
 
+/* Resolves the addresses of the server and of all routes. */
 static int
 gateway_resolve_all(struct run *run)
 {
@@ -255,7 +260,7 @@ gateway_resolve_all(struct run *run)
 	return status;
 }
 
-/* ---- What each thread runs ---- */
+/* ---- The service of each thread ---- */
 
 static int
 gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
@@ -278,7 +283,8 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
-/* The versions that the server has, clients learn from the server. */
+/* Registers the listeners with rpcbind, with both versions 3 and 4: clients learn from the server which of
+ * them it has. */
 static void
 gateway_register(struct run *run)
 {
@@ -349,7 +355,7 @@ static const struct rr_worker_service gateway_service = {
 	.free = gateway_free,
 };
 
-/* The size that the option says, or the size that schemas need if that is more. */
+/* Sets the largest message: the size of the option, or the size that schemas need if that is larger. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {
@@ -371,6 +377,7 @@ gateway_checked(const struct run *run)
 	return RR_EXIT_OK;
 }
 
+/* Runs the gateway after its options were read. */
 static int
 gateway_parsed(struct run *run)
 {

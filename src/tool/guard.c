@@ -15,10 +15,10 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
-/* How long the child may take to end: longer than its own limits are. */
+/* The child may take this long to end, which is longer than its own limits. */
 #define GUARD_LIMIT (4500 * RR_MILLISECOND)
 
-/* ---- file systems that may hang ---- */
+/* ---- File systems that may hang ---- */
 
 static bool
 guard_may_hang(const char *type)
@@ -34,7 +34,7 @@ guard_may_hang(const char *type)
 	return false;
 }
 
-/* Whether path is directory or lies below it. */
+/* Tells whether path is the directory or lies below it. */
 static bool
 guard_is_below(const char *path, const char *directory)
 {
@@ -59,7 +59,7 @@ rr_guard_wanted(const char *path)
 	return wanted;
 }
 
-/* ---- the parent ---- */
+/* ---- The parent ---- */
 
 static struct timespec
 guard_time_left(uint64_t deadline)
@@ -75,11 +75,12 @@ guard_status(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Returns the child's exit status, or success where the child cannot end. */
+/* Passes signals on to the child until it ends. Returns the child's exit status, or success if the child
+ * cannot end in time. */
 static int
 guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
-	uint64_t deadline = 0; /* not set */
+	uint64_t deadline = 0; /* 0: there is no deadline yet */
 	int status, signal;
 
 	for (;;) {
@@ -98,9 +99,10 @@ guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 	}
 }
 
-/* ---- the child ---- */
+/* ---- The child ---- */
 
-/* The parent never writes: the end of the pipe is the end of the parent. */
+/* Kills this process when the parent has ended. The parent never writes to the pipe, so the end of the pipe
+ * is the end of the parent. */
 static void *
 guard_watch_parent(void *ctx)
 {
@@ -113,6 +115,7 @@ guard_watch_parent(void *ctx)
 	return NULL;
 }
 
+/* Serves in the child, and watches the parent meanwhile. */
 static int
 guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx)
 {

@@ -6,17 +6,17 @@
 
 /*
  * A file system whose server does not answer (FUSE above all) may keep a thread in the kernel whatever signal
- * comes, and a process that has such a thread does not end. So where such a file system is served, a child
- * serves, and the process that the user started keeps no thread in any file system: it passes signals on to
- * the child, and ends in time after a signal that is to end it, whatever becomes of the child.
+ * comes, and a process that has such a thread does not end. So if such a file system is exported, a child
+ * process serves, and the process that the user started keeps no thread in any file system: it passes signals
+ * on to the child, and ends in time after a signal that is to end it, even if the child hangs.
  */
 
-/* Whether a file system that may hang holds path, which is absolute and without symbolic links, or is mounted
- * below it. */
+/* Tells whether path, which is absolute and without symbolic links, is in a file system that may hang, or
+ * whether such a file system is mounted below it. */
 bool rr_guard_wanted(const char *path);
 
-/* Runs serve(ctx) in a child and returns its exit status; in the child, as well. Where no child is to be had,
- * serve(ctx) runs here. goes_on: the child serves on after SIGHUP. To be called before threads are made. */
+/* Runs serve(ctx) in a child and returns its exit status, in both processes. Without a child, serve(ctx) runs
+ * in this process. goes_on: the child goes on after SIGHUP. Must be called before threads are made. */
 int rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on);
 
 #endif

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What --help prints of a sub-command comes from its tables of options (option.h). */
+/* --help of a sub-command is made from its tables of options (option.h). */
 #include <string.h>
 
 #include "tool/tool.h"
 
-/* Columns: of the help text beside an option, and of the screen. */
+/* Columns: where the help text begins beside an option, and the width of the screen; HELP_NAMES: octets of an
+ * option's names. */
 enum { HELP_INDENT = 28, HELP_WIDTH = 100, HELP_NAMES = 96 };
 
-/* "-l, --listen ADDR[:PORT]" */
+/* Writes the names and the argument of an option: "-l, --listen ADDR[:PORT]". */
 static void
 help_names(const struct rr_option *option, char names[HELP_NAMES])
 {
@@ -53,7 +54,7 @@ help_option(FILE *out, const struct rr_option *option)
 	help_wrap(out, option->help, HELP_INDENT);
 }
 
-/* Calls each for every option; returns how many there are. */
+/* Calls `each` for every option of the sub-command, and returns the number of options. */
 static size_t
 help_each(const struct rr_tool *tool, FILE *out, void (*each)(FILE *out, const struct rr_option *option))
 {
@@ -66,7 +67,7 @@ help_each(const struct rr_tool *tool, FILE *out, void (*each)(FILE *out, const s
 	return count;
 }
 
-/* Options without which the sub-command does nothing have a place of their own in the synopsis. */
+/* Writes an option of the synopsis that must be given. */
 static void
 help_required(FILE *out, const struct rr_option *option)
 {

@@ -8,7 +8,7 @@
 #include "decode/judge.h"
 #include "tool/decode.h"
 
-enum { JUDGING_LINES = 1000 }; /* findings that are printed; beyond that, they are counted */
+enum { JUDGING_LINES = 1000 }; /* findings that are printed; further findings are only counted */
 
 struct rr_judging {
 	const struct rr_tool *tool;
@@ -18,7 +18,7 @@ struct rr_judging {
 	uint64_t broken, remarks;
 };
 
-/* The judge has found that a rule was broken: reports it, unless many were reported already. */
+/* Reports a rule that was broken, unless many were reported already. The judge calls this function. */
 static void
 judging_found(void *ctx, const struct rr_finding *finding)
 {

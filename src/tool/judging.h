@@ -6,15 +6,15 @@
 #include "fabric/filter/capture.h"
 #include "tool/tool.h"
 
-/* --judge: the messages that a command sends and receives are held to the rows of docs/conformance.md
- * while it runs. */
+/* --judge: the messages that a command sends and receives are judged by the rows of docs/conformance.md while
+ * the command runs. */
 struct rr_judging;
 
-/* *capture is where filters write to, until rr_judging_end(). -RPCRDMA_ERR_NOMEM. */
+/* Makes the judge. The filters write to *capture until rr_judging_end(). Errors: -RPCRDMA_ERR_NOMEM. */
 int rr_judging_begin(const struct rr_tool *tool, struct rr_judging **judging, struct rr_capture **capture);
 
-/* After all fabrics that write to the capture: says how many messages were judged, and how many findings
- * there were. status, or RR_EXIT_FAILED where a MUST was broken. judging may be NULL. */
+/* Ends the judge, after all fabrics that write to the capture, and prints the numbers of messages and
+ * findings. Returns status, or RR_EXIT_FAILED if a MUST was broken. judging may be NULL. */
 int rr_judging_end(struct rr_judging *judging, int status);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/pairs.h"
 
-/* Makes hard and symbolic links. */
+/* `rpcrdma ln` makes hard and symbolic links. */
 
-/* The connection that calls go over: that of the source, which a symbolic link has not. */
+/* Returns the connection that calls go over: that of the source. A symbolic link has no source, and uses the
+ * connection of the destination. */
 static struct rpcrdma_nfs *
 ln_nfs(const struct rr_pairs *pairs)
 {
 	return pairs->symbolic ? pairs->to.nfs : pairs->source.remote.nfs;
 }
 
+/* Makes the link; the file matters for hard links only. */
 static int
 ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
@@ -21,7 +23,8 @@ ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, con
 	return rpcrdma_nfs_link(ln_nfs(pairs), &file->handle, to, name, NULL);
 }
 
-/* Removes what has the name; but never the last name of the file that is to be linked, nor a directory. */
+/* Removes the object that has the name, and makes the link; but never removes the last name of the file that
+ * is to be linked, or a directory. */
 static int
 ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
@@ -42,6 +45,7 @@ ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const 
 	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
 }
 
+/* Finds the file that a hard link is made to. */
 static int
 ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 {
@@ -57,6 +61,7 @@ ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 	return RR_EXIT_OK;
 }
 
+/* Makes a link under that name. */
 static int
 ln_one(struct rr_pairs *pairs, const char *name)
 {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists directories, each sorted by name, and what is below them where that is wanted; or shows files. */
+/* `rpcrdma ls` lists directories, each sorted by name, with -R also the directories below; or it shows
+ * files. */
 
 static const struct rr_option ls_options[] = {
 	{ .letter = 'a',
@@ -36,7 +37,7 @@ static const struct rr_option ls_options[] = {
 
 /* ---- Directories ---- */
 
-/* Asks for what READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
+/* Asks for the attributes that READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
 static int
 ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
@@ -54,6 +55,7 @@ ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_
 	return RR_EXIT_OK;
 }
 
+/* Reads a directory into the catalog. */
 static int
 ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
@@ -75,6 +77,7 @@ ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *
 
 static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
 
+/* Lists the directory of an entry, if it is one. */
 static int
 ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
 {
@@ -93,7 +96,7 @@ ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *ent
 	return status;
 }
 
-/* A failure is reported, and the rest is listed. */
+/* Lists a directory, with -R also the directories below. A failure is reported, and the rest is listed. */
 static int
 ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
@@ -132,6 +135,7 @@ ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_objec
 
 /* ---- URLs ---- */
 
+/* Shows a file that the URL names. */
 static int
 ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 {
@@ -155,6 +159,7 @@ ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 	return status;
 }
 
+/* Shows the object that the URL names. */
 static int
 ls_show(struct rr_ls *ls)
 {
@@ -183,7 +188,7 @@ ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
 	return status;
 }
 
-/* A URL that fails is reported, and the others are listed. */
+/* Lists each URL. A URL that fails is reported, and the others are listed. */
 static int
 ls_urls(struct rr_ls *ls, struct rpcrdma_engine *engine, int count, char **urls)
 {

@@ -24,6 +24,7 @@ struct measure_visit {
 	uint32_t thread;
 };
 
+/* Adds a connection to the list, if it has room. */
 static void
 measure_connection(void *ctx, const struct rr_carrier *carrier)
 {
@@ -45,6 +46,7 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 	snprintf(connection->peer, sizeof(connection->peer), "%s", carrier->peer);
 }
 
+/* Adds the calls of a procedure, if there were any. */
 static void
 measure_procedure(struct rr_measure *measure, const struct rpcrdma_program *program, uint32_t number,
 	const struct rpcrdma_latency *latency)

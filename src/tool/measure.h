@@ -8,7 +8,8 @@
 #include "nfs4/shared.h"
 #include "rpc/server.h"
 
-/* What `rpcrdma serve` and `rpcrdma gateway` count, of all their threads together; its size is fixed. */
+/* The counts of `rpcrdma serve` and `rpcrdma gateway`, summed over all their threads; the size of a measure
+ * is fixed. */
 
 enum { RR_MEASURE_CONNECTIONS = 256, RR_MEASURE_PROCEDURES = 192 };
 
@@ -27,36 +28,36 @@ struct rr_measure_procedure {
 
 struct rr_measure {
 	const char *command;
-	uint64_t up;              /* ns since it began to serve */
+	uint64_t up;              /* ns since the beginning of service */
 	uint32_t threads, silent; /* silent: threads that did not answer in time, and are not in the sums */
 	struct rpcrdma_counters counters;
 	bool is_gateway;
-	struct rpcrdma_counters server_side; /* of a gateway; counters is its client side */
-	struct rr_gateway_counters gateway;  /* all but the counters of both sides */
+	struct rpcrdma_counters server_side; /* of a gateway; `counters` is its client side */
+	struct rr_gateway_counters gateway;  /* without the counters of both sides */
 	uint32_t connections, connection_count, procedure_count;
-	/* The first ones of connections, and procedures that were called. */
+	/* The first connections, and the procedures that were called. */
 	struct rr_measure_connection list[RR_MEASURE_CONNECTIONS];
 	struct rr_measure_procedure procedures[RR_MEASURE_PROCEDURES];
 	/* Octets of payload memory. */
 	uint64_t arrivals, results, replies, memory_max;
-	/* Of NFS version 4. */
+	/* The state of NFS version 4. */
 	bool has_state;
 	struct rr_nfs4_held state;
 };
 
-/* Each adds what a thread counted. */
+/* Add the counts of a thread. */
 void rr_measure_engine(struct rr_measure *measure, const struct rpcrdma_engine *engine);
 void rr_measure_server(struct rr_measure *measure, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 void rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gateway);
 
-/* Of all threads at once: shared by them. */
+/* Adds the state of NFS version 4, which all threads share. */
 void rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared);
 
-/* One JSON object, with a line feed. */
+/* Writes the measure as a JSON object, with a line feed. */
 void rr_measure_json(FILE *out, const struct rr_measure *measure);
 
-/* The text format of Prometheus, 0.0.4. */
+/* Writes the measure in the text format of Prometheus, 0.0.4. */
 void rr_measure_prometheus(FILE *out, const struct rr_measure *measure);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include "tool/measure.h"
 
-/* Each metric has a TYPE line, once, before its values. */
+/* Writes a metric with its TYPE line, which comes once, before the values. */
 static void
 prometheus_value(FILE *out, const char *type, const char *name, uint64_t value)
 {
@@ -25,7 +25,7 @@ prometheus_counters(FILE *out, const struct rr_measure *measure)
 	}
 }
 
-/* Buckets of Prometheus are cumulative, and in seconds. */
+/* Writes the histogram of a procedure. Buckets of Prometheus are cumulative, and in seconds. */
 static void
 prometheus_histogram(FILE *out, const struct rr_measure_procedure *procedure)
 {

@@ -4,7 +4,8 @@
 
 #include "tool/names.h"
 
-/* Makes name in directory, or takes the one that is there where that is wanted. */
+/* Makes the directory `name` in *directory, which becomes the new directory. With -p, an existing directory
+ * is taken. */
 static int
 mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *directory)
 {
@@ -28,7 +29,7 @@ mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *d
 	return RR_EXIT_OK;
 }
 
-/* Each of the directories above that is missing. */
+/* Makes each of the directories above that is missing. */
 static int
 mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 {

@@ -15,8 +15,8 @@
 
 enum { MONITOR_LISTENERS = RR_MONITOR_KINDS, MONITOR_END = MONITOR_LISTENERS, MONITOR_FIRST };
 
-#define MONITOR_PATIENCE (2 * RR_SECOND)        /* for a peer, from its connection to the end of the answer */
-#define MONITOR_FRESH    (100 * RR_MILLISECOND) /* a measurement answers further requests for so long */
+#define MONITOR_PATIENCE (2 * RR_SECOND)        /* the time of a peer, to the end of the answer */
+#define MONITOR_FRESH    (100 * RR_MILLISECOND) /* a measurement answers further requests for this time */
 
 struct rr_monitor {
 	struct rr_monitor_config config;
@@ -24,7 +24,7 @@ struct rr_monitor {
 	struct rr_monitor_peer peers[RR_MONITOR_PEERS];
 	struct rr_measure measure;
 	uint64_t began, measured; /* ns; 0: not yet */
-	int end;                  /* an eventfd: the thread is to end */
+	int end;                  /* an eventfd that ends the thread */
 	pthread_t thread;
 	bool runs;
 };
@@ -39,6 +39,7 @@ monitor_close(struct rr_monitor_peer *peer)
 	*peer = (struct rr_monitor_peer){ .fd = -1 };
 }
 
+/* Takes a connection, if the peer may ask and there is room for it. */
 static void
 monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 {
@@ -59,6 +60,7 @@ monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 	};
 }
 
+/* Measures, unless the last measurement is fresh. */
 static void
 monitor_measure(struct rr_monitor *monitor)
 {
@@ -73,7 +75,8 @@ monitor_measure(struct rr_monitor *monitor)
 	monitor->measured = rr_now(&rr_env_system);
 }
 
-/* Takes in more of the request. False: the peer is to be closed. */
+/* Reads more of the request, and makes the answer when the request is whole. False: the peer is to be
+ * closed. */
 static bool
 monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 {
@@ -91,7 +94,7 @@ monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 	return rr_monitor_answer(peer, &monitor->measure);
 }
 
-/* Gives out more of the answer. False: the peer is to be closed. */
+/* Writes more of the answer. False: the peer is to be closed. */
 static bool
 monitor_write(struct rr_monitor_peer *peer)
 {
@@ -116,7 +119,7 @@ monitor_serve(struct rr_monitor *monitor, struct rr_monitor_peer *peer, short ev
 
 /* ---- The thread ---- */
 
-/* Fills in fds; returns milliseconds until a peer's time is over, -1: there is no peer. */
+/* Fills in fds. Returns the milliseconds until the first deadline of a peer; -1: there is no peer. */
 static int
 monitor_prepare(struct rr_monitor *monitor, struct pollfd *fds)
 {

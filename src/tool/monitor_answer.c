@@ -16,7 +16,8 @@ answer_begins(const struct rr_monitor_peer *peer, const char *word)
 	return strncmp(peer->request, word, strlen(word)) == 0;
 }
 
-/* RFC 9112: without a Content-Length, the answer ends where the connection ends. */
+/* Writes the answer to a request by HTTP. RFC 9112: without a Content-Length, the answer ends where the
+ * connection ends. */
 static void
 answer_http(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
 {

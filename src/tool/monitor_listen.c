@@ -14,7 +14,7 @@ enum { LISTEN_BACKLOG = 16 };
 
 /* ---- The Unix socket ---- */
 
-/* Whether nobody else can put sockets into the directory. */
+/* Tells whether only this user can put sockets into the directory. */
 static bool
 listen_is_own(const struct stat *status)
 {
@@ -22,8 +22,9 @@ listen_is_own(const struct stat *status)
 }
 
 /*
- * The directory that a service manager made for this instance (systemd.exec(5), RuntimeDirectory=). It is a
- * symbolic link for a user who exists only while the service runs, hence stat(). Of several, the first one.
+ * Finds the directory that a service manager made for this instance (systemd.exec(5), RuntimeDirectory=). For
+ * a user who exists only while the service runs, the directory is a symbolic link, hence stat(). If there are
+ * several directories, the first is taken. False: there is no such directory.
  */
 static bool
 listen_managed_directory(char *path, size_t size)
@@ -37,7 +38,8 @@ listen_managed_directory(char *path, size_t size)
 	return stat(path, &status) == 0 && listen_is_own(&status);
 }
 
-/* The directory of all servers of this user. It is made where it does not exist. */
+/* Finds the directory of all servers of this user, and makes it if it does not exist. False: there can be no
+ * such directory. */
 static bool
 listen_user_directory(char *path, size_t size)
 {
@@ -55,7 +57,8 @@ listen_user_directory(char *path, size_t size)
 	return lstat(path, &status) == 0 && listen_is_own(&status);
 }
 
-/* Has a socket at the path that only its owner may use. A socket that a program left there goes. */
+/* Binds a socket at the path that only its owner may use. A socket that an ended program left there is
+ * removed. */
 static int
 listen_bind(int fd, const struct sockaddr_un *address)
 {
@@ -94,7 +97,7 @@ listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_
 	return 0;
 }
 
-/* For the default path, which no option named: a directory that does not exist is no error. */
+/* Listens at the default path. No option has named that path, so a failure is no error. */
 static void
 listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 {
@@ -136,7 +139,7 @@ listen_http(struct rr_monitor_listeners *listeners, const char *spec, struct rr_
 	return 0;
 }
 
-/* ---- Both ---- */
+/* ---- Both sockets ---- */
 
 int
 rr_monitor_listen(

@@ -6,12 +6,12 @@
 
 #include "tool/monitor.h"
 
-/* Between monitor.c, which turns, monitor_listen.c, which has the sockets, and monitor_answer.c, which has
- * the words. */
+/* The parts of the monitor: monitor.c has the thread, monitor_listen.c the sockets, and monitor_answer.c the
+ * requests and answers. */
 
 enum rr_monitor_kind { RR_MONITOR_UNIX, RR_MONITOR_HTTP, RR_MONITOR_KINDS };
 
-/* Peers of one kind do not take the places of the other one. */
+/* Each kind of peer has its own places, so that no kind takes the places of the other. */
 enum {
 	RR_MONITOR_OF_A_KIND = 8,
 	RR_MONITOR_PEERS = RR_MONITOR_KINDS * RR_MONITOR_OF_A_KIND,
@@ -21,7 +21,7 @@ enum {
 struct rr_monitor_peer {
 	int fd; /* -1: there is no peer */
 	enum rr_monitor_kind kind;
-	uint64_t deadline; /* ns */
+	uint64_t deadline; /* ns of rr_now() */
 	char request[RR_MONITOR_REQUEST];
 	size_t got;
 	char *reply; /* NULL: the request is not whole yet */
@@ -29,7 +29,7 @@ struct rr_monitor_peer {
 };
 
 struct rr_monitor_listeners {
-	int fds[RR_MONITOR_KINDS]; /* -1: there is no such one */
+	int fds[RR_MONITOR_KINDS]; /* -1: there is no such socket */
 	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 };
 
@@ -39,12 +39,12 @@ int rr_monitor_listen(
 	struct rr_monitor_listeners *listeners, const struct rr_monitor_config *config, struct rr_text *text);
 void rr_monitor_unlisten(struct rr_monitor_listeners *listeners);
 
-/* Whether the peer that connected may ask. */
+/* Tells whether the peer that connected may ask. */
 bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
 
 /* ---- monitor_answer.c ---- */
 
-/* Whether the request can be answered. */
+/* Tells whether the request is complete. */
 bool rr_monitor_is_whole(const struct rr_monitor_peer *peer);
 
 /* Makes the reply. False: there is no memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/pairs.h"
 
-/* Renames: no data moves. */
+/* Gives the object another name or directory; no data moves. */
 
 static int
 mv_one(struct rr_pairs *pairs, const char *name)

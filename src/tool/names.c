@@ -11,6 +11,7 @@ rr_names_fail(struct rr_names *names)
 		rpcrdma_nfs_error(names->remote.nfs));
 }
 
+/* Splits the path of the URL into its last name and the path above. */
 static int
 names_split(struct rr_names *names)
 {

@@ -8,29 +8,27 @@
 #include "tool/tool.h"
 #include "tool/trail.h"
 
-/* What sub-commands that change names on a server have in common: one option, and URLs. */
+/* The common part of sub-commands that change names on a server: an option, and URLs. */
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag;                 /* the one option that each has: --recursive, --parents */
+	bool flag; /* the only option of its own that the sub-command has: --recursive, --parents */
 	struct rr_outcome outcome; /* of the present URL */
 	struct rr_filters filters;
 	struct rr_trail trail;
 	struct rr_remote remote;
-	char path[RR_URL_PATH + 16]; /* of the last name's directory, below what is mounted */
-	char last[RR_NFS_NAME + 1];  /* "": the URL is that of "/" */
+	char path[RR_URL_PATH + 16]; /* path of the last name's directory, below the mounted directory */
+	char last[RR_NFS_NAME + 1];  /* "": the URL names "/" */
 };
 
-/* Opens what the URL's last name is in. Returns an exit status, after a message if it is not OK; in any case,
- * names->remote is to be closed. */
+/* Opens the directory that the URL's last name is in. Returns an exit status, after a message if it is not
+ * OK; in any case, names->remote must be closed. */
 int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
 
-/* "NAME: what the server says"; returns RR_EXIT_FAILED. */
+/* Reports the server's error: "NAME: TEXT". Returns RR_EXIT_FAILED. */
 int rr_names_fail(struct rr_names *names);
 
-/* Takes the command line, and calls each for every URL, with what its last name is in mounted. An exit
- * status.
- */
+/* Runs the command line: opens each URL, and calls each() for it. Returns an exit status. */
 int rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(struct rr_names *names));
 
 #endif

@@ -23,7 +23,7 @@ rr_notify(const char *state)
 	if (length >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	memcpy(address.sun_path, path, length);
-	/* A name without a file, which unix(7) calls abstract, begins with a zero. */
+	/* An abstract name, which unix(7) has for sockets without a file, begins with a zero octet. */
 	if (path[0] == '@')
 		address.sun_path[0] = '\0';
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

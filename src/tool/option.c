@@ -32,7 +32,7 @@ option_add(struct option_set *set, const struct rr_option *option, void *state)
 	char letter[] = { option->letter, option->argument ? ':' : '\0', '\0' };
 
 	set->places[set->count] = (struct option_place){ .option = option, .state = state };
-	/* A long name that nobody can write keeps the place of an option that has only a letter. */
+	/* "=" can never be written as a long name: it keeps the place of an option that has only a letter. */
 	set->longs[set->count] =
 		(struct option){ option->name ? option->name : "=", has, NULL, OPTION_LONG + set->count };
 	set->count++;
@@ -54,7 +54,7 @@ option_set_init(struct option_set *set, const struct rr_tool *tool, void *state)
 	set->longs[set->count] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
 }
 
-/* By what getopt_long() returned, or left in optopt. */
+/* Finds an option by the value that getopt_long() returned, or left in optopt. */
 static struct option_place *
 option_find(struct option_set *set, int found)
 {
@@ -66,9 +66,9 @@ option_find(struct option_set *set, int found)
 	return NULL;
 }
 
-/* ---- What is wrong ---- */
+/* ---- Errors ---- */
 
-/* "--listen", or "-D" where there is only a letter. */
+/* Writes the name of an option: "--listen", or "-D" if it has only a letter. */
 static const char *
 option_name(const struct rr_option *option, char name[OPTION_NAME])
 {
@@ -79,7 +79,7 @@ option_name(const struct rr_option *option, char name[OPTION_NAME])
 	return name;
 }
 
-/* After getopt_long() returned '?' or ':'. */
+/* Reports an error of the command line, after getopt_long() returned '?' or ':'. */
 static int
 option_refuse(struct option_set *set, int found, const char *word)
 {
@@ -99,7 +99,7 @@ option_refuse(struct option_set *set, int found, const char *word)
 		set->tool, "there is no option %.*s; --help lists them", (int)strcspn(word, "="), word);
 }
 
-/* ---- Taking ---- */
+/* ---- Arguments ---- */
 
 static int
 option_take_number(const struct option_set *set, const struct option_place *place, const char *argument)
@@ -156,7 +156,7 @@ rr_option_take(struct option_set *set, struct option_place *place, const char *a
 	return place->option->take(set->tool, place->state, argument);
 }
 
-/* ---- All of the command line ---- */
+/* ---- The whole command line ---- */
 
 static int
 option_check_required(const struct option_set *set)
@@ -191,7 +191,7 @@ rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***arg
 
 	option_set_init(&set, tool, state);
 	opterr = 0;
-	optind = 0; /* from the beginning, also where this command line was parsed before */
+	optind = 0; /* getopt_long() begins anew, even if a command line was parsed before */
 	while ((found = getopt_long(*argc, *argv, set.letters, set.longs, NULL)) != -1) {
 		struct option_place *place = option_find(&set, found);
 

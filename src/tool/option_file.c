@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Options in a configuration file. */
+/* The options in a configuration file. */
 #include <string.h>
 
 #include "tool/option_private.h"
@@ -20,9 +20,11 @@ const struct rr_option rr_option_config_options[] = {
 	{ 0 },
 };
 
-/* After so many lines with errors, the others are not looked at. */
+/* OPTION_FILE_ERRORS: after this many lines with errors the reading ends. OPTION_WHERE, OPTION_LIST: octets
+ * of texts. */
 enum { OPTION_FILE_ERRORS = 20, OPTION_WHERE = 4200, OPTION_LIST = OPTIONS_MAX * OPTION_NAME };
 
+/* Reports a word that is no option, and lists the options. */
 static int
 option_file_unknown(const struct option_set *set, const char *word)
 {
@@ -51,7 +53,8 @@ option_file_find(struct option_set *set, const char *word)
 	return NULL;
 }
 
-/* The command line counts before the file. Only options that take() takes may stand there several times. */
+/* Takes an option of the file. An option on the command line replaces that of the file. Only options that
+ * take() takes may stand in the file several times. */
 static int
 option_file_option(struct option_set *set, const char *word, struct rr_conf *conf)
 {
@@ -77,6 +80,7 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 	return rr_option_take(set, place, argument);
 }
 
+/* Takes a line of the file: an option, or a line that the sub-command takes. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {
@@ -94,7 +98,7 @@ option_file_line(struct option_set *set, void *state, const char *first, struct 
 	return status == RR_EXIT_OK && conf->bad ? rr_tool_usage(set->tool, "%s", conf->bad) : status;
 }
 
-/* All lines are looked at, so that all errors are reported. */
+/* Takes all lines, so that all errors are reported. */
 static int
 option_file_lines(struct option_set *set, void *state, const char *path, struct rr_conf *conf)
 {

@@ -6,18 +6,21 @@
 
 #include "tool/option.h"
 
-/* Of the parser of options alone: option.c has the command line, option_file.c the configuration file. */
+/* The inner part of the parser of options: option.c has the command line, option_file.c the configuration
+ * file. */
 
-/* getopt_long() returns letters as they are, OPTION_LONG and more for long names, by their place. */
+/* getopt_long() returns letters as they are, and for a long name OPTION_LONG plus its place. */
 enum { OPTIONS_MAX = 48, OPTION_LONG = 256, OPTION_HELP = OPTION_LONG + OPTIONS_MAX, OPTION_NAME = 64 };
 
+/* An option of the sub-command, and whether it was given. */
 struct option_place {
 	const struct rr_option *option;
 	void *state; /* of its table */
 	bool seen;
-	unsigned line; /* of the configuration file that has the option; 0: none */
+	unsigned line; /* line of the configuration file that has the option; 0: the file does not have it */
 };
 
+/* All options of the sub-command, in the form for getopt_long(), too. */
 struct option_set {
 	const struct rr_tool *tool;
 	struct option_place places[OPTIONS_MAX];
@@ -26,10 +29,10 @@ struct option_set {
 	char letters[2 * OPTIONS_MAX + 2];
 };
 
-/* Sets what the option describes. Returns an exit status, after a message if it is not OK. */
+/* Takes an option with its argument. Returns an exit status, after a message if it is not OK. */
 int rr_option_take(struct option_set *set, struct option_place *place, const char *argument);
 
-/* Reads the configuration file that the command line names. Returns RR_OPTIONS_GO_ON, also where there is no
+/* Reads the configuration file that the command line names. Returns RR_OPTIONS_GO_ON, also without such a
  * file; otherwise an exit status, after a message for each line with an error. */
 int rr_option_file(struct option_set *set, void *state);
 

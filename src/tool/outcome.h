@@ -7,36 +7,36 @@
 
 #include "tool/tool.h"
 
-/* What became of one operand of a command: with --json, an object on a line of its own. Messages go to
- * standard error all the same, as with each command. */
+/* The outcome of an operand of a command: with --json, an object on its own line. Messages go to standard
+ * error all the same, as with each command. */
 
 struct rr_outcome {
 	bool json;
-	uint64_t began;              /* when work on the operand did */
-	uint64_t files, directories; /* that were removed, made, moved, linked or written out */
+	uint64_t began;              /* when the work on the operand began */
+	uint64_t files, directories; /* numbers that were removed, made, moved, linked or written out */
 	uint64_t octets;             /* of those files */
-	uint32_t failed;             /* messages about this operand */
-	char first[512];             /* the first one of them */
+	uint32_t failed;             /* number of messages about this operand */
+	char first[512];             /* the first of these messages */
 };
 
-/* Table of options (--json); its state is a struct rr_outcome. */
+/* The table of options (--json), whose state is a struct rr_outcome. */
 extern const struct rr_option rr_outcome_options[];
 
-/* The next operand. */
+/* Begins the outcome of the next operand. */
 void rr_outcome_begin(struct rr_outcome *outcome);
 
-/* rr_tool_fail(), whose message becomes a part of the outcome. */
+/* Reports an error as rr_tool_fail() does, and notes its message in the outcome. */
 int rr_outcome_fail(struct rr_outcome *outcome, const struct rr_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same for a message that was written already. */
+/* Notes a message that was written already. */
 void rr_outcome_note(struct rr_outcome *outcome, const char *name, const char *why);
 
-/* Prints the object where --json was given. to: where the operand went, a directory and a name in it ("" for
- * the directory itself); NULL: nowhere. */
+/* The place that the operand went to: a directory and a name in it ("" for the directory itself). */
 struct rr_outcome_to {
 	const char *directory, *name;
 };
+/* Prints the object, if --json was given. to: the place that the operand went to; NULL: it went nowhere. */
 void rr_outcome_end(const struct rr_outcome *outcome, FILE *out, int status, const char *url,
 	const struct rr_outcome_to *to);
 

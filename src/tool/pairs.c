@@ -19,7 +19,8 @@ pairs_fail_there(struct rr_pairs *pairs, const char *why)
 	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs->to.name, why);
 }
 
-/* "b" of "a/b/"; empty where the path has no such name, or a name that no file can have. */
+/* Finds the last name of a path: "b" of "a/b/". The name is empty if the path has no last name, or one that
+ * no file can have. Returns where the name begins. */
 static size_t
 pairs_last(const char *path, char name[RR_NFS_NAME + 1])
 {
@@ -37,7 +38,8 @@ pairs_last(const char *path, char name[RR_NFS_NAME + 1])
 	return start;
 }
 
-/* The destination does not exist, or is no directory: its name is in the directory above. */
+/* Finds the directory above the destination, which does not exist or is no directory, so that its own name is
+ * the new name. */
 static int
 pairs_find_above(struct rr_pairs *pairs)
 {
@@ -52,6 +54,7 @@ pairs_find_above(struct rr_pairs *pairs)
 	return RR_EXIT_OK;
 }
 
+/* Finds the directory that the sources go to. */
 static int
 pairs_find(struct rr_pairs *pairs, bool several)
 {
@@ -71,7 +74,8 @@ pairs_find(struct rr_pairs *pairs, bool several)
 
 /* ---- Sources ---- */
 
-/* A handle of one server means nothing, or another file, to another server. */
+/* Tells whether both URLs are of the same server: for another server, a handle means nothing, or another
+ * file. */
 static bool
 pairs_same_server(const struct rr_url *a, const struct rr_url *b)
 {
@@ -95,6 +99,7 @@ pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char la
 	return last[0] ? RR_EXIT_OK : rr_pairs_fail(pairs, "an export has no name in a directory");
 }
 
+/* Calls each() for the present source with its new name, which is in `last` afterwards. */
 static int
 pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 	int (*each)(struct rr_pairs *, const char *), char last[RR_NFS_NAME + 1])
@@ -115,8 +120,8 @@ pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
 }
 
-/* One source, and what became of it. Where the destination is a directory, the last name of the source is the
- * new one. */
+/* Handles the present source and prints its outcome. If the destination is a directory, the last name of the
+ * source is the new name. */
 static int
 pairs_run_next(
 	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
@@ -134,7 +139,7 @@ pairs_run_next(
 	return status;
 }
 
-/* A destination that cannot be used ends the command. */
+/* Opens the destination. If it cannot be used, the command ends. */
 static int
 pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, const char *url, bool several)
 {

@@ -5,26 +5,27 @@
 #include "tool/names.h"
 
 /*
- * For sub-commands that take sources and a destination on one server: each source gets a name in the
- * directory that the destination is, or, where that is no directory, the destination's own name.
+ * The common part of sub-commands that take sources and a destination on one server: each source gets a name
+ * in the directory that the destination is, or, if the destination is no directory, the destination's own
+ * name.
  */
 struct rr_pairs {
 	const struct rr_tool *tool;
-	bool keep;     /* a name that exists is left alone */
-	bool replace;  /* a name that exists is replaced, where it would be an error */
+	bool keep;     /* an existing name is left alone */
+	bool replace;  /* an existing name is replaced, where it would be an error otherwise */
 	bool symbolic; /* sources are texts, and not URLs */
 	struct rr_filters filters;
 	struct rr_remote to;                 /* the destination */
-	struct rpcrdma_nfs_object directory; /* the new name is in it */
-	char name[RR_NFS_NAME + 1];          /* "": the source's own last name */
-	struct rr_names source; /* the present one, which is open unless symbolic is set; its outcome */
-	const char *text;       /* the present source as the command line has it */
+	struct rpcrdma_nfs_object directory; /* the directory of the new name */
+	char name[RR_NFS_NAME + 1];          /* the new name; "": the source's own last name */
+	struct rr_names source; /* the present source, which is open unless symbolic is set; its outcome */
+	const char *text;       /* the present source, as on the command line */
 };
 
-/* "SOURCE: why"; returns RR_EXIT_FAILED. */
+/* Reports an error of the present source: "SOURCE: why". Returns RR_EXIT_FAILED. */
 int rr_pairs_fail(struct rr_pairs *pairs, const char *why);
 
-/* Takes the command line, and calls each for every source with the new name. An exit status. */
+/* Runs the command line: calls each() for every source with the new name. Returns an exit status. */
 int rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
 	int (*each)(struct rr_pairs *pairs, const char *name));
 

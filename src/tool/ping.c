@@ -68,6 +68,7 @@ static const struct rr_option ping_options[] = {
 	{ 0 },
 };
 
+/* Connects to the server at this address, at the port that rpcbind says if the URL wants that. */
 static int
 ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struct rr_text *text)
 {
@@ -97,7 +98,7 @@ ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struc
 	return error;
 }
 
-/* The first address that answers. */
+/* Connects to the first address that answers. */
 static int
 ping_connect(struct ping *ping)
 {
@@ -156,7 +157,7 @@ ping_print_properties_json(const struct rpcrdma_negotiated *n)
 	printf("}");
 }
 
-/* What version 2 made of it meanwhile. */
+/* Prints the values in force now; version 2 may have changed them since the connection began. */
 static void
 ping_print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 {
@@ -204,6 +205,7 @@ ping_print_summary(const struct ping *ping)
 			(double)ping->most / 1e6);
 }
 
+/* Makes a NULL call, and adds its time to the sums. */
 static int
 ping_call(struct ping *ping, uint64_t *took)
 {
@@ -237,7 +239,7 @@ ping_pause_over(struct rr_timer *timer)
 	(void)timer;
 }
 
-/* Between two calls the loop goes on, so that a lost connection is noticed. */
+/* Waits between two calls. The loop goes on meanwhile, so that a lost connection is noticed. */
 static void
 ping_wait_interval(struct ping *ping)
 {
@@ -251,7 +253,7 @@ ping_wait_interval(struct ping *ping)
 	rr_loop_disarm(ping->engine->loop, &timer);
 }
 
-/* What was negotiated shows in the first answer. */
+/* Makes the calls. The negotiated values are printed after the first answer, which shows them. */
 static int
 ping_call_all(struct ping *ping)
 {

@@ -12,10 +12,10 @@
 #define EVERY (RR_SECOND / 5)
 #define FIRST RR_SECOND
 
-/* Seconds from which on nothing is foretold: 100 hours. */
+/* Seconds from which on no time is foretold: 100 hours. */
 #define PROGRESS_LONG 360000
 
-/* Octets of a file that takes a while. */
+/* Octets from which on a file takes so long that its line is drawn at once. */
 #define LARGE (UINT64_C(64) << 20)
 
 void

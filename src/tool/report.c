@@ -36,7 +36,7 @@ rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency)
 	fputs("]}", out);
 }
 
-/* Those that are not 0. */
+/* Prints the counters that are not 0. */
 static void
 report_counters(FILE *out, const char *before, const struct rpcrdma_counters *counters)
 {
@@ -116,7 +116,7 @@ rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server
 	if (!memory)
 		return;
 	report(memory, thread, server, services, count);
-	/* At once, so that threads do not write into each other's lines. */
+	/* The text is written at once, so that the lines of several threads do not mix. */
 	if (fclose(memory) == 0)
 		fputs(text, out);
 	free(text);

@@ -7,18 +7,18 @@
 #include "gateway/gateway.h"
 #include "rpc/server.h"
 
-/* What was counted, as text or as JSON. */
+/* Reports of counters and latencies, as text or as JSON. */
 
-/* One JSON object each. latency may be NULL: null. */
+/* Write a JSON object. latency may be NULL: then null is written. */
 void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
-/* All of a server of count services, in one write: connections, counters that are not 0, procedures that were
- * called. */
+/* Writes the counts of a server with `count` services, at once: connections, counters that are not 0,
+ * procedures that were called. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 
-/* All of a gateway, likewise. */
+/* Writes the counts of a gateway, likewise at once. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);
 
 #endif

@@ -2,7 +2,7 @@
 #include "tool/catalog.h"
 #include "tool/names.h"
 
-/* Removes names. No symbolic link is followed. */
+/* `rpcrdma rm` removes files and directories. No symbolic link is followed. */
 
 static int rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name);
 
@@ -12,6 +12,7 @@ rm_fail(struct rr_names *names, const char *name, const char *why)
 	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s: %s", names->remote.name, name, why);
 }
 
+/* Removes all entries of a directory. */
 static int
 rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 {
@@ -31,6 +32,7 @@ rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 	return status;
 }
 
+/* Removes a directory with all its entries, if -r was given. */
 static int
 rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_object *object)
@@ -55,6 +57,7 @@ rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory,
 	return RR_EXIT_OK;
 }
 
+/* Removes an entry of a directory. */
 static int
 rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name)
 {

@@ -30,7 +30,7 @@ const struct rr_option rr_rpcbind_options[] = {
 	{ 0 },
 };
 
-/* rpcbind is on this machine and answers at once, or not at all. */
+/* rpcbind gets this time for an answer: it is on this machine, and answers at once or not at all. */
 #define RPCBIND_LIMIT RR_SECOND
 
 enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
@@ -90,6 +90,7 @@ rr_rpcbind_add_nfs(
 
 /* ---- Calls ---- */
 
+/* A connection to rpcbind. */
 struct rpcbind_talk {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
@@ -126,6 +127,7 @@ rpcbind_string(const char *text)
 	return (struct rpcrdma_bytes){ text, (uint32_t)strlen(text) };
 }
 
+/* Registers or withdraws an entry; *done: rpcbind has done so. */
 static int
 rpcbind_call(struct rpcbind_talk *talk, uint32_t proc, const struct rr_rpcbind_entry *entry, bool *done)
 {

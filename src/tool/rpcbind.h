@@ -10,8 +10,8 @@
 #include "tool/tool.h"
 
 /*
- * Services of this machine in its rpcbind (RFC 1833, section 2), under the names of transports of RFC 5665.
- * rpcbind believes a caller at its Unix socket, whose user the kernel tells it.
+ * The services of this machine in its rpcbind (RFC 1833, section 2), under the names of transports of RFC
+ * 5665. rpcbind trusts a caller at its Unix socket, as the kernel says which user the caller is.
  */
 
 enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 16 };
@@ -24,7 +24,7 @@ struct rr_rpcbind_entry {
 	bool registered;
 };
 
-/* What a server has there, and the path of rpcbind's socket; NULL: nothing is to be registered. */
+/* The entries of a server, and the path of rpcbind's socket; NULL: nothing is to be registered. */
 struct rr_rpcbind {
 	const char *socket;
 	bool rdma; /* RDMA is registered, too */
@@ -32,22 +32,21 @@ struct rr_rpcbind {
 	size_t count;
 };
 
-/* --rpcbind and --rpcbind-rdma, of struct rr_rpcbind. */
+/* The options --rpcbind and --rpcbind-rdma of struct rr_rpcbind. */
 extern const struct rr_option rr_rpcbind_options[];
 
-/* Adds the program at this address, of AF_INET or AF_INET6, over TCP or RDMA. There is one entry for each
- * version and transport: where the program has several addresses of one family at one port, all addresses of
- * this machine stand for them, and the first one where the ports differ. */
+/* Adds the program at this address, of AF_INET or AF_INET6, over TCP or RDMA. There is an entry for each
+ * version and transport. If the program has several addresses of one family at the same port, the entry is
+ * for all addresses of this machine; if the ports differ, the first address stays. */
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 
-/* The same for NFS, in the versions that there are, and for MOUNT, which belongs to version 3. */
+/* Adds NFS in the versions that are served, and with version 3 MOUNT. */
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
 
-/* Registers the entries, or takes away those that were registered. Where there is no socket, nothing is done.
- * Says what could not be done: a server that is not registered is still found at the ports that its clients
- * know. */
+/* Register the entries, and withdraw those that were registered. Without a socket, nothing is done. Failures
+ * are only reported: a server that is not registered is still found at the ports that its clients know. */
 void rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 void rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 

@@ -6,8 +6,8 @@
 #include "base/checked.h"
 #include "ulb/binding.h"
 
-/* Headers of RPC besides arguments or results; and what a schema can ask for: of the payload memory of an
- * engine there is room for some of that. */
+/* HEADERS: octets of RPC headers beside arguments or results. MESSAGE_MAX: the largest message that a schema
+ * can ask for; the payload memory of an engine has room for several of that size. */
 enum { HEADERS = 4096, MESSAGE_MAX = 16 << 20 };
 
 static bool
@@ -20,6 +20,7 @@ schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_pr
 	return rr_ulb_find(program->prog, program->vers);
 }
 
+/* Adds a program to the gateway's programs, unless it is known or there are too many. */
 static int
 schemas_add(const struct rr_tool *tool, const char *path, const struct rpcrdma_program *program,
 	struct rr_gateway_config *config)
@@ -51,7 +52,7 @@ rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const 
 	return status;
 }
 
-/* Of one side of a procedure; 0: no bound is known. */
+/* Returns the most octets of the arguments, or the results, of a procedure; 0: no bound is known. */
 static uint64_t
 schemas_side_max(uint32_t stream, uint32_t items, uint32_t item_max)
 {

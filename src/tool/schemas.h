@@ -6,7 +6,7 @@
 #include "tool/tool.h"
 #include "xdr/tables.h"
 
-/* --schema FILE.x, of commands that pass on programs that they do not know themselves. */
+/* --schema FILE.x, for commands that pass on programs which they do not know themselves. */
 
 enum { RR_SCHEMAS_MAX = 8 };
 
@@ -15,13 +15,13 @@ struct rr_schemas {
 	uint32_t count;
 };
 
-/* Reads the file, and adds its programs to what the gateway knows, which refers to schemas. An exit status.
- */
+/* Reads the file, and adds its programs to those of the gateway, which refer to schemas. Returns an exit
+ * status. */
 int rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const char *path,
 	struct rr_gateway_config *config);
 
-/* Octets that the largest message can have by the programs of config, as far as they say it, and as far as
- * memory is for it; 0 where there are none. */
+/* Returns the octets of the largest message that the programs of config can have, as far as these say so, and
+ * at most what the memory allows; 0: config has no programs, or no bound is known. */
 uint32_t rr_schemas_message_max(const struct rr_gateway_config *config);
 
 void rr_schemas_free(struct rr_schemas *schemas);

@@ -27,7 +27,7 @@ serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
-/* A list of versions: 3, 4, or both. */
+/* Takes the versions of NFS: 3, 4, or both. */
 static int
 serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 {
@@ -114,11 +114,13 @@ static const struct rr_option serve_options[] = {
 	{ 0 },
 };
 
+/* The argument of serve_go(). */
 struct serving {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
 };
 
+/* Serves until the end, in this process or in the guard's child. */
 static int
 serve_go(void *ctx)
 {
@@ -131,6 +133,7 @@ serve_go(void *ctx)
 		       : status;
 }
 
+/* Tells whether an export is in a file system that may hang. */
 static bool
 serve_storage_may_hang(const struct rr_serve *serve)
 {
@@ -149,7 +152,7 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
-	umask(0); /* modes are the clients' */
+	umask(0); /* the clients choose the modes of files */
 	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving, serve->config.path)
 					     : serve_go(&serving);
 }
@@ -173,6 +176,7 @@ rr_serve_free(struct rr_serve *serve)
 	free(serve);
 }
 
+/* Takes the directories that are operands of the command line. */
 static int
 serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {
@@ -190,7 +194,7 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
-/* What options and lines say together. */
+/* Checks and completes the options and lines, when all of them were read. */
 static int
 serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {

@@ -17,13 +17,13 @@
 
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64, RR_SERVE_ALLOWS = 64 };
 
-/* What begins the argument that names a directory in CephFS. */
+/* The beginning of an argument that names a directory in CephFS. */
 #define RR_SERVE_CEPH "ceph:"
 
 struct rr_serve_address {
 	struct sockaddr_storage rdma; /* the TCP address differs in the port alone */
 	socklen_t size;
-	const char *providers; /* "iwarp", "verbs" or both: what came of --transport */
+	const char *providers; /* "iwarp", "verbs" or both: the result of --transport */
 };
 
 /* The options of `rpcrdma serve`. */
@@ -36,49 +36,50 @@ struct rr_serve {
 	const char *key_path, *state_path;
 	bool ceph; /* the exports are paths in CephFS, each with RR_SERVE_CEPH in front */
 	const char *ceph_conf, *ceph_user, *file_system;
-	bool version3, version4; /* of NFS: those that are served */
+	bool version3, version4; /* the versions of NFS that are served */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
-	char *texts[RR_SERVE_EXPORTS];    /* of the exports that the command line and the file name */
-	unsigned lines[RR_SERVE_EXPORTS]; /* of the file; 0: an operand of the command line */
-	bool ruled[RR_SERVE_EXPORTS];     /* it has rules */
+	char *texts[RR_SERVE_EXPORTS];    /* the arguments of exports, from the command line and the file */
+	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
+	bool ruled[RR_SERVE_EXPORTS];     /* the export has rules */
 	const char *allow[RR_SERVE_ALLOWS];
 	uint32_t allow_count;
 	struct rr_right right;          /* of clients that no rule of the file describes */
-	struct rr_rules *rules;         /* by the number of the export, RR_SERVE_EXPORTS of them */
-	const struct rr_serve *running; /* the server that takes these rules; NULL: none runs yet */
+	struct rr_rules *rules;         /* by the number of the export; there are RR_SERVE_EXPORTS */
+	const struct rr_serve *running; /* the server that takes these rules; NULL: no server runs yet */
 	int argc;                       /* the command line */
 	char **argv;
 	uint32_t address_count;
 	uint32_t tcp_port; /* 0: no TCP */
 };
 
-/* The directory of --state, or one beside the key of file handles, by what is served at which addresses.
- * Errors: SYSTEM with text. */
+/* Finds the directory of --state; without that option it is beside the key of file handles, and its name
+ * depends on the exports and addresses. Errors: SYSTEM with text. */
 int rr_serve_state(const struct rr_serve *serve, char path[PATH_MAX], struct rr_text *text);
 
-/* How a directory without "=/NAME" is named: "/"; its last component; the path as it was written. */
+/* The name of a directory without "=/NAME": "/"; its last component; or the path as it was written. */
 enum rr_serve_naming { RR_SERVE_AS_ROOT, RR_SERVE_BY_COMPONENT, RR_SERVE_BY_PATH };
 
-/* serve_exports.c: takes DIRECTORY[=/NAME]. The other functions are for the table of options, and for what
- * stands behind it. Each returns an exit status, after a message if it is not OK. */
+/* serve_exports.c: takes DIRECTORY[=/NAME]. This function and the next ones return an exit status, after a
+ * message if it is not OK. */
 int rr_serve_add(const struct rr_tool *tool, struct rr_serve *serve, const char *argument,
 	enum rr_serve_naming naming, uint32_t *number);
 
-/* serve_rules.c */
+/* serve_rules.c: take a line of the configuration file and an --allow, and complete the rules of all
+ * exports. */
 int rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
 int rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text);
 int rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve);
 
-/* serve.c: what the command line says, and the file that it names: RR_OPTIONS_GO_ON, or an exit status. To be
- * freed in any case. */
+/* serve.c: reads the command line and the configuration file. Returns RR_OPTIONS_GO_ON, or an exit status.
+ * *serve must be freed in any case. */
 int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int argc, char **argv,
 	struct rr_serve **serve);
 void rr_serve_free(struct rr_serve *serve);
 
-/* serve_reload.c: the rules that count, which are read again while the server runs. rr_serve_fresh() gives a
- * reference. rr_serve_rules_end() is to be called when no worker runs any more and all are still there: no
- * thread reads after it. It may be called more than once. rr_serve_rules_free() may get NULL. */
+/* serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_fresh() gives a
+ * reference. rr_serve_rules_end() must be called when no worker runs any more and all workers still exist: no
+ * thread reads rules after it. It may be called more than once. rr_serve_rules_free() may get NULL. */
 struct rr_serve_rules;
 int rr_serve_rules_new(
 	const struct rr_tool *tool, const struct rr_serve *serve, struct rr_serve_rules **result);
@@ -87,7 +88,8 @@ void rr_serve_rules_free(struct rr_serve_rules *fresh);
 struct rr_rules *rr_serve_fresh(struct rr_serve_rules *fresh);
 void rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers);
 
-/* serve_rpcbind.c: registers with rpcbind where that is wanted, and takes away what was registered, once. */
+/* serve_rpcbind.c: registers the server with rpcbind, if that is wanted, and withdraws what was
+ * registered. */
 void rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve);
 void rr_serve_withdraw(const struct rr_tool *tool, struct rr_serve *serve);
 

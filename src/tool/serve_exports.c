@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The directories that are served, and the rules for their clients: from operands, and from lines of the
- * configuration file. */
+/* The exported directories, from operands and from lines of the configuration file. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tool/serve.h"
 
-/* PATH, or PATH?fs=NAME, in CephFS. */
+/* Takes a path in CephFS: PATH, or PATH?fs=NAME. */
 static int
 exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 {
@@ -27,7 +26,8 @@ exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 	return RR_EXIT_OK;
 }
 
-/* The place of a directory among those of the server. One that runs goes on with those that it has. */
+/* Finds the place of a directory among the exports. A running server keeps its directories: a new directory
+ * is refused. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
 	uint32_t *number)
@@ -54,7 +54,7 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 	return RR_EXIT_OK;
 }
 
-/* DIR or DIR=/NAME in text, which is kept. */
+/* Takes DIR or DIR=/NAME; text becomes the export's. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * At SIGHUP the configuration is read again, by a thread of its own: names of hosts may take long to look up,
+ * At SIGHUP the configuration is read again by a separate thread: the look-up of host names may take long,
  * and calls are served meanwhile. A configuration with errors is refused as a whole, and the rules stay as
  * they are.
  *
- * Who owns what: `rules` is a reference, replaced under the lock. Each worker takes a reference of its own.
- * `reading` is the thread's while it runs; its last act is to become idle.
+ * Ownership: `rules` is a reference, replaced under the lock. Each worker takes its own reference. The thread
+ * sets the state to idle as its last act.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 #include "tool/serve.h"
 
-enum { RELOAD_LIMIT = 1 }; /* s that the end of the server waits for the thread */
+enum { RELOAD_LIMIT = 1 }; /* seconds that the end of the server waits for the thread */
 
 struct rr_serve_rules {
 	const struct rr_tool *tool;
@@ -25,7 +25,7 @@ struct rr_serve_rules {
 	struct rr_rules *rules;
 	pthread_t thread;
 	enum { RELOAD_IDLE, RELOAD_READS, RELOAD_AGAIN } state;
-	bool started; /* thread is to be joined */
+	bool started; /* the thread must be joined */
 };
 
 int
@@ -43,8 +43,8 @@ rr_serve_rules_new(const struct rr_tool *tool, const struct rr_serve *serve, str
 	return RR_EXIT_OK;
 }
 
-/* The server ends within five seconds, however long a name is looked up: then what the thread uses cannot be
- * freed, and the process ends at once. */
+/* Waits for the reading thread. The server must end within five seconds, however long a host name is looked
+ * up: if the thread still runs, its memory cannot be freed, and the process ends at once. */
 void
 rr_serve_rules_end(struct rr_serve_rules *fresh)
 {
@@ -86,7 +86,7 @@ rr_serve_fresh(struct rr_serve_rules *fresh)
 	return rules;
 }
 
-/* Reads the configuration once. */
+/* Reads the configuration once, and puts the new rules in force if there are no errors. */
 static void
 reload_once(struct rr_serve_rules *fresh)
 {
@@ -110,7 +110,7 @@ reload_once(struct rr_serve_rules *fresh)
 	rr_serve_free(serve);
 }
 
-/* Whether SIGHUP came once more meanwhile. */
+/* Tells whether SIGHUP came again meanwhile. */
 static bool
 reload_again(struct rr_serve_rules *fresh)
 {
@@ -123,7 +123,7 @@ reload_again(struct rr_serve_rules *fresh)
 	return again;
 }
 
-/* The thread that reads the configuration: once for each SIGHUP, though several that come while it reads
+/* The thread that reads the configuration: once for each SIGHUP; several signals that come while it reads
  * count as one. */
 static void *
 reload_thread(void *ctx)
@@ -136,7 +136,7 @@ reload_thread(void *ctx)
 	return NULL;
 }
 
-/* False: a thread reads already, and will do so once more. */
+/* Begins a reading. False: a thread reads already, and will read once more. */
 static bool
 reload_begin(struct rr_serve_rules *fresh)
 {

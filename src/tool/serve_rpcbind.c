@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What `rpcrdma serve` registers with rpcbind: its programs, at all its addresses. */
+/* Registers `rpcrdma serve` with rpcbind: its programs, at all its addresses. */
 #include "base/address.h"
 #include "tool/serve.h"
 

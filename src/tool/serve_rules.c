@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which clients may use the directories that are served: rules of exports(5), in the lines of the
+/* The rules which clients may use the exported directories: rules of exports(5), in the lines of the
  * configuration file and in --allow. */
 #include <string.h>
 
 #include "tool/serve.h"
 
-/* The name of a host may stand for several addresses, and be looked up: only words of the file or of the
- * command line come here. */
+/* Adds a rule for an export. The name of a host may stand for several addresses, and is looked up: so text
+ * must come from the file or the command line, not from a peer. */
 static int
 rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, const char *text,
 	const struct rr_right *defaults)
@@ -19,7 +19,7 @@ rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, c
 	return RR_EXIT_OK;
 }
 
-/* "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." */
+/* Takes a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file. */
 int
 rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf)
 {
@@ -56,8 +56,8 @@ rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text)
 	return RR_EXIT_OK;
 }
 
-/* A directory that has no clients of its own is for those of --allow; without these, for everybody where it
- * is an operand of the command line. */
+/* Gives rules to a directory that has no clients of its own: those of --allow; without --allow, everybody may
+ * use a directory that is an operand of the command line. */
 static int
 rules_complete(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number)
 {

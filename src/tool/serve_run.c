@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What a thread of `rpcrdma serve` runs: an NFS server on trees of its own, and
- * an RPC server that listens at all addresses. Nothing is shared but the
- * configuration and the duplicate request cache: a client may come back to
- * another thread than it left.
+ * The service of a thread of `rpcrdma serve`: an NFS server over trees of its own, and an RPC server that
+ * listens at all addresses. The threads share only the configuration, the state of version 4 and the
+ * duplicate request cache: a client may come back to another thread than it left.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,6 +15,7 @@
 #include "tool/report.h"
 #include "tool/serve.h"
 
+/* All that the threads share. */
 struct run {
 	const struct rr_tool *tool;
 	struct rr_serve *serve;
@@ -27,6 +27,7 @@ struct run {
 	struct rr_serve_rules *fresh;
 };
 
+/* The service of a thread. */
 struct service {
 	struct run *run;
 	struct rpcrdma_engine *engine;
@@ -53,7 +54,7 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 		if (rr_server_listen(server, RR_TRANSPORT_AUTO, (struct sockaddr *)&address->rdma,
 			    address->size, &providers, &text) < 0)
 			return rr_tool_fail(tool, "%s", text.text);
-		if (!address->providers) /* the first thread: others leave RDMA adapters to it */
+		if (!address->providers) /* only the first thread has adapters */
 			address->providers = providers;
 		if (serve->tcp_port == 0)
 			continue;
@@ -66,7 +67,7 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 	return RR_EXIT_OK;
 }
 
-/* The versions of NFS that are to be served. */
+/* Makes the services for the versions of NFS that are to be served. */
 static int
 serve_make_services(struct run *run, struct service *service)
 {
@@ -90,6 +91,7 @@ serve_make_services(struct run *run, struct service *service)
 	return RR_EXIT_OK;
 }
 
+/* Makes the storage of the thread: directories of this machine, or CephFS. */
 static int
 serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
 {
@@ -152,7 +154,7 @@ serve_announce(void *ctx)
 	rr_serve_register(run->tool, run->serve);
 }
 
-/* All threads have this in common. */
+/* Reports the state of version 4, which all threads share. */
 static void
 serve_report_state(struct rr_nfs4_shared *shared)
 {
@@ -221,12 +223,13 @@ serve_under_way(const struct service *service)
 	return counters.under_way;
 }
 
-/* How often, and how long each time, operations that nobody waits for any more get to end. */
+/* At the end, operations that nobody waits for any more get this number of turns of the loop, each of this
+ * time, to end. */
 enum { LAST_TURNS = 5 };
 #define LAST_TURN (50 * RR_MILLISECOND)
 
-/* A thread that hangs in a system call still uses memory of its operation: then nothing can be freed, and
- * nobody waits for that thread. */
+/* Ends the process at once if a thread hangs in a system call: it still uses memory of its operation, so
+ * nothing can be freed, and nobody can wait for that thread. */
 static void
 serve_end_where_storage_hangs(const struct service *service)
 {
@@ -250,7 +253,7 @@ serve_free(void *ctx)
 	rr_server_free(service->server);
 	rr_nfs4_server_end(service->nfs4);
 	serve_end_where_storage_hangs(service);
-	/* The operations that are under way end with the storage. */
+	/* The storage waits here for the operations that are under way. */
 	if (service->vfs)
 		service->vfs->ops->destroy(service->vfs);
 	rr_nfs_server_free(service->nfs);
@@ -287,7 +290,7 @@ static const struct rr_worker_service serve_service = {
 	.free = serve_free,
 };
 
-/* With a configuration file, SIGHUP means that it is read again. */
+/* Returns the functions of the service; with a configuration file, SIGHUP has it read again. */
 static struct rr_worker_service
 serve_service_for(const struct rr_serve *serve)
 {
@@ -300,7 +303,7 @@ serve_service_for(const struct rr_serve *serve)
 	return service;
 }
 
-/* Connects to the cluster, where there is one. */
+/* Connects to the Ceph cluster, if the exports are in CephFS. */
 static int
 serve_run_cluster(struct run *run)
 {
@@ -326,8 +329,8 @@ serve_run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Each open, each lock-owner and each delegation has a descriptor. Three eighths of the descriptors are for
- * all else. The hard limit counts: rr_workers_run() raises the soft one to it, later than this is called. */
+/* Bounds the states of version 4 by the descriptors: each open, lock-owner and delegation has one, and three
+ * eighths are kept for all else. The hard limit counts, as rr_workers_run() raises the soft limit later. */
 static void
 serve_bound_states(struct rr_nfs4_tables_config *tables)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Where a server of version 4 keeps what it has to know after a restart. */
+/* The directory in which a server of version 4 keeps the records that it needs after a restart. */
 #include <stdio.h>
 #include <string.h>
 
 #include "tool/serve.h"
 #include "vfs/key.h"
 
-/* FNV-1a. */
+/* Returns the hash with more octets: FNV-1a. */
 static uint64_t
 state_hash(uint64_t hash, const void *data, size_t size)
 {
@@ -15,7 +15,8 @@ state_hash(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-/* Servers for other directories or at other addresses are others, on the same machine, too. */
+/* Returns a number for this server: servers for other directories or at other addresses, also on this
+ * machine, have other numbers. */
 static uint64_t
 state_hash_server(const struct rr_serve *serve)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp.h"
 
-/* `rpcrdma sync`: cp -a of what changed, and more. */
+/* `rpcrdma sync` copies as `rpcrdma cp -a` does, but only what has changed, and can remove what the source
+ * does not have. */
 
 static int
 sync_run(const struct rr_tool *tool, int argc, char **argv)

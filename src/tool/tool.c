@@ -65,7 +65,7 @@ void
 rr_tool_catch_signals(void)
 {
 	static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
-	struct sigaction action = { .sa_handler = tool_remember }; /* no SA_RESTART: a signal ends the wait */
+	struct sigaction action = { .sa_handler = tool_remember }; /* no SA_RESTART: a signal ends a wait */
 
 	for (size_t i = 0; i < sizeof(caught) / sizeof(caught[0]); i++)
 		sigaction(caught[i], &action, NULL);

@@ -8,27 +8,27 @@
 #include "tool/option.h"
 
 /*
- * The `rpcrdma` command: a sub-command is a file of its own, which defines its struct rr_tool, and has a line
- * in main.c.
+ * The `rpcrdma` command: each sub-command has its own file, which defines its struct rr_tool, and a line in
+ * main.c.
  */
 
 /* Exit statuses. */
 enum { RR_EXIT_OK = 0, RR_EXIT_FAILED = 1, RR_EXIT_USAGE = 2 };
 
-/* As many operands as there are. */
+/* Any number of operands. */
 enum { RR_TOOL_ANY = -1 };
 
+/* A sub-command. */
 struct rr_tool {
 	const char *name;
 	int (*run)(const struct rr_tool *tool, int argc, char **argv); /* argv[0] is the sub-command's name */
 	const char *help;                                              /* one line */
-	const char *operands;              /* what follows the options, "SRC DST"; NULL: nothing */
-	int least, most;                   /* operands; most may be RR_TOOL_ANY */
+	const char *operands;              /* in the synopsis: "SRC DST"; NULL: there are no operands */
+	int least, most;                   /* numbers of operands; most may be RR_TOOL_ANY */
 	bool urls;                         /* each operand is a URL */
 	const char *notes;                 /* lines below the options in --help, or NULL */
 	const struct rr_option_file *file; /* NULL: the sub-command reads no configuration file */
-	const char
-		*where; /* "FILE:LINE", while a line of that is looked at: it precedes messages; else NULL */
+	const char *where; /* "FILE:LINE" in front of messages while that line is read; else NULL */
 	struct rr_option_group groups[RR_OPTION_GROUPS];
 };
 
@@ -39,42 +39,43 @@ extern const struct rr_tool rr_tool_cat, rr_tool_check, rr_tool_cp, rr_tool_deco
 /* help.c: writes "Usage: rpcrdma cp [OPTION]... SRC DST". */
 void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
 
-/* help.c: prints the synopsis and the options, and returns RR_EXIT_OK: for --help. */
+/* help.c: prints the synopsis and the options for --help, and returns RR_EXIT_OK. */
 int rr_tool_help(const struct rr_tool *tool);
 
-/* "rpcrdma cp: message", then how it is used, to standard error; returns RR_EXIT_USAGE. */
+/* Writes "rpcrdma cp: message" and the synopsis to standard error. Returns RR_EXIT_USAGE. */
 int rr_tool_usage(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* "rpcrdma cp: message" to standard error; returns RR_EXIT_FAILED. */
+/* Writes "rpcrdma cp: message" to standard error. Returns RR_EXIT_FAILED. */
 int rr_tool_fail(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The same, for a condition that does not end the work. */
+/* Writes "rpcrdma cp: message" to standard error, for a condition that does not end the work. */
 void rr_tool_warn(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Has SIGINT, SIGTERM and SIGHUP remembered instead of ending the program, and SIGPIPE ignored. */
+/* Sets up that SIGINT, SIGTERM and SIGHUP are remembered and do not end the program, and that SIGPIPE is
+ * ignored. */
 void rr_tool_catch_signals(void);
 
-/* True once such a signal came. It also interrupts a waiting loop. ctx is not used: the type is what clients
- * ask for. */
+/* Tells whether such a signal has come. It also interrupts a waiting loop. ctx is not used: clients call a
+ * function of this type. */
 bool rr_tool_interrupted(void *ctx);
 
-/* What main() returns for status. Where a signal of rr_tool_catch_signals() made the work fail, the program
+/* Returns the exit status for main(). If a signal of rr_tool_catch_signals() made the work fail, the program
  * ends by that signal instead, so that a shell sees it. */
 int rr_tool_exit(int status);
 
-/* escape.c. Puts '?' in the place of each control character of text, which must not reach a terminal. Returns
- * text. Messages of rr_tool_fail(), rr_tool_warn() and rr_tool_usage() have passed it. */
+/* escape.c: puts '?' in the place of each control character of text, which must not reach a terminal. Returns
+ * text. rr_tool_fail(), rr_tool_warn() and rr_tool_usage() do so with their messages. */
 char *rr_tool_mask(char *text);
 
-/* Writes a name: masked where out is a terminal, as it is to scripts. */
+/* Writes a name; if out is a terminal, control characters are masked. */
 void rr_tool_put_name(FILE *out, const char *name);
 
-/* Writes text as a JSON string, with its quotation marks; control characters are escaped, octets that are not
- * UTF-8 become U+FFFD. */
+/* Writes text as a JSON string, with its quotation marks; control characters are escaped, and octets that are
+ * not UTF-8 become U+FFFD. */
 void rr_tool_json_string(FILE *out, const char *text);
 
-/* Flushes standard output; returns status, or RR_EXIT_FAILED with a message where not all of it could be
- * written (but none where its reader went away). */
+/* Flushes standard output. Returns status, or RR_EXIT_FAILED if not all could be written: after a message,
+ * except when the reader has closed the pipe. */
 int rr_tool_end_output(const struct rr_tool *tool, int status);
 
 #endif

@@ -12,7 +12,7 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
-enum { TOP_ANSWER = 4 << 20, TOP_PATIENCE = 5000 /* ms */ };
+enum { TOP_ANSWER = 4 << 20, TOP_PATIENCE = 5000 /* milliseconds */ };
 
 struct top {
 	const struct rr_tool *tool;
@@ -50,7 +50,7 @@ static const struct rr_option top_options[] = {
 
 /* ---- Asking ---- */
 
-/* Reads to the end of the connection. NULL: it did not end well. */
+/* Reads the answer up to the end of the connection. NULL: the connection did not end well. */
 static char *
 top_read(int fd)
 {
@@ -92,6 +92,7 @@ top_ask(const struct top *top, const char *request)
 
 /* ---- Showing ---- */
 
+/* Prints an answer of the server as it is. */
 static int
 top_once(const struct top *top)
 {
@@ -116,7 +117,7 @@ top_live(struct top *top)
 		char *answer;
 
 		if (page > 0)
-			poll(NULL, 0, (int)top->interval * 1000); /* a signal ends it */
+			poll(NULL, 0, (int)top->interval * 1000); /* a signal ends the wait */
 		if (rr_tool_interrupted(NULL))
 			break;
 		answer = top_ask(top, "prometheus\n");

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The sockets of the servers and gateways that this user may ask. A program that a user starts has its socket
- * in the directory RR_MONITOR_DIRECTORY; a service has a directory of its own, whose name begins with that
- * word and a hyphen (RuntimeDirectory= of its unit). Root may ask the services of the machine, whatever user
- * they have.
+ * in the directory RR_MONITOR_DIRECTORY; a service has its own directory, whose name begins with that word
+ * and a hyphen (RuntimeDirectory= of its unit). Root may ask the services of the machine, whatever user they
+ * have.
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "tool/top.h"
 
 struct find {
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* the last one that was found */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* the socket that was found last */
 	uint32_t count;
 };
 
@@ -34,7 +34,7 @@ rr_top_connect(const char *path)
 	return fd;
 }
 
-/* Of two servers or more, each is listed: the first one when the second one is found. */
+/* Counts a socket. From the second socket on, each is listed, with the first when the second is found. */
 static void
 find_count(struct find *find, const char *path)
 {
@@ -45,7 +45,7 @@ find_count(struct find *find, const char *path)
 	snprintf(find->path, sizeof(find->path), "%.107s", path);
 }
 
-/* The sockets of a directory at which something listens. */
+/* Counts the sockets of a directory at which a server listens. */
 static void
 find_in(struct find *find, const char *directory)
 {
@@ -69,7 +69,7 @@ find_in(struct find *find, const char *directory)
 		closedir(entries);
 }
 
-/* Those in the directories of servers below the parent. */
+/* Counts the sockets in the directories of servers below the parent. */
 static void
 find_below(struct find *find, const char *parent)
 {

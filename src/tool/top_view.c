@@ -32,6 +32,7 @@ rr_top_parse(struct rr_top_sample *sample, const char *text)
 	}
 }
 
+/* Returns the value of that key; 0: the sample does not have it. */
 static double
 view_get(const struct rr_top_sample *sample, const char *key)
 {
@@ -41,7 +42,7 @@ view_get(const struct rr_top_sample *sample, const char *key)
 	return 0;
 }
 
-/* By second, since the sample before, or since the server began. */
+/* Returns the change of a value for each second, since the sample before, or since the server began. */
 static double
 view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before, const char *key)
 {
@@ -52,7 +53,7 @@ view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before
 	return seconds > 0 && change > 0 ? change / seconds : 0;
 }
 
-/* The text of a label of the key, in out. False: there is no such label. */
+/* Copies the text of a label of the key to out. False: the key has no such label. */
 static bool
 view_label(const char *key, const char *label, char *out, size_t size)
 {

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * The directories from the top of a tree down to the present one. A server may show a tree that has no end: a
- * directory that contains itself, levels without number, or entries without number. A trail ends the work on
- * each of them. A zeroed trail is at the top.
+ * The directories from the top of a tree down to the present directory. A server may show a tree that has no
+ * end: a directory that contains itself, or levels or entries without number. A trail ends the work in each
+ * of these cases. A zeroed trail is at the top.
  */
 
 enum {
@@ -22,17 +22,18 @@ struct rr_trail {
 	} levels[RR_TRAIL_LEVELS];
 	unsigned depth;
 	uint64_t entries;
-	bool endless; /* there were too many: the work on the whole tree must end */
+	bool endless; /* there were too many entries: the work on the whole tree must end */
 };
 
-/* Goes down into a directory: NULL. Or does not, and the text says why: the directory is on the trail
- * already, or there are too many levels. */
+/* Goes down into a directory. Returns NULL; or the reason why not: the directory is on the trail already, or
+ * there are too many levels. */
 const char *rr_trail_enter(struct rr_trail *trail, uint64_t fsid, uint64_t fileid);
 
 /* Goes up again. */
 void rr_trail_leave(struct rr_trail *trail);
 
-/* The present directory has so many entries. NULL; or why the tree is taken to be endless. */
+/* Adds the number of entries of the present directory. Returns NULL; or why the tree is taken to be
+ * endless. */
 const char *rr_trail_count(struct rr_trail *trail, uint64_t entries);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * All workers are made by the main thread. Worker 0 then runs in it and waits
- * for signals as well. What ends it writes STOP to every worker's eventfd; a
- * worker has its service end in good order, or gives up after DRAIN_LIMIT, and
- * its loop ends. SIGUSR1 writes REPORT: each worker then tells what it counted,
- * as nobody else may look. The monitor (monitor.h) writes MEASURE for the same reason.
+ * All workers are made by the main thread. Worker 0 then runs in that thread and waits for signals as well. A
+ * signal that ends the program has STOP written to every worker's eventfd; a worker then has its service end
+ * in good order, or gives up after DRAIN_LIMIT, and its loop ends. SIGUSR1 has REPORT written: each worker
+ * reports its counts itself, as no other thread may read them. The monitor (monitor.h) writes MEASURE for the
+ * same reason.
  */
 #include "tool/workers.h"
 
@@ -23,13 +23,13 @@
 
 #define DRAIN_LIMIT (4 * RR_SECOND)
 
-/* An eventfd adds up what is written to it. */
+/* Requests to a worker: an eventfd adds up the numbers written to it, so each request has its own bits. */
 #define STOP    UINT64_C(1)
 #define MEASURE (UINT64_C(1) << 20)
 #define REPORT  (UINT64_C(1) << 40)
 #define RENEW   (UINT64_C(1) << 56)
 
-#define MEASURE_LIMIT (500 * RR_MILLISECOND) /* for all threads together to say what they counted */
+#define MEASURE_LIMIT (500 * RR_MILLISECOND) /* for the answers of all threads together */
 
 const struct rr_option rr_workers_options[] = {
 	{ .letter = 'n',
@@ -92,6 +92,7 @@ const struct rr_option rr_workers_options[] = {
 	{ 0 },
 };
 
+/* A thread with its engine and its service. */
 struct worker {
 	const struct rr_worker_service *ops;
 	struct rr_env env;
@@ -102,13 +103,13 @@ struct worker {
 	struct rr_timer drain;
 	bool given_up;
 	pthread_t thread;
-	struct rr_asking *asking; /* the run's */
+	struct rr_asking *asking; /* of the run */
 };
 
 struct rr_workers_run {
 	struct rr_workers workers;
-	struct rr_watch signals; /* a signalfd, in worker 0's loop */
-	uint32_t count;          /* made */
+	struct rr_watch signals; /* a signalfd, in the loop of worker 0 */
+	uint32_t count;          /* number of workers that were made */
 	struct rr_asking asking;
 	struct rr_monitor *monitor;
 	struct worker all[RR_WORKERS_MAX];
@@ -120,8 +121,9 @@ workers_drain_limit_reached(struct rr_timer *timer)
 	rr_container(timer, struct worker, drain)->given_up = true;
 }
 
-/* ---- What was counted ---- */
+/* ---- Measuring ---- */
 
+/* Adds the counts of this worker, if the monitor still asks for them. */
 static void
 worker_measure(const struct worker *worker)
 {
@@ -134,7 +136,7 @@ worker_measure(const struct worker *worker)
 	rr_asking_give(worker->asking);
 }
 
-/* In the monitor's thread. */
+/* Has all workers add their counts to the measure. Runs in the monitor's thread. */
 static void
 workers_ask(void *ctx, struct rr_measure *measure)
 {
@@ -165,6 +167,7 @@ workers_start_monitor(struct rr_workers_run *run)
 
 /* ---- Requests ---- */
 
+/* Does what was requested by the worker's eventfd. */
 static void
 worker_request_came(struct rr_watch *watch, unsigned events)
 {
@@ -220,7 +223,7 @@ workers_signal_came(struct rr_watch *watch, unsigned events)
 	workers_tell(run, STOP);
 }
 
-/* worker_free() frees the parts of a worker, also after a failure. */
+/* Makes a worker. worker_free() frees its parts, also after a failure. */
 static int
 worker_make(const struct rr_workers *workers, struct worker *worker)
 {
@@ -266,7 +269,7 @@ worker_run(void *argument)
 	return NULL;
 }
 
-/* Signals are blocked in every thread and read by worker 0. */
+/* Blocks the signals in every thread, and has worker 0 read them. */
 static int
 workers_watch_signals(struct rr_workers_run *run)
 {
@@ -304,20 +307,21 @@ workers_make(struct rr_workers_run *run)
 	return RR_EXIT_OK;
 }
 
+/* Prints that the server is ready, and notifies the service manager. */
 static void
 workers_announce(const struct rr_workers *workers)
 {
 	workers->service->announce(workers->ctx);
 	printf("ready\n");
 	fflush(stdout);
-	/* It serves nevertheless; a service manager that never learns of it ends it after a while, and says
-	 * so. */
+	/* The server serves nevertheless; a service manager that is never notified ends the server after a
+	 * while, and reports that. */
 	if (rr_notify("READY=1") < 0)
 		fprintf(stderr, "rpcrdma: the service manager at %s cannot be reached\n",
 			getenv("NOTIFY_SOCKET"));
 }
 
-/* Worker 0 runs here, the others in threads of their own. */
+/* Runs worker 0 in this thread, and the other workers in their own threads, until all have ended. */
 static int
 workers_run(struct rr_workers_run *run)
 {
@@ -340,7 +344,7 @@ workers_run(struct rr_workers_run *run)
 	return status;
 }
 
-/* Connections take descriptors, and so do the files of a server: the system's own limit is the only one. */
+/* Raises the limit of descriptors to the system's own limit: connections and files of a server take many. */
 static void
 workers_raise_descriptor_limit(void)
 {
@@ -355,7 +359,7 @@ workers_raise_descriptor_limit(void)
 int
 rr_workers_run(const struct rr_workers *workers)
 {
-	static struct rr_workers_run run; /* too large for the stack, and there is one */
+	static struct rr_workers_run run; /* too large for the stack; there is only one run */
 	int status;
 
 	workers_raise_descriptor_limit();

@@ -7,12 +7,11 @@
 #include "tool/tool.h"
 
 /*
- * Threads that serve until a signal ends them, each with an engine and a
- * service of its own. They share nothing but what their maker gives them.
- * SIGUSR1 has each of them report; `rpcrdma top` asks their monitor.
+ * Threads that serve until a signal ends them, each with its own engine and its own service. They share only
+ * what their maker gives them. SIGUSR1 has each of them report; `rpcrdma top` asks their monitor.
  */
 
-/* Threads, and connections of each thread, at most. */
+/* The most threads, and the most connections of each thread. */
 enum { RR_WORKERS_MAX = 64, RR_WORKERS_CONNECTIONS = 1000000 };
 
 /* Workers that run. */
@@ -20,20 +19,20 @@ struct rr_workers_run;
 
 struct rr_worker_service {
 	/*
-	 * Makes a service on engine, and has it listen. Called for one worker after the other in the main
-	 * thread, so that whatever cannot be had is reported before anything is served. Returns an exit
-	 * status, after a message; also after a failure *service is freed, if it was set.
+	 * Makes a service on engine, and has it listen. Called for each worker in turn in the main thread, so
+	 * that any failure is reported before calls are served. Returns an exit status, after a message.
+	 * After a failure, too, *service is freed if it was set.
 	 */
 	int (*make)(void *ctx, struct rpcrdma_engine *engine, void **service);
-	void (*report)(const void *service, uint32_t thread); /* tells what was counted */
-	/* Adds what was counted. */
+	void (*report)(const void *service, uint32_t thread); /* prints the counts */
+	/* Adds the counts. */
 	void (*measure)(const void *service, uint32_t thread, struct rr_measure *measure);
-	void (*announce)(void *ctx);       /* all are there; says where they are found */
-	void (*shutdown)(void *service);   /* ends it in good order */
-	bool (*idle)(const void *service); /* that is done */
-	/* Both NULL: SIGHUP ends the service. reload: SIGHUP came; called in the first worker's thread.
-	 * Whenever there is something new, from any thread, the service calls rr_workers_renew(), and each
-	 * worker then calls renew in its own thread. */
+	void (*announce)(void *ctx);       /* all workers exist: prints where they are found */
+	void (*shutdown)(void *service);   /* begins to end the service in good order */
+	bool (*idle)(const void *service); /* tells whether the service has ended */
+	/* Both NULL: SIGHUP ends the service. reload: SIGHUP came; called in the first worker's thread. When
+	 * there is something new, the service calls rr_workers_renew() from any thread, and each worker then
+	 * calls renew in its own thread. */
 	void (*reload)(void *ctx, struct rr_workers_run *run);
 	void (*renew)(void *service);
 	void (*free)(void *service);
@@ -43,21 +42,20 @@ struct rr_workers {
 	const struct rr_tool *tool;
 	const struct rr_worker_service *service;
 	void *ctx;
-	struct rr_engine_config engine; /* inline_send is for both directions; reuse_port is set where it is
-					 * needed */
+	struct rr_engine_config engine; /* inline_send is for both directions; reuse_port is set if needed */
 	uint32_t count;
 	bool verbose;
 	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
-/* Table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --verbose); its
- * state is a struct rr_workers. */
+/* The table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --verbose),
+ * whose state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
-/* For any thread, while the workers run. */
+/* Has each worker call renew; any thread may call this while the workers run. */
 void rr_workers_renew(struct rr_workers_run *run);
 
-/* Returns the exit status. */
+/* Runs the workers until a signal ends them. Returns the exit status. */
 int rr_workers_run(const struct rr_workers *workers);
 
 #endif

@@ -7,7 +7,8 @@
 
 enum { BASE_SIZE = 4096, ARGUMENTS_MAX = 64 };
 
-/* "dir/nfs3.x" gives "nfs3": the files appear in the working directory. */
+/* Makes the base of the output's names: "nfs3" of "dir/nfs3.x", so that the files appear in the working
+ * directory. False: the path gives no name. */
 static bool
 xdr_default_base(const char *path, char base[BASE_SIZE])
 {
@@ -24,11 +25,12 @@ xdr_default_base(const char *path, char base[BASE_SIZE])
 	return true;
 }
 
-/* What the command line says. */
+/* The options of the command line. */
 struct xdr_arguments {
 	char base[BASE_SIZE];
 	struct rr_xdr_preprocess preprocess;
-	const char *for_cpp[ARGUMENTS_MAX]; /* an option and its argument each, which live as long as argv */
+	const char
+		*for_cpp[ARGUMENTS_MAX]; /* options and their arguments in turn, which live as long as argv */
 };
 
 static int
