@@ -5,14 +5,14 @@
 #include <rpcrdma/client.h>
 
 /*
- * What stands between client and server of bench/echo.c: nothing (between_nothing.c), or a gateway
- * (between_gateway.c). A program with a gateway has other code inlined elsewhere, too, so it is another
- * program.
+ * The part of bench/echo.c between client and server: nothing (between_nothing.c), or a gateway
+ * (between_gateway.c). They are different programs, as the compiler also inlines other code in a program with
+ * a gateway.
  */
 struct between;
 
-/* The client's configuration has the port of the server: it gets that of the gateway. NULL: nothing is there.
- */
+/* Begins the part between. client: has the port of the server, and gets that of the gateway. NULL: there is
+ * no such part. */
 struct between *between_begin(
 	const struct rpcrdma_engine_config *engine, struct rpcrdma_client_config *client);
 void between_turn(struct between *between);

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * calls tcp|iwarp null|OCTETS DEPTH spin|block: a client calls a server in a process of its own for
- * SECONDS, an echo of so many octets, or procedure 0, DEPTH calls at a time. Each has a processor for itself.
- * Both turn their engines without waiting (spin), or wait for what comes next (block).
- * calls plain CALL REPLY spin|block: the same by send(2) and recv(2) alone, with so many octets each way.
- * Prints calls a second, and of calls made one at a time the median and the 99th percentile in microseconds.
- * bench/calls compiles this file with the library of an earlier commit as well, so it keeps to what both
- * have.
+ * calls tcp|iwarp null|OCTETS DEPTH spin|block: a client calls a server in another process for SECONDS, by an
+ * echo of OCTETS octets, or by procedure 0; DEPTH calls are under way at a time. Client and server each have
+ * a processor for themselves. Both turn their engines without waiting (spin), or wait for events (block).
+ *
+ * calls plain CALL REPLY spin|block: the same by send(2) and recv(2) alone, with CALL octets there and REPLY
+ * octets back.
+ *
+ * Prints the calls in a second, and, for calls made one at a time, the median and the 99th percentile in
+ * microseconds. bench/calls compiles this file with the library of an earlier commit as well, so it uses only
+ * what both libraries have.
  */
 #include <err.h>
 #include <netinet/in.h>
@@ -43,8 +46,8 @@ struct bench {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
 	echo_data sent, received;
-	uint64_t until; /* no call begins after that */
-	uint64_t began; /* the last call */
+	uint64_t until; /* no call begins after this time */
+	uint64_t began; /* time of the last call's beginning */
 	uint64_t done;
 	uint32_t under_way;
 };
@@ -58,7 +61,7 @@ now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* Keeps this process on the first processor that it may use, or on the last one. */
+/* Keeps this process on the first processor that it may use, or on the last. */
 static void
 pin(bool first)
 {
@@ -83,6 +86,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Prints the calls in a second; timed: also the median and the 99th percentile of the samples. */
 static void
 report(uint64_t count, uint64_t took, bool timed)
 {
@@ -123,7 +127,7 @@ bench_turn(struct bench *bench)
 		errx(1, "%s", rpcrdma_engine_error(bench->engine));
 }
 
-/* Never returns; its port goes to that descriptor. */
+/* Serves, and never returns. The port is written to the descriptor `to`. */
 static void
 serve(struct bench *bench, int to)
 {
@@ -149,6 +153,7 @@ serve(struct bench *bench, int to)
 
 static void call_begin(struct bench *bench);
 
+/* Counts the answer, and begins the next call. */
 static void
 call_done(void *ctx, struct rpcrdma_call *call, int error)
 {
@@ -164,7 +169,8 @@ call_done(void *ctx, struct rpcrdma_call *call, int error)
 	call_begin(bench);
 }
 
-/* One of many at a time reads no clock: the turns of the loop end those. */
+/* Begins a call, unless the time is over. With several calls at a time it reads no clock: call_for() ends
+ * those. */
 static void
 call_begin(struct bench *bench)
 {
@@ -188,7 +194,7 @@ call_begin(struct bench *bench)
 		errx(1, "%s", rpcrdma_client_error(bench->client));
 }
 
-/* Calls for so long; returns how long that was. */
+/* Makes calls for that time. Returns the time that they took. */
 static uint64_t
 call_for(struct bench *bench, uint64_t time)
 {
@@ -224,6 +230,7 @@ bench_calls(struct bench *bench, uint16_t port)
 
 /* ---- send(2) and recv(2) alone ---- */
 
+/* Sends or receives that many octets; ends the process when the peer has closed the connection. */
 static void
 plain_move(int fd, bool sends, size_t size, bool waits)
 {
@@ -296,7 +303,7 @@ plain(size_t call, size_t reply, bool waits)
 	plain_call(fd, call, reply, waits);
 }
 
-/* ---- */
+/* ---- The run ---- */
 
 static void
 bench_run(struct bench *bench)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * codec NAME TIMES: writes and reads a message of NFS version 3 so many times, with the code that is
- * generated from the schema: the arguments and the result of lookup, read (64 KiB, beside the stream) or
- * readdirplus (32 entries). bench/instructions counts what codec_put() and codec_get() execute.
+ * codec NAME TIMES: writes and reads messages of NFS version 3 TIMES times, by the code that is generated
+ * from the schema: the arguments and the result of lookup, read (64 KiB, beside the stream) or readdirplus
+ * (32 entries). bench/instructions counts the instructions of codec_put() and codec_get().
  */
 #include <err.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static uint8_t data[STREAM], arena_memory[ARENA];
 
 static const struct rpcrdma_bytes handle = { data, 28 };
 
-/* A procedure with its arguments and its result, and memory for those that are read. */
+/* A procedure with its arguments and its result, and memory to read them into. */
 struct codec {
 	const struct rpcrdma_procedure *procedure;
 	const void *args, *result;
@@ -62,7 +62,7 @@ codec_get(struct codec *codec, bool is_call)
 static void
 codec_run(struct codec *codec, uint32_t times)
 {
-	/* The compiler makes no variants of functions that are called like this. */
+	/* The compiler makes no variants of functions that are called by such pointers. */
 	void (*volatile const steps[])(struct codec *, bool) = { codec_put, codec_get };
 	size_t size = codec->procedure->args_size > codec->procedure->result_size
 			      ? codec->procedure->args_size

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * echo tcp|iwarp VERSION OCTETS DEPTH CALLS: calls a server of this process so many times with so many
- * octets, DEPTH calls at a time. VERSION is that of RPC-over-RDMA, 0 over TCP. Client and server have an
- * engine each, and take turns in one thread, so that a run does the same on any machine. As many calls as
- * the connection needs to be warm go before, with turns that are not counted: bench/instructions counts
- * what client_turn(), gateway_turn() and server_turn() execute. The program bench-gateway has a gateway
+ * echo tcp|iwarp VERSION OCTETS DEPTH CALLS: makes CALLS calls of OCTETS octets to a server in the same
+ * process, DEPTH calls at a time. VERSION is that of RPC-over-RDMA, or 0 over TCP. Client and server have an
+ * engine each, and take turns in one thread, so that a run is the same on any machine. Before the counted
+ * calls, others warm up the connection, by turns that are not counted: bench/instructions counts the
+ * instructions of client_turn(), gateway_turn() and server_turn(). The program bench-gateway has a gateway
  * between client and server.
  */
 #include <err.h>
@@ -22,13 +22,13 @@ enum { OCTETS_MAX = 65536, DEPTH_MAX = 128 };
 
 struct echo {
 	struct rpcrdma_engine *client_engine, *server_engine;
-	struct between *between; /* client and server; NULL: nothing is there */
+	struct between *between; /* the part between client and server; NULL: there is none */
 	struct rpcrdma_client *client;
 	struct rpcrdma_server *server;
 	echo_data sent, received;
-	uint32_t left, under_way; /* calls that are not started; calls that are */
+	uint32_t left, under_way; /* calls that are not begun; calls that are under way */
 	uint32_t depth;
-	bool counted; /* the turns are: octets are not compared, as that is no work of the library's */
+	bool counted; /* the turns are: octets are not compared, which is no work of the library */
 };
 
 void client_turn(struct echo *echo);
@@ -123,6 +123,7 @@ server_turn(struct echo *echo)
 	echo_server_turn(echo);
 }
 
+/* Makes the calls, by turns that are counted or not. */
 static void
 echo_run(struct echo *echo, uint32_t calls, bool counted)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * limit sendfile|copy FILE [OUT]: what nothing that sends a file over TCP can be faster than. A child sends
- * FILE by sendfile(2), or by read(2) and send(2); this process receives it, and writes it to OUT, if there is
- * one. Prints the seconds that took, and the processor seconds of the sender and of the receiver.
+ * limit sendfile|copy FILE [OUT]: measures the bound that no program which sends a file over TCP can exceed.
+ * A child process sends FILE by sendfile(2), or by read(2) and send(2); this process receives it, and writes
+ * it to OUT if that is given. Prints the seconds that this took, and the processor seconds of the sender and
+ * of the receiver.
  */
 #include <arpa/inet.h>
 #include <err.h>

@@ -12,8 +12,8 @@
 
 /*
  * The sizes are those of a home directory: file handles and attributes as a Linux server sends them, most
- * ACLs short and a few long, most directories small and some as large as one READDIR takes. What the binding
- * cannot bound (an ACL) is taken to be at most 64 KiB, as Linux does.
+ * ACLs short and a few long, most directories small and some as large as a READDIR can return. A size that
+ * the binding cannot bound (an ACL) is taken to be at most 64 KiB, as Linux does.
  */
 enum {
 	MEMORY = 64 << 20,
@@ -33,6 +33,7 @@ static uint8_t memory[MEMORY];
 static size_t memory_used;
 static uint32_t seed = 1;
 
+/* Returns zeroed memory, which belongs to the mix. */
 static void *
 take(size_t size)
 {
@@ -41,10 +42,11 @@ take(size_t size)
 	memory_used += (size + 15) & ~(size_t)15;
 	if (memory_used > MEMORY)
 		abort();
-	/* What was given back may hold anything, addresses among it. */
+	/* Memory that was given back may have any octets, also addresses, so it is zeroed. */
 	return memset(taken, 0, size);
 }
 
+/* Returns a number below count, from a generator that always begins the same way. */
 static uint32_t
 pick(uint32_t count)
 {
@@ -52,7 +54,7 @@ pick(uint32_t count)
 	return (uint32_t)((uint64_t)seed * count >> 32);
 }
 
-/* ---- What calls and replies consist of ---- */
+/* ---- The parts of calls and replies ---- */
 
 static struct rpcrdma_bytes
 octets(uint32_t length)
@@ -64,7 +66,7 @@ octets(uint32_t length)
 	return (struct rpcrdma_bytes){ data, length };
 }
 
-/* What Linux asks for when it looks a name up; and the ACL. */
+/* Returns the attributes that Linux asks for when it looks up a name, and with `acl` the ACL. */
 static bitmap4
 attributes(bool acl)
 {
@@ -119,7 +121,7 @@ struct compound {
 	uint32_t count;
 };
 
-/* The next operation; its status is 0, NFS4_OK. */
+/* Adds an operation and returns its index. Its status is 0, NFS4_OK. */
 static uint32_t
 add(struct compound *compound, nfs_opnum4 op)
 {
@@ -214,6 +216,7 @@ read_file(struct compound *compound)
 
 /* ---- Messages ---- */
 
+/* Fills in the sizes that the binding estimates for the reply. */
 static void
 estimate(struct mix_entry *entry)
 {
@@ -225,7 +228,7 @@ estimate(struct mix_entry *entry)
 	if (!rr_rpc_get_call(&reader, &header) ||
 		!rr_ulb_reply_size(&nfs41_NFS_V4_program, 1, &reader, &size))
 		abort();
-	/* RFC 5531, 9: what stands before the results, with an empty verifier and with the largest. */
+	/* RFC 5531, 9: the octets in front of the results, with an empty verifier and with the largest. */
 	entry->reply_min = RR_RPC_REPLY_HEADER_MAX - RR_AUTH_BODY_MAX +
 			   rr_expect_least(&(struct rr_expected){
 				   .min = size.min, .max = size.max, .often_large = size.often_large });
@@ -284,6 +287,7 @@ write_reply(struct mix_entry *entry, uint32_t xid, const struct compound *compou
 
 /* ---- The mix ---- */
 
+/* Makes a compound of a random kind, and returns its name. */
 static const char *
 fill(struct compound *compound)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS: calls an NFS server of this process so many
- * times, DEPTH calls at a time, over NFS version 3. VERSION is that of RPC-over-RDMA, 0 over TCP. A READ or
- * WRITE (UNSTABLE) has so many octets of a file on tmpfs. Client and server have an engine each, and take
- * turns in one thread, once the client has mounted what the server exports: bench/instructions counts what
- * client_turn() and server_turn() execute.
+ * nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS: makes CALLS calls to an NFS server in the same
+ * process, DEPTH calls at a time, over NFS version 3. VERSION is that of RPC-over-RDMA, or 0 over TCP. A READ
+ * or WRITE (UNSTABLE) has OCTETS octets of a file on tmpfs. Client and server have an engine each, and take
+ * turns in one thread when the client has mounted the export: bench/instructions counts the instructions of
+ * client_turn() and server_turn().
  */
 #include <err.h>
 #include <fcntl.h>
@@ -31,13 +31,14 @@ static const char *const works[] = { "null", "read", "write" };
 
 struct bench;
 
+/* A lane makes a call after the other. */
 struct lane {
 	struct bench *bench;
 	struct rr_call call;
 	struct rpcrdma_nfs_io io;
 };
 
-/* On tmpfs, with one file in it. */
+/* A directory on tmpfs, with one file in it. */
 static char directory[] = "/dev/shm/rpcrdma-bench-XXXXXX";
 
 struct bench {
@@ -133,6 +134,7 @@ server_turn(struct bench *bench)
 	bench_server_turn(bench);
 }
 
+/* Makes the calls, by turns that are counted or not. */
 static void
 bench_run(struct bench *bench, uint32_t calls, bool counted)
 {
@@ -199,7 +201,7 @@ bench_provide(struct bench *bench)
 	rr_rules_release(rules);
 }
 
-/* Listens by that transport; returns the port. */
+/* Listens by that transport, and returns the port. */
 static uint16_t
 bench_listen(struct bench *bench, enum rr_transport transport)
 {
@@ -226,6 +228,7 @@ bench_serve(struct bench *bench)
 		errx(1, "no memory for a server");
 }
 
+/* Turns the server's engine, in its own thread, until the client has mounted. */
 static void *
 bench_serve_mount(void *ctx)
 {
@@ -239,8 +242,8 @@ bench_serve_mount(void *ctx)
 
 /* ---- The client ---- */
 
-/* The functions that open are waited for: the server takes its turns in another thread meanwhile. MOUNT is
- * called over TCP. */
+/* Mounts and looks up the file. These functions of the client wait, so the server takes its turns in another
+ * thread meanwhile. MOUNT is called over TCP. */
 static void
 bench_open(struct bench *bench, bool tcp)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Loaded before a program that callgrind counts: valgrind does not know openat2(2), so that openat(2) is
- * called in its place, without the bounds on where a path may lead. For files of the measurement alone.
+ * A library that is loaded before a program whose instructions callgrind counts. valgrind does not know
+ * openat2(2), so openat(2) is called in its place, without the bounds on where a path may lead. Only for
+ * files of the measurement.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As the C library's function of that name, which it replaces. */
+/* Makes a system call, in place of the C library's function of that name. */
 __attribute__((visibility("default"))) long
 syscall(long number, ...)
 {

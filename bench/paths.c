@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * paths FILE tcp:PORT|rdma:PORT...: measures NFS version 3 servers on the loopback against each other, in
- * turns: the rate of READs of 1 MiB of FILE, WINDOW of them outstanding, and how long NULL and GETATTR take,
- * one at a time. Prints for each server a line of rates (MiB/s) of each turn, and one of medians of all calls
- * (us).
+ * paths FILE tcp:PORT|rdma:PORT...: compares NFS version 3 servers on the loopback, in turns: the rate of
+ * READs of 1 MiB of FILE, WINDOW of them at a time, and the times of NULL and GETATTR, made one at a time.
+ * Prints two lines for each server: the rates (MiB/s) of all turns, and the medians of all calls (us).
  */
 #include <err.h>
 #include <rpcrdma/client.h>
@@ -114,7 +113,7 @@ read_done(void *ctx, int error)
 	next_read(piece);
 }
 
-/* Reads the whole file once. */
+/* Reads the whole file once, and returns the rate in MiB/s. */
 static double
 read_rate(struct server *server, uint8_t *memory)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * promises: what else draft-cel-nfsv4-rpcrdma-reliable-reply-02 promises, between two ends on one engine, so
- * that it is the same each time. Prints for Reply chunks and for Read chunks how many connections were lost
- * as calls were cancelled (5.1.3), and which replies arrive that are larger than their estimate (5.1.2).
+ * promises: measures two further claims of draft-cel-nfsv4-rpcrdma-reliable-reply-02, between two ends on one
+ * engine, so that the result is the same each time. Prints for Reply chunks and for Read chunks how many
+ * connections were lost when calls were cancelled (5.1.3), and which replies arrive that are larger than
+ * their estimate (5.1.2).
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -15,11 +16,12 @@
 
 enum { CANCELLED = 100, ESTIMATE = 65536, CALL_SIZE = 40, REPLY_MAX = 1 << 20, TURNS = 50 };
 
+/* The two ends of a connection, on one engine. */
 struct world {
 	struct rpcrdma_engine *engine;
 	struct rr_acceptor *acceptor;
 	struct rr_carrier *client, *server;
-	struct rr_exchange *exchange; /* the call that is not answered */
+	struct rr_exchange *exchange; /* the call that is not answered yet */
 	bool connected, lost, done;
 	int error;
 };
@@ -100,6 +102,7 @@ turn(struct world *world)
 		fail("the loop fails");
 }
 
+/* Connects the two ends. */
 static void
 join(struct world *world)
 {
@@ -120,6 +123,7 @@ join(struct world *world)
 		turn(world);
 }
 
+/* Closes both ends. */
 static void
 part(struct world *world)
 {
@@ -137,8 +141,8 @@ call_done(struct rr_transaction *transaction, int error)
 	world->error = error;
 }
 
-/* A call that the server holds. The reply is taken to be longer than fits inline, and at most ESTIMATE long.
- */
+/* Makes a call, which the server holds. The reply is taken to be too long to fit inline, and at most ESTIMATE
+ * octets long. */
 static void
 start(struct world *world, struct rr_transaction *transaction, uint32_t xid)
 {
@@ -166,7 +170,7 @@ answer(struct world *world, uint32_t xid, uint32_t length)
 	rr_exchange_reply(world->exchange, &reply, NULL, NULL);
 }
 
-/* How many connections end because the server answers a call that was cancelled meanwhile. */
+/* Returns how many connections end because the server answers a call that was cancelled meanwhile. */
 static uint32_t
 lost_by_cancelling(struct world *world)
 {
@@ -186,6 +190,7 @@ lost_by_cancelling(struct world *world)
 	return lost;
 }
 
+/* Makes a call whose reply has `length` octets, and tells whether it arrives. */
 static const char *
 reply_of(struct world *world, uint32_t length)
 {

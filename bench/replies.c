@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * replies [ROUNDS [SETTING]]: the mix of mix.c, so many calls at a time, over iWARP on the loopback between
- * two threads, for each way to bring replies home. Prints a line for each: what it took per 1000 calls, and,
- * as least, median and most of all rounds, latencies, rate and processor time. bench/replies makes a page of
- * it.
+ * replies [ROUNDS [SETTING]]: makes the calls of mix.c, several at a time, over iWARP on the loopback between
+ * two threads, for each way in which replies can come. Prints a line for each setting: the work for 1000
+ * calls, and, as least, median and most of all rounds, latencies, rate and processor time. bench/replies
+ * makes a page of these lines.
  */
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -28,7 +28,7 @@ struct setting {
 	uint32_t depth; /* calls at a time */
 };
 
-/* One call at a time without remote invalidation and with it; 16 and 64 calls at a time with it. */
+/* Settings: one call at a time without and with remote invalidation; 16 and 64 calls at a time with it. */
 #define EACH(transport, replies, versions, size, policy)                                                     \
 	{ transport, replies, versions, size, policy, false, 1 },                                            \
 		{ transport, replies, versions, size, policy, true, 1 },                                     \
@@ -80,7 +80,7 @@ struct world {
 	struct end client, server;
 	pthread_t thread;
 	struct call calls[DEPTH_MAX];
-	uint32_t next;       /* entry of the mix to be called */
+	uint32_t next;       /* entry of the mix that is called next */
 	uint64_t *latencies; /* of all entries */
 	uint32_t under_way;
 };
@@ -101,6 +101,7 @@ closed(void *ctx, int error, const char *text)
 		fail(text);
 }
 
+/* Answers a call with the reply that the mix has for it. */
 static void
 answer(void *ctx, struct rr_exchange *exchange)
 {
@@ -217,7 +218,7 @@ call_done(struct rr_transaction *transaction, int error)
 	call_next(call);
 }
 
-/* All calls of the mix, depth of them at a time. */
+/* Makes all calls of the mix, `depth` of them at a time. */
 static void
 run_mix(struct world *world, uint32_t depth, uint64_t *latencies)
 {
@@ -242,7 +243,7 @@ struct measured {
 	double figures[FIGURES][ROUNDS_MAX]; /* of each round */
 };
 
-/* Ends it, and takes what it counted: the server is alone with its own as long as its thread runs. */
+/* Ends the world, and takes its counts. Those of the server belong to its thread as long as that runs. */
 static void
 free_world(struct world *world, struct measured *measured)
 {
@@ -274,7 +275,7 @@ median(double *values, uint32_t count)
 	return values[count / 2];
 }
 
-/* us that both threads have computed. */
+/* Returns the microseconds that both threads have computed. */
 static double
 processor_time(void)
 {
@@ -285,7 +286,7 @@ processor_time(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* The medians of a round: of all calls, and of those whose reply is longer than LARGE. */
+/* Takes the medians of a round: of all calls, and of those whose reply is longer than LARGE. */
 static void
 take_latencies(struct measured *measured, const uint64_t *latencies)
 {
@@ -301,7 +302,7 @@ take_latencies(struct measured *measured, const uint64_t *latencies)
 	measured->figures[LATENCY_LARGE][measured->rounds] = median(large, count);
 }
 
-/* A round: the mix twice on a connection of its own. All of it is counted, the second time is timed, too. */
+/* Makes a round: the mix twice on a new connection. Both times are counted, the second is also timed. */
 static void
 measure(const struct setting *setting, struct measured *measured)
 {
@@ -329,8 +330,9 @@ print_count(const struct measured *measured, uint64_t count)
 	printf("\t%.0f", (double)count * 1000 / (double)measured->calls);
 }
 
-/* Each side counts what it registers and invalidates itself; the peer invalidated the rest. Messages are
- * calls, replies and RDMA_DONE; a round trip more is that of a reply or an argument that is fetched. */
+/* Prints the line of a setting. Each side counts what it registers and invalidates itself; the peer has
+ * invalidated the rest. Messages are calls, replies and RDMA_DONE. A reply or an argument that is fetched
+ * costs a further round trip. */
 static void
 report(const struct setting *setting, struct measured *measured)
 {
@@ -367,7 +369,7 @@ main(int argc, char **argv)
 	if (rounds == 0 || rounds > ROUNDS_MAX)
 		fail("1 to 1000 rounds");
 	mix_make();
-	/* In turns: what else the machine does then hits all of them alike. */
+	/* The settings take turns, so that other work of the machine slows all of them alike. */
 	for (unsigned long round = 0; round < rounds; round++) {
 		for (uint32_t i = 0; i < SETTINGS; i++) {
 			if (only >= SETTINGS || only == i)

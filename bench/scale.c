@@ -2,13 +2,12 @@
 /*
  * scale rdma|tcp PORT IDLE ACTIVE CALLS [PID]: connects IDLE clients to the NFS server on the loopback, each
  * of which makes one call and is silent from then on, and ACTIVE clients, which then make CALLS calls
- * together, one at a time each. All calls are NULL. With PID, which is the server's, prints
+ * together, each one at a time. All calls are NULL. With PID, which is the server's, prints
  *
- *   octets of memory that the server took for each idle client, 0 where there are none
+ *   octets of memory that the server took for each idle client, 0 if there are none
  *   ns of a plain connect(2), and ns of one of the IDLE clients from its connect(2) to the answer to its call
  *   ns of the server's processor time for each of the CALLS, and calls in a second
- *   calls in a second of one client with DEPTH at a time beside them, before there were other clients, and
- * after
+ *   calls in a second of one more client with DEPTH at a time, before there were other clients, and after
  *
  * Without PID, prints a line and waits for a line before the CALLS and after them, so that they can be
  * counted apart.
@@ -37,7 +36,7 @@ struct world {
 	struct rpcrdma_client_config config;
 	struct rpcrdma_client **clients;
 	uint32_t count;
-	uint32_t under_way, left; /* calls: made and not answered, still to be made */
+	uint32_t under_way, left; /* calls that are not answered yet; calls that are not made yet */
 };
 
 struct caller {
@@ -54,7 +53,7 @@ now(void)
 	return (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
 }
 
-/* ---- What the system says of the server ---- */
+/* ---- The system's counts of the server ---- */
 
 static uint64_t
 resident_octets(int pid)
@@ -73,7 +72,7 @@ resident_octets(int pid)
 	return kib << 10;
 }
 
-/* The processor time of its first thread, which is the one that serves. */
+/* Returns the processor time of the server's first thread, which is the thread that serves. */
 static uint64_t
 processor_ns(int pid)
 {
@@ -106,6 +105,7 @@ call_done(void *ctx, struct rpcrdma_call *call, int error)
 	call_once(caller);
 }
 
+/* Makes a call, if there are any left. */
 static void
 call_once(struct caller *caller)
 {
@@ -129,7 +129,7 @@ turn(struct world *world)
 		errx(1, "%s", rpcrdma_engine_error(world->engine));
 }
 
-/* So many calls, of the callers in turns. */
+/* Makes that many calls, by the callers in turn. */
 static void
 run(struct world *world, struct caller *callers, uint32_t count, uint32_t calls)
 {
@@ -140,7 +140,7 @@ run(struct world *world, struct caller *callers, uint32_t count, uint32_t calls)
 		turn(world);
 }
 
-/* Clients that connect and make a call, AT_ONCE at a time. */
+/* Connects clients, each of which makes a call, AT_ONCE at a time. */
 static void
 open_clients(struct world *world, struct caller *callers, uint32_t count)
 {
@@ -181,7 +181,7 @@ compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of ns that connect(2) takes. */
+/* Returns the median time of connect(2), in ns. */
 static uint64_t
 plain_connect(void)
 {
@@ -208,7 +208,7 @@ plain_connect(void)
 	return times[PLAIN / 2];
 }
 
-/* The median rate of calls of one client, DEPTH at a time. */
+/* Returns the median rate of calls of one client, DEPTH at a time. */
 static double
 deep_rate(struct world *world, struct rpcrdma_client *client)
 {
@@ -227,6 +227,7 @@ deep_rate(struct world *world, struct rpcrdma_client *client)
 	return ROUND * 1e9 / (double)times[ROUNDS / 2];
 }
 
+/* Prints a line, and waits for a line. */
 static void
 wait_for_line(void)
 {

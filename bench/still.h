@@ -8,11 +8,11 @@
 #include <unistd.h>
 
 /*
- * A clock in the place of the C library's, for a program of one source file: after still_begin(), time passes
- * by how often it is asked for, so that counts do not depend on how fast the machine is. A server gives each
- * connection so much time in a turn.
+ * A clock in place of the C library's, for a program of one source file: after still_begin(), each question
+ * for the time moves the clock on by a microsecond, so that counts do not depend on the speed of the machine.
+ * A server gives each connection a certain time in a turn.
  */
-static uint64_t still_microseconds; /* 0: time passes as it does */
+static uint64_t still_microseconds; /* 0: the real time */
 
 int
 clock_gettime(clockid_t id, struct timespec *now)
@@ -25,6 +25,7 @@ clock_gettime(clockid_t id, struct timespec *now)
 	return 0;
 }
 
+/* Sets the clock to the real time, from which on only questions move it. */
 static void
 still_begin(void)
 {

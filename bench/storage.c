@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * bench-storage URL read|write SIZE DEPTH COUNT [ORDER]: COUNT READs or WRITEs (FILE_SYNC) of SIZE octets of
- * the file that URL names, DEPTH at a time; prints how many there were in a second. ORDER: next (each behind
- * the one before it, from the beginning again at the end of the file) or random, by a generator that always
- * begins the same way.
+ * bench-storage URL read|write SIZE DEPTH COUNT [ORDER]: makes COUNT READs or WRITEs (FILE_SYNC) of SIZE
+ * octets of the file that URL names, DEPTH at a time, and prints how many there were in a second. ORDER: next
+ * (each behind the one before, and from the beginning again at the end of the file) or random, by a generator
+ * that always begins the same way.
  */
 #include <inttypes.h>
 #include <rpcrdma/nfs.h>
@@ -20,7 +20,7 @@ struct bench {
 	bool writes, random;
 	uint32_t length, under_way;
 	uint64_t blocks, next, state; /* of the generator */
-	uint64_t left;                /* to be begun */
+	uint64_t left;                /* calls that are not begun yet */
 	int error;
 };
 
@@ -29,7 +29,7 @@ struct lane {
 	struct rpcrdma_nfs_io io;
 };
 
-/* Of SplitMix64, public domain. */
+/* Returns the next number of SplitMix64, which is public domain. */
 static uint64_t
 bench_random(struct bench *bench)
 {
@@ -110,7 +110,7 @@ bench_run(struct bench *bench, struct rpcrdma_engine *engine, uint32_t depth)
 	return bench->error;
 }
 
-/* The file that the URL names. */
+/* Mounts, and finds the file that the URL names. */
 static int
 bench_open(struct bench *bench, struct rpcrdma_engine *engine, const char *url)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * tirpc rdma|tcp CALLS OCTETS: calls a server in a process of its own so many times, with an echo of so many
- * octets, by a CLIENT and an SVCXPRT: those of <rpcrdma/tirpc.h> over iWARP, or libtirpc's own over TCP.
- * Prints calls a second. What a call costs is the difference of two runs under `valgrind --tool=callgrind`
- * that differ in CALLS, divided by that: see docs/performance.md.
+ * tirpc rdma|tcp CALLS OCTETS: makes CALLS calls to a server in another process, by an echo of OCTETS octets,
+ * by a CLIENT and an SVCXPRT: those of <rpcrdma/tirpc.h> over iWARP, or libtirpc's own over TCP. Prints the
+ * calls in a second. The cost of a call is the difference of two runs under `valgrind --tool=callgrind` with
+ * different CALLS, divided by the difference of CALLS: see docs/performance.md.
  */
 #include <err.h>
 #include <netinet/in.h>
@@ -91,7 +91,7 @@ tcp_client(void)
 	return clnt_vc_create(fd, &to, PROGRAM, VERSION, 0, 0);
 }
 
-/* ---- */
+/* ---- The run ---- */
 
 static void
 make_calls(CLIENT *client, long calls, u_int length)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * walk [MESSAGE [COUNT]]: how long the walker takes over typical messages, and what the estimate of a reply's
- * size takes: each is done many times, in turns; prints the medians, and fails where OPEN takes 500 ns or
- * READ 1 us. With arguments: walks that message COUNT times and prints nothing, for tools that count
- * instructions.
+ * walk [MESSAGE [COUNT]]: measures the time of the walker for typical messages, and of the estimate of a
+ * reply's size: each is done many times, in turns. Prints the medians, and fails if OPEN takes 500 ns or READ
+ * 1 us. With arguments: walks that message COUNT times and prints nothing, for tools that count instructions.
  */
 #include <err.h>
 #include <stdio.h>
@@ -45,7 +44,7 @@ attributes(void)
 
 static const struct rpcrdma_bytes handle = { data, 28 };
 
-/* As a Linux client opens a file, and its server answers. */
+/* Fills the operations with which a Linux client opens a file, and the results of its server. */
 static uint32_t
 open_file(nfs_argop4 *args, nfs_resop4 *results)
 {
@@ -85,7 +84,7 @@ read_file(nfs_argop4 *args, nfs_resop4 *results)
 	return 3;
 }
 
-/* Its data stays in its stream. */
+/* Makes the call or the reply; all its data is in its stream. */
 static struct rpcrdma_message
 make(bool reply, uint32_t (*fill)(nfs_argop4 *args, nfs_resop4 *results))
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blob [URL]: a client and a server of blob.x in one process, with <rpcrdma/rpcrdma.hpp>: 1 MiB is put, and
- * got by a coroutine, straight into the client's memory. With a URL of a directory of an NFS server, a file
- * is written there, read, listed and removed.
+ * blob [URL]: a client and a server of blob.x in one process, with <rpcrdma/rpcrdma.hpp>: 1 MiB is put, and a
+ * coroutine gets it, straight into the client's memory. With a URL of a directory of an NFS server, a file is
+ * written there, read, listed and removed.
  */
 #include <algorithm>
 #include <cstdio>
@@ -24,7 +24,7 @@ pattern(std::size_t size)
 	return made;
 }
 
-/* Serves in the thread that calls it, until end() is true. */
+/* A server of blob.x, in a thread of its own, until it is destroyed. */
 class store
 {
       public:
@@ -103,7 +103,7 @@ call_the_store()
 	return stored == sent.size() && placed == sent.size() && memory == sent;
 }
 
-/* Without a server, the error has a category and a text that names the peer. */
+/* Calls without a server: the error has a category, and a text that names the peer. */
 static bool
 call_nobody()
 {

@@ -11,7 +11,7 @@
 
 #include "blob.h"
 
-/* Over TCP the data comes inside the reply: that has some octets besides. */
+/* Octets of a whole reply: over TCP the data comes inside the reply, with some octets beside it. */
 enum { KEEP = BLOB_MAX + 4096 };
 
 static int
@@ -32,7 +32,8 @@ put(struct rpcrdma_client *client, const uint8_t *data)
 	return stored == BLOB_MAX ? 0 : fail("the server stored something else");
 }
 
-/* sink has BLOB_MAX octets, keep has KEEP: where the data is afterwards, the result says. */
+/* Gets the blob. sink has BLOB_MAX octets, and keep has KEEP; the result says in which of them the data
+ * is. */
 static int
 get(struct rpcrdma_client *client, const uint8_t *expected, void *sink, void *keep)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * blob_server [PORT [TCP-PORT]]: keeps a blob for its clients, on the loopback, until it is told to end by
- * SIGINT or SIGTERM. Prints the ports.
+ * blob_server [PORT [TCP-PORT]]: keeps a blob for its clients, on the loopback, until SIGINT or SIGTERM ends
+ * it. Prints the ports.
  */
 #include <rpcrdma/server.h>
 #include <signal.h>
@@ -19,7 +19,8 @@ struct store {
 static struct rpcrdma_engine *engine;
 static volatile sig_atomic_t told_to_end;
 
-/* The data of the call lies in memory of the library: by now it was fetched from the client. */
+/* Stores the blob. The data of the call lies in memory of the library, which has fetched it from the
+ * client. */
 static enum rpcrdma_handled
 put(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -34,7 +35,8 @@ put(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 	return RPCRDMA_HANDLED;
 }
 
-/* The result must stay until it was sent, and another put may come before: it goes out of a copy. */
+/* Returns the blob. The data must stay until it was sent, and another put may come before that, so a copy is
+ * sent. */
 static enum rpcrdma_handled
 get(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

@@ -57,7 +57,8 @@ ask(struct rpcrdma_client *client, struct question *question)
 	return 0;
 }
 
-/* Before the first reply a connection has one credit, which a call that is answered later would hold. */
+/* Makes a NULL call first: before its first reply, a connection has a single credit, which a call that is
+ * answered later would hold. */
 static int
 ask_nothing(struct rpcrdma_client *client)
 {

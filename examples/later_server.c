@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * later_server [PORT]: a server whose handlers answer later, on the loopback, over RDMA and over TCP, until
- * it is told to end by SIGINT or SIGTERM. Prints its two ports. PORT: of another later_server, over RDMA,
- * which this one asks.
+ * SIGINT or SIGTERM ends it. Prints its two ports. PORT: the RDMA port of another later_server, which this
+ * server asks.
  */
 #include <pthread.h>
 #include <rpcrdma/server.h>
@@ -31,7 +31,7 @@ time_is_up(void *ctx)
 	rpcrdma_request_end(waiting->request, RPCRDMA_HANDLED);
 }
 
-/* Nobody waits for the answer any more: neither does this. */
+/* Ends the wait: the connection is gone, and the answer is not wanted any more. */
 static void
 wait_is_lost(void *ctx, struct rpcrdma_request *request)
 {
@@ -73,7 +73,8 @@ ask_is_lost(void *ctx, struct rpcrdma_request *request)
 	rpcrdma_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
-/* Arguments and result of the call that is made are those of the request: both stay until it is ended. */
+/* Asks the other server. Arguments and result are those of the request, which stay until the request is
+ * ended. */
 static enum rpcrdma_handled
 handle_ask(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -97,7 +98,8 @@ handle_ask(void *ctx, struct rpcrdma_request *request, const void *args, void *r
 
 /* ---- An answer from another thread ---- */
 
-/* A request's own; the thread's from when it is in the list until it is posted. */
+/* A job lies in the memory of its request. It belongs to the thread from the time when it is in the list
+ * until it is posted. */
 struct job {
 	struct rpcrdma_post post;
 	struct rpcrdma_request *request;
@@ -108,13 +110,14 @@ struct job {
 
 static struct {
 	pthread_t thread;
-	pthread_mutex_t lock; /* of what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	pthread_cond_t wanted;
 	struct job *first, **last;
 	bool ends;
 } worker = { .lock = PTHREAD_MUTEX_INITIALIZER, .wanted = PTHREAD_COND_INITIALIZER, .last = &worker.first };
 
-/* In the loop again. Where the connection has ended meanwhile, the answer goes nowhere. */
+/* Ends the request, in the loop's thread again. If the connection has ended meanwhile, the answer is
+ * dropped. */
 static void
 job_is_done(void *ctx)
 {
@@ -123,7 +126,7 @@ job_is_done(void *ctx)
 	rpcrdma_request_end(job->request, RPCRDMA_HANDLED);
 }
 
-/* The next job; NULL: there will be no more. */
+/* Takes the next job; NULL: there will be no more jobs. */
 static struct job *
 take_job(void)
 {
@@ -185,7 +188,7 @@ handle_count(void *ctx, struct rpcrdma_request *request, const void *args, void 
 	return RPCRDMA_HANDLE_KEPT;
 }
 
-/* What it has not begun yet, it does first: each request that was kept is ended. */
+/* Ends the thread. It first does the jobs that are left, so that each kept request is ended. */
 static void
 end_worker(void)
 {
@@ -235,8 +238,8 @@ listen_and_turn(struct rpcrdma_server *server)
 	return EXIT_SUCCESS;
 }
 
-/* Threads end first, then the server goes: each request that is kept by then is lost, and ended by that. What
- * the worker has posted by then runs before the engine goes. */
+/* Serves until a signal. The thread ends first, then the server: each request that is still kept is lost
+ * then, and so ended. The jobs that the thread has posted run before the engine goes. */
 static int
 serve(struct rpcrdma_client *asked)
 {

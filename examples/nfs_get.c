@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nfs_get URL: lists the directory of the URL, and prints how many octets each of its files has, which it
- * reads into memory of its own: by RDMA, where the URL's transport has it. All files are read at the same
- * time.
+ * nfs_get URL: lists the directory of the URL, reads all its files at the same time into memory of its own,
+ * by RDMA if the URL's transport has it, and prints how many octets each file has.
  */
 #include <inttypes.h>
 #include <rpcrdma/nfs.h>
@@ -49,7 +48,7 @@ read_done(void *ctx, int error)
 	file->get->under_way--;
 }
 
-/* Starts to read the file; nothing is to be done for what is no file, or is empty. */
+/* Starts to read the file. An object that is no file, or is empty, is left out. */
 static int
 start(struct file *file, const struct rpcrdma_nfs_handle *directory)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* greet_client PORT NAME: calls greet_server on this machine. One call is not that of TCP. */
+/* greet_client PORT NAME: calls greet_server on this machine. Only one function call differs from a client
+ * over TCP. */
 #include <rpcrdma/tirpc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@ main(int argc, char **argv)
 
 	if (argc != 3)
 		return 2;
-	/* Where the server is registered with rpcbind, rpcrdma_clnt_create() finds its port, as clnt_create()
+	/* If the server is registered with rpcbind, rpcrdma_clnt_create() finds its port, as clnt_create()
 	 * does. */
 	client = rpcrdma_clnt_create_port("127.0.0.1", (u_short)atoi(argv[1]), GREET, GREET_V1, "rdma");
 	if (!client) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* greet_server: serves what rpcgen made of greet.x, over RDMA; prints its port. One call is not that of TCP.
- */
+/* greet_server: serves the program that rpcgen has made of greet.x, over RDMA; prints its port. Only one
+ * function call differs from a server over TCP. */
 #include <rpcrdma/tirpc.h>
 #include <stdio.h>
 #include <stdlib.h>
