@@ -46,6 +46,7 @@ engine_woken(struct rr_watch *watch, unsigned events)
 	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
+/* Makes the engine's loop, and the eventfd by which other threads wake it. */
 static int
 engine_make_loop(struct rpcrdma_engine *engine)
 {
@@ -59,6 +60,7 @@ engine_make_loop(struct rpcrdma_engine *engine)
 	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
 }
 
+/* Makes the pools for payload memory, and sets the bound of connections. */
 static int
 engine_make_pools(struct rpcrdma_engine *engine)
 {
@@ -71,6 +73,7 @@ engine_make_pools(struct rpcrdma_engine *engine)
 	return engine->pool && engine->arrivals && engine->results ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
+/* Makes the engine's part of each kind of carriers. */
 static int
 engine_make_carriers(struct rpcrdma_engine *engine)
 {
@@ -135,6 +138,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	return rr_engine_new(env, &on, engine);
 }
 
+/* Frees the loop, as far as engine_make_loop() made it. */
 static void
 engine_end_loop(struct rpcrdma_engine *engine)
 {

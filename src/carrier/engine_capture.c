@@ -27,6 +27,7 @@ capture_captures_put(void *ctx, struct rr_fabric **fabric)
 	return error;
 }
 
+/* Opens the capture and makes the flight recorder, as far as config asks for them. */
 static int
 capture_captures_open(struct rr_engine_captures *captures, const struct rpcrdma_engine_config *config)
 {

@@ -46,6 +46,7 @@ post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 	return copy;
 }
 
+/* Runs all functions that have been posted, in the order in which they were posted. */
 static void
 post_run_all(struct rr_posts *posts, bool ends)
 {
@@ -71,6 +72,7 @@ rr_posts_end(struct rr_posts *posts)
 	post_run_all(posts, true);
 }
 
+/* Appends the structure to the list. One that is in the list already stays in its place. */
 static void
 post_append(struct rr_posts *posts, struct rpcrdma_post *post)
 {

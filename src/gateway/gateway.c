@@ -85,6 +85,7 @@ gateway_accepted(void *ctx, struct rr_carrier *carrier)
 	rr_session_begin(listener->gateway, carrier, listener->transport);
 }
 
+/* Listens at the place, and returns the address that was chosen. */
 static int
 gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
 	struct sockaddr_storage *chosen, struct rr_text *text)

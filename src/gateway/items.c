@@ -165,6 +165,7 @@ items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, 
 	}
 }
 
+/* Chooses only the items that are out of the stream already. */
 static void
 items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -173,6 +174,7 @@ items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 			chosen->items[chosen->count++] = &found->items[i];
 }
 
+/* Chooses the items that are to be out of the stream, by the direction of the message. */
 static void
 items_choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
 	struct chosen *chosen)

@@ -20,6 +20,7 @@
 #include "gateway/gateway_private.h"
 #include "wire/rpc.h"
 
+/* Frees the relay and the reply's memory; the last relay also frees a gateway that was ended. */
 static void
 relay_release(struct rr_relay *relay)
 {
@@ -146,6 +147,7 @@ relay_take_reply(struct rr_relay *relay)
 	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
 }
 
+/* Is called when the call has ended: passes the reply on, or answers with an error. */
 static void
 relay_done(struct rr_transaction *transaction, int error)
 {

@@ -73,6 +73,7 @@ session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, st
 	return false;
 }
 
+/* Takes a call of the client: makes a relay for it, and sends it or has it wait for its connection. */
 static void
 session_client_called(void *ctx, struct rr_exchange *exchange)
 {

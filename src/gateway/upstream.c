@@ -13,6 +13,7 @@
 
 static const struct rr_carrier_events upstream_events;
 
+/* Closes the connection, if there is one, and adds its counters to the gateway's. */
 static void
 upstream_close(struct rr_upstream *upstream)
 {

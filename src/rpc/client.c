@@ -79,6 +79,7 @@ client_add_connection(
 	return 0;
 }
 
+/* Makes the clients for the further connections, if config asks for several. */
 static int
 client_add_connections(
 	struct rpcrdma_client *client, const struct rr_client_config *config, struct rr_text *text)

@@ -78,6 +78,7 @@ rr_client_run_ending(struct rr_task *task)
 	}
 }
 
+/* Ends a call that got no answer within its timeout. */
 static void
 call_expired(struct rr_timer *timer)
 {

@@ -12,6 +12,7 @@ rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 	rr_cache_put(&engine->calls, call);
 }
 
+/* Takes memory for a call from the engine's cache. NULL: no memory. */
 static struct rpcrdma_call *
 calls_get(struct rpcrdma_engine *engine)
 {
@@ -64,6 +65,7 @@ calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 	return 0;
 }
 
+/* Is called when the inner call has ended: calls the caller's done(), and returns the call's memory. */
 static void
 calls_ended(struct rr_call *base, int error)
 {
@@ -80,6 +82,7 @@ calls_ended(struct rr_call *base, int error)
 	rr_call_put(engine, call);
 }
 
+/* Copies the configuration into the call. */
 static void
 calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 {
@@ -107,6 +110,7 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 		base->sinks[i] = config->sinks[i];
 }
 
+/* Checks the configuration, and starts a call made from it. */
 static int
 calls_begin(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config, struct rpcrdma_call **result)
@@ -152,6 +156,7 @@ struct calls_wait {
 	int error;
 };
 
+/* Notes the outcome of a call that is waited for, and calls the caller's done(). */
 static void
 calls_wait_done(void *ctx, struct rpcrdma_call *call, int error)
 {

@@ -20,6 +20,7 @@ struct buffer {
 	uint8_t data[];
 };
 
+/* Returns a buffer of at least size octets, a kept one if it is large enough. NULL: no memory. */
 static struct buffer *
 encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
 {

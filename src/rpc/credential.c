@@ -23,6 +23,7 @@ credential_own(struct rr_auth_sys *cred, char *machine)
 		machine[0] = '\0';
 }
 
+/* Copies the given credential into cred, and its name into machine. */
 static int
 credential_given(
 	struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)

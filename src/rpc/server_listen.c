@@ -71,6 +71,7 @@ listen_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events events = { .closed = listen_closed, .call = listen_called };
 
+/* Makes the server's part of a connection, with its line of calls. NULL: no memory. */
 static struct connection *
 listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 {

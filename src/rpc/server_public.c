@@ -7,6 +7,7 @@
 
 enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
 
+/* Checks the numbers of a public configuration. */
 static int
 public_check(const struct rpcrdma_server_config *config, struct rr_text *text)
 {

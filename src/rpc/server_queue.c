@@ -71,6 +71,7 @@ queue_may_take_block(const struct rr_line *line)
 	return used < most && line->block_count < most - used;
 }
 
+/* Takes a block from the kept ones, or makes one, and puts it into the line. NULL: no memory. */
 static struct rr_block *
 queue_take_block(struct rr_line *line)
 {

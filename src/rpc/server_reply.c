@@ -139,7 +139,7 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 	return smaller;
 }
 
-/* Gives memory that was reserved for the largest reply and is not needed back before the reply waits for
+/* Gives back the memory that was reserved for the largest reply and is not needed, before the reply waits for
  * the peer. */
 static void
 reply_trim(struct rr_block *block)

@@ -162,6 +162,7 @@ turns_serve_round(struct rpcrdma_server *server)
 	return served;
 }
 
+/* Serves calls that wait, round by round, until the time of this turn is over or no call can be served. */
 static void
 turns_run(struct rr_task *task)
 {

@@ -156,6 +156,7 @@ client_fail(enum clnt_stat status, int number)
 	return NULL;
 }
 
+/* Makes a CLIENT with an engine of its own, without a connection. NULL: no memory, or no engine. */
 static struct rr_tirpc_client *
 client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 {

@@ -150,6 +150,7 @@ call_done(struct rr_transaction *transaction, int error)
 
 /* ---- Between call and reply ---- */
 
+/* Starts the transaction of the call whose message is in the client's buffer. */
 static void
 call_start(struct call *call, uint32_t length)
 {

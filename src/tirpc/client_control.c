@@ -54,6 +54,7 @@ control_set_xid(struct rr_tirpc_client *client, void *info)
 	return TRUE;
 }
 
+/* Carries out a request of clnt_control(). FALSE: the request is not known, or its value is not allowed. */
 static bool_t
 control_do(struct rr_tirpc_client *client, u_int request, void *info)
 {

@@ -25,6 +25,7 @@ lookup_port(const char *address)
 	return (uint16_t)(high << 8 | low);
 }
 
+/* Returns the port of the entry for the program, version and netid; 0: there is no such entry. */
 static uint16_t
 lookup_find(const rpcblist *entries, rpcprog_t prog, rpcvers_t vers, const char *netid)
 {

@@ -71,6 +71,7 @@ server_arrived(void *ctx, struct rr_carrier *carrier)
 
 /* ---- The end ---- */
 
+/* Drops the call that is being dispatched, and all calls that wait. */
 static void
 server_drop_calls(struct rr_tirpc_server *server)
 {
@@ -83,6 +84,7 @@ server_drop_calls(struct rr_tirpc_server *server)
 	}
 }
 
+/* Closes the listener and all connections, and frees the server. */
 static void
 server_free(struct rr_tirpc_server *server)
 {
@@ -158,6 +160,7 @@ server_name(struct rr_tirpc_server *server)
 	return server->handle.xp_netid != NULL;
 }
 
+/* Listens at the server's address, and sets the address and the netid that were chosen. */
 static int
 server_listen(struct rr_tirpc_server *server)
 {

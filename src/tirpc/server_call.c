@@ -35,6 +35,7 @@ server_arm(struct rr_tirpc_server *server)
 		server->armed = at;
 }
 
+/* Turns the engine's loop once, without waiting, and arms the timer for the next turn. */
 static void
 server_turn(struct rr_tirpc_server *server)
 {
@@ -123,6 +124,7 @@ server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struc
 	return true;
 }
 
+/* xp_recv(): begins the oldest call that can be decoded. FALSE: no call waits. */
 static bool_t
 server_receive(SVCXPRT *handle, struct rpc_msg *message)
 {
@@ -226,6 +228,7 @@ server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uin
 	}
 }
 
+/* xp_reply(): encodes the reply to the call that is being dispatched, and sends it. */
 static bool_t
 server_reply(SVCXPRT *handle, struct rpc_msg *message)
 {

@@ -19,6 +19,7 @@ estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_si
 		rr_estimate_result(size, procedure->result_item_max);
 }
 
+/* Lowers the sizes by the arguments of the call, if its program is known here. */
 static void
 estimate_call(const struct rpcrdma_program *program, uint32_t proc, struct rr_walk *walk,
 	struct rr_reply_size *size)

@@ -47,6 +47,7 @@ limits_lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 		limits_lower_u32(at, limit);
 }
 
+/* Lowers the next number of 64 bits; does nothing if the message ends before it. */
 static void
 limits_lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {

@@ -140,6 +140,7 @@ walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 	return true;
 }
 
+/* Takes the count of an array, and calls the code for its elements. */
 static bool
 walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
 {
@@ -154,6 +155,7 @@ walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t elemen
 	return count == 0 || walk_call(m, element, count, m->at);
 }
 
+/* Steps over an array whose elements have the same size. */
 static bool
 walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 {

@@ -119,6 +119,7 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	}
 }
 
+/* Orders the definitions to which a declaration, or its members, refer. */
 static void
 check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {

@@ -39,6 +39,7 @@ declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value
 	return NULL;
 }
 
+/* Checks a label of a union: the discriminant can have its value, and no other label has it. */
 static void
 check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_type *discriminant, struct rr_xdr_value *label)
@@ -76,6 +77,7 @@ check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declara
 	return !compiler->error;
 }
 
+/* Checks the discriminant and all labels of a union. */
 static void
 check_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {

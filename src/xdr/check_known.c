@@ -70,6 +70,7 @@ struct known_member {
 	uint32_t bound; /* 0: there is no bound */
 };
 
+/* Makes the declaration of a known member. NULL, and an error is set: no memory. */
 static struct rr_xdr_declaration *
 known_make_member(
 	struct rr_xdr_compiler *compiler, const struct known_member *known, struct rr_xdr_position position)

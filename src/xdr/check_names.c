@@ -24,6 +24,7 @@ names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type 
 	return false;
 }
 
+/* Gives a member another name, and warns of it, if C would not accept its name. */
 static void
 names_rename_member(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, struct rr_xdr_declaration *member)

@@ -116,6 +116,7 @@ programs_is_in_earlier_version(const struct rr_xdr_definition *program, const st
 	return false;
 }
 
+/* Checks the number of a procedure and defines its name, unless an earlier version did. */
 static void
 programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version, struct rr_xdr_procedure *procedure)
@@ -140,6 +141,7 @@ programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_
 		name->number = procedure->number.number;
 }
 
+/* Checks the number of a version, and defines its name and its procedures. */
 static void
 programs_define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	struct rr_xdr_version *version)

@@ -33,6 +33,7 @@ types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	return definition;
 }
 
+/* Finds the definition of a named type: in the schema, among known types, or as a foreign type. */
 static void
 types_resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
@@ -110,6 +111,7 @@ check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	}
 }
 
+/* Resolves the discriminant and the members of a type. */
 static void
 types_resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {

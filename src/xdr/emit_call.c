@@ -27,6 +27,7 @@ call_result(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, cons
 	return rr_xdr_format(emitter->compiler, " %s *%s,", rr_xdr_c_type(type), name);
 }
 
+/* Writes the function that calls a procedure. */
 static void
 call_emit(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure)

@@ -22,6 +22,7 @@ emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 			emitter->direction->verb, definition->name, emitter->stream, address);
 }
 
+/* Writes the codec of a type's value at path. */
 static void
 emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
@@ -59,6 +60,7 @@ emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 		emitter->direction->octets(emitter, placed ? "item" : "bytes", path, bound);
 }
 
+/* Writes a loop over the elements of an array. */
 static void
 emit_loop(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *array, const char *count)
@@ -91,6 +93,7 @@ emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *d
 	rr_xdr_close(emitter, "");
 }
 
+/* Writes the codec of a declaration's value at path, by its kind and shape. */
 static void
 emit_declaration(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)

@@ -19,6 +19,7 @@ header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *
 	return rr_xdr_number(emitter, &number);
 }
 
+/* Writes the numbers of a program's versions and procedures as macros. */
 static void
 emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program)
 {
@@ -59,6 +60,7 @@ size_text(struct rr_xdr_emitter *emitter, uint32_t size)
 					     : rr_xdr_format(emitter->compiler, "%" PRIu32, size);
 }
 
+/* Writes the bounds of a type's size, and the declarations of its codecs. */
 static void
 emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {
@@ -74,6 +76,7 @@ emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definit
 		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
 }
 
+/* Writes the declarations of the tables, and the functions that call procedures. */
 static void
 emit_programs(struct rr_xdr_emitter *emitter)
 {
@@ -90,6 +93,7 @@ emit_programs(struct rr_xdr_emitter *emitter)
 	}
 }
 
+/* Declares all structs, so that their definitions can refer to each other. */
 static void
 emit_forward(struct rr_xdr_emitter *emitter)
 {
@@ -131,6 +135,7 @@ emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, 
 	return passed;
 }
 
+/* Writes the constants and types, with the lines that are passed on between them. */
 static void
 emit_types(struct rr_xdr_emitter *emitter)
 {

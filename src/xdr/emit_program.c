@@ -12,6 +12,7 @@ program_suffix_of(const struct rr_xdr_type *type)
 	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].codec : type->definition->name;
 }
 
+/* Writes the functions of a scalar that take void pointers. */
 static void
 emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scalar *scalar)
 {
@@ -38,6 +39,7 @@ emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 		emitter->writer, emitter->holder);
 }
 
+/* Writes the functions of a type that take void pointers. */
 static void
 emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {
@@ -102,6 +104,7 @@ program_call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct r
 	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, program_suffix_of(type));
 }
 
+/* Writes the table row of a procedure. */
 static void
 emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *procedure)
 {
@@ -136,6 +139,7 @@ program_find_procedure(const struct rr_xdr_version *version, uint64_t number)
 	return procedure;
 }
 
+/* Writes the table of a version's procedures, with a row for each number up to the highest. */
 static void
 emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version)
 {
@@ -157,6 +161,7 @@ emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *ver
 	rr_xdr_close(emitter, ";");
 }
 
+/* Writes the tables of a version, with the functions that they refer to. */
 static void
 emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version)

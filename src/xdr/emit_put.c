@@ -7,6 +7,7 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s);", codec, emitter->stream, path);
 }
 
+/* Writes the writing of an enum; a number without a name fails the writer. */
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {

@@ -22,6 +22,7 @@ rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 						       definition->declaration.type->kind == RR_XDR_ENUM);
 }
 
+/* Whether a member of the type, at any depth, has this name. */
 static bool
 scope_is_member(const struct rr_xdr_type *type, const char *name)
 {

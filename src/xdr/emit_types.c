@@ -8,6 +8,7 @@
 static void emit_member(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before);
 
+/* Writes the names of an enum with their numbers. */
 static void
 emit_enumerators(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -20,6 +21,7 @@ emit_enumerators(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	}
 }
 
+/* Writes the discriminant of a union, and its arms as a union of C. */
 static void
 emit_union_members(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -76,6 +78,7 @@ emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 		rr_xdr_line(emitter, "%sstruct rpcrdma_bytes %s;", before, declaration->name);
 }
 
+/* Writes a declaration as C has it; before: the words in front of it. */
 static void
 emit_member(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before)
 {

@@ -25,6 +25,7 @@ rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	constant->ordered = RR_XDR_DONE;
 }
 
+/* Takes over the number of a constant. */
 static void
 evaluate_take_const(
 	struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)

@@ -34,6 +34,7 @@ struct walk {
 
 static bool walk_definition(const struct walk *walk, struct rr_xdr_definition *definition);
 
+/* Whether the search finds its target in a declaration. */
 static bool
 walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *declaration)
 {
@@ -50,6 +51,7 @@ walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *decla
 	return false;
 }
 
+/* Whether the search finds its target in a member of the definition. */
 static bool
 walk_members(const struct walk *walk, const struct rr_xdr_definition *definition)
 {
@@ -63,6 +65,7 @@ walk_members(const struct walk *walk, const struct rr_xdr_definition *definition
 	return false;
 }
 
+/* Whether the search finds its target in a definition that was not visited yet. */
 static bool
 walk_definition(const struct walk *walk, struct rr_xdr_definition *definition)
 {

@@ -85,6 +85,7 @@ lexer_is_first(const struct rr_xdr_lexer *lexer)
 	return true;
 }
 
+/* Skips blanks and comments, and handles the lines that belong to no token. */
 static void
 lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 {
@@ -104,6 +105,7 @@ lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 	}
 }
 
+/* Returns the value of a digit; 99: the character is no digit. */
 static int
 lexer_digit(char c)
 {
@@ -149,6 +151,7 @@ lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char
 		token->number.negative = false;
 }
 
+/* Reads a decimal, octal or hexadecimal number. */
 static void
 read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {

@@ -47,6 +47,7 @@ lines_word(struct rr_xdr_lexer *lexer)
 	return text;
 }
 
+/* Reads TYPE.FIELD of a pragma, and adds the mark. */
 static void
 read_mark(struct rr_xdr_lexer *lexer)
 {
@@ -69,6 +70,7 @@ read_mark(struct rr_xdr_lexer *lexer)
 	lexer->compiler->marks_end = &mark->next;
 }
 
+/* Reads NAME of a pragma, and sets the prefixes. */
 static void
 read_prefix(struct rr_xdr_lexer *lexer)
 {

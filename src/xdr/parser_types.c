@@ -22,6 +22,7 @@ types_parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declar
 	}
 }
 
+/* Reports opaque data and strings whose shape the grammar does not allow. */
 static void
 check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *declaration)
 {

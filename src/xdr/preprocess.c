@@ -34,6 +34,7 @@ preprocess_is_directive(const char *line)
 	return strncmp(line, "pragma", strlen("pragma")) != 0 && !isdigit((unsigned char)*line);
 }
 
+/* Whether a line of the text is a directive of the preprocessor. */
 static bool
 preprocess_is_needed(const char *text)
 {

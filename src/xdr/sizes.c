@@ -33,6 +33,7 @@ sizes_larger(uint32_t a, uint32_t b)
 static struct rr_xdr_size size_of_declaration(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
+/* Returns the size of a struct: the sum of its members. */
 static struct rr_xdr_size
 size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -49,6 +50,7 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return sum;
 }
 
+/* Returns the size of a union: the discriminant, and the smallest and largest arm. */
 static struct rr_xdr_size
 size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -114,6 +116,7 @@ size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *typ
 	return size;
 }
 
+/* Returns the size of opaque data or a string with at most count octets. */
 static struct rr_xdr_size
 size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 {
@@ -135,6 +138,7 @@ size_of_item(const struct rr_xdr_declaration *leaf)
 	return (struct rr_xdr_size){ .min = 4, .max = 4, .items = 1, .item_max = most };
 }
 
+/* Returns the size of a declaration's value. */
 static struct rr_xdr_size
 size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {

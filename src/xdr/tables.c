@@ -3,6 +3,7 @@
 
 #include <rpcrdma/error.h>
 
+/* Returns the table row of a procedure. */
 static struct rpcrdma_procedure
 tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
 	const struct rr_xdr_procedure *procedure)
@@ -38,6 +39,7 @@ tables_count_procedures(const struct rr_xdr_version *version)
 	return (uint32_t)highest + 1;
 }
 
+/* Fills in the table of a version. */
 static void
 tables_load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
 	const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
@@ -72,6 +74,7 @@ tables_count_versions(const struct rr_xdr_compiler *run)
 	return count;
 }
 
+/* Makes the tables of all programs of the schema. */
 static void
 tables_load(struct rr_xdr_tables *tables)
 {

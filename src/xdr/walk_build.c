@@ -140,6 +140,7 @@ build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 		       : UINT32_MAX;
 }
 
+/* Adds the code that steps over opaque data or a string; op: whether it is an item. */
 static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
@@ -151,6 +152,7 @@ walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 	rr_walk_word(code, build_bound(code, declaration));
 }
 
+/* Adds the code that steps over an array with a count in front. */
 static void
 walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {

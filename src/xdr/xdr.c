@@ -28,6 +28,7 @@ xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
 }
 
+/* Creates the temporary file of an output, with the permissions of the final file. */
 static void
 xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
 {
@@ -109,6 +110,7 @@ xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 	return guard;
 }
 
+/* Writes the header and the source into their files. */
 static void
 emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct output *source)
 {
@@ -122,6 +124,7 @@ emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct
 	rr_xdr_emit_source(&emitter, xdr_last_part(header->path));
 }
 
+/* Writes both outputs; after an error neither of the final files is changed. */
 static void
 xdr_write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 {

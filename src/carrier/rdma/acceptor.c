@@ -76,6 +76,7 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	rr_connection_leave(connection);
 }
 
+/* Listens at the place by a provider, and adds its listener to the acceptor. */
 static int
 acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	const struct rr_carrier_place *at, struct rr_text *text)

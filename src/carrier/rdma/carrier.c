@@ -167,6 +167,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *neg
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
 }
 
+/* Begins the end in good order; the task closes the connection once nothing is under way. */
 static void
 rdma_shutdown(struct rr_carrier *carrier)
 {
@@ -186,6 +187,7 @@ rdma_free_buried(struct rr_grave *grave, const struct rr_env *env)
 	rr_rdma_free(rr_container(grave, struct rr_connection, grave));
 }
 
+/* Closes the endpoint, ends all parts without their callbacks, and buries the connection. */
 static void
 rdma_close(struct rr_carrier *carrier)
 {

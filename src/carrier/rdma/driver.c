@@ -123,6 +123,7 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 	driver_post_jobs(connection);
 }
 
+/* Takes note that a work request completed, then posts the next ones that wait. */
 static void
 driver_completed(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -157,6 +158,7 @@ driver_established(struct rr_connection *connection, const struct rr_event *even
 	rr_connection_established(connection);
 }
 
+/* Ends the connection, as the provider says that it is disconnected. */
 static void
 driver_disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -170,6 +172,7 @@ driver_disconnected(struct rr_connection *connection, const struct rr_event *eve
 	connection->parts->ended(connection);
 }
 
+/* Hands an event of the endpoint to the part that it concerns. Any message stops the kicks. */
 static void
 driver_on_event(void *ctx, const struct rr_event *event)
 {
@@ -224,6 +227,7 @@ rr_driver_receives(const struct rpcrdma_engine *engine)
 	return engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN;
 }
 
+/* Gives the connection its endpoint, and posts the first Receives. */
 static void
 driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 {

@@ -41,6 +41,7 @@ rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 		room->provided_octets_max = config->message_max;
 }
 
+/* Makes the room of an engine, with the fabric that it has from the beginning. */
 static int
 rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
@@ -66,6 +67,7 @@ rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	return 0;
 }
 
+/* Frees the room with all that is kept for reuse. */
 static void
 rdma_end(struct rr_carriers *carriers)
 {
@@ -80,6 +82,7 @@ rdma_end(struct rr_carriers *carriers)
 	rr_free(carriers->engine->env, room);
 }
 
+/* Makes a connection by the fabric that suits the place, and begins to connect. */
 static int
 rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)

@@ -127,6 +127,7 @@ accept_ready(struct rr_watch *watch, unsigned events)
 		;
 }
 
+/* Opens a socket that listens at the address. Returns it, or -1 with errno set. */
 static int
 accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {

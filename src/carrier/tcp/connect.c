@@ -10,6 +10,7 @@
 
 #include "base/errno.h"
 
+/* Opens a socket, begins to connect it, and makes a carrier of it. */
 static int
 tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)

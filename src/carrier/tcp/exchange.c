@@ -62,6 +62,7 @@ rr_tcp_init_exchanges(struct rr_tcp *tcp)
 	rr_list_init(&tcp->exchanges);
 }
 
+/* Takes an exchange from the kept ones, or makes one. NULL: no memory. */
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {
@@ -92,6 +93,7 @@ exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 	rr_pool_put(tcp->pool, pooled);
 }
 
+/* Ends the exchange whose reply was written, and calls its sent(). */
 static void
 exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {

@@ -46,6 +46,7 @@ tcp_update(struct rr_tcp *tcp)
 		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
 }
 
+/* Takes the outcome of connect(): opens the carrier, or fails it. */
 static void
 tcp_finish_connect(struct rr_tcp *tcp)
 {
@@ -66,6 +67,7 @@ tcp_finish_connect(struct rr_tcp *tcp)
 		tcp->base.events->connected(tcp->base.ctx);
 }
 
+/* Acts on the events of the socket: the end of connect(), reading and writing. */
 static void
 tcp_ready(struct rr_watch *watch, unsigned events)
 {
@@ -87,6 +89,7 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 	tcp_update(tcp);
 }
 
+/* Ends the carrier: the FIN of the peer, or the rest of a record, took too long. */
 static void
 tcp_timed_out(struct rr_timer *timer)
 {
@@ -219,6 +222,7 @@ tcp_released(struct rr_tcp *tcp)
 	rr_tcp_discard_output(tcp);
 }
 
+/* Stops reading; the task answers what is left, then ends the stream. */
 static void
 tcp_carrier_shutdown(struct rr_carrier *carrier)
 {
@@ -243,6 +247,7 @@ tcp_free(struct rr_grave *grave, const struct rr_env *env)
 	rr_free(env, tcp);
 }
 
+/* Closes the socket, forgets the calls, and buries the carrier. */
 static void
 tcp_carrier_close(struct rr_carrier *carrier)
 {

@@ -36,6 +36,7 @@ negotiation_may_fall_back(const struct rr_connection *connection)
 	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
 }
 
+/* Changes the state. Only the wait for an answer to the first message has a timer. */
 static void
 negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {

@@ -43,6 +43,7 @@ done_end(struct done *done)
 	rr_cache_put(&done->connection->room->dones, done);
 }
 
+/* Posts the Receive again that the RDMA_DONE owes, if any, and frees the RDMA_DONE. */
 static void
 done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {

@@ -224,6 +224,7 @@ marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 	}
 }
 
+/* Counts a call that is sent, by the way in which it travels. */
 static void
 marshal_count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

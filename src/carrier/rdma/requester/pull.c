@@ -48,6 +48,7 @@ pull_handle_to_invalidate(const struct rr_pull *pull)
 	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
+/* Takes the pull out of all lists and returns its memory to the room. */
 static void
 pull_free(struct rr_pull *pull)
 {

@@ -60,6 +60,7 @@ reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists
 	}
 }
 
+/* Counts a reply that was handed over, by the way in which it travelled. */
 static void
 reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
 {

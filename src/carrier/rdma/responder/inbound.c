@@ -6,6 +6,7 @@
 
 enum { KEPT_MAX = 256 };
 
+/* Allocates an inbound, with its arrays and its buffer behind it. NULL: no memory. */
 static struct rr_inbound *
 inbound_make(struct rr_room *room)
 {

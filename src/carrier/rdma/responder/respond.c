@@ -407,6 +407,7 @@ rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 
 /* ---- Replies ---- */
 
+/* Counts a reply that is sent, by the way in which it travels. */
 static void
 respond_count_reply(struct rr_inbound *inbound)
 {

@@ -13,6 +13,7 @@
 
 /* ---- Delivery ---- */
 
+/* Counts a call that is complete, by the way in which it travelled. */
 static void
 responder_count_call(struct rr_inbound *inbound)
 {
@@ -127,6 +128,7 @@ responder_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sge
 	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
 }
 
+/* Is called when an RDMA Read completed; with the last of them the call is complete. */
 static void
 responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
