@@ -12,7 +12,8 @@
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag; /* the only option of its own that the sub-command has: --recursive, --parents */
+	bool flag;  /* the option of its own that the sub-command has: --recursive, --parents */
+	bool force; /* rm --force */
 	struct rr_outcome outcome; /* of the present URL */
 	struct rr_filters filters;
 	struct rr_trail trail;

@@ -63,8 +63,11 @@ rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, cons
 {
 	struct rpcrdma_nfs *nfs = names->remote.nfs;
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+	int error = rpcrdma_nfs_lookup(nfs, directory, name, &object, NULL);
 
-	if (rpcrdma_nfs_lookup(nfs, directory, name, &object, NULL) != 0)
+	if (error == RPCRDMA_NFS_NOENT && names->force)
+		return RR_EXIT_OK;
+	if (error)
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	if (object.type == RPCRDMA_NFS_DIRECTORY)
 		return rm_directory(names, directory, name, &object);
@@ -79,11 +82,15 @@ static int
 rm_url(struct rr_names *names)
 {
 	struct rpcrdma_nfs_object directory = { .size = sizeof(directory) };
+	int error;
 
 	if (names->last[0] == '\0')
 		return rr_outcome_fail(
 			&names->outcome, names->tool, "%s: an export is not removed", names->remote.name);
-	if (rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
+	error = rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory);
+	if (error == RPCRDMA_NFS_NOENT && names->force)
+		return RR_EXIT_OK;
+	if (error)
 		return rr_names_fail(names);
 	names->trail = (struct rr_trail){ .depth = 0 };
 	return rm_name(names, &directory.handle, names->last);
@@ -96,6 +103,11 @@ rm_run(const struct rr_tool *tool, int argc, char **argv)
 }
 
 static const struct rr_option rm_options[] = {
+	{ .letter = 'f',
+		.name = "force",
+		.help = "a name that does not exist is no error",
+		.kind = RR_OPTION_FLAG,
+		.at = offsetof(struct rr_names, force) },
 	{ .letter = 'r',
 		.name = "recursive",
 		.help = "remove directories with all that is in them",

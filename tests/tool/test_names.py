@@ -59,6 +59,14 @@ def rm(url, top):
     result = run("rm", "-r", url + "a", url + "none", url + "b/")
     check("-r removes all that is in it; what is missing is an error", result.returncode == 1 and "none" in result.stderr
           and not os.path.exists(f"{top}/a") and not os.path.exists(f"{top}/b"), result)
+    result = run("rm", url + "none")
+    check("what does not exist is an error", result.returncode == 1 and "no such file" in result.stderr, result)
+    put(f"{top}/forced", "")
+    result = run("rm", "-rf", url + "none", url + "none/none", url + "forced")
+    check("but with -f, which says nothing", result.returncode == 0 and result.stderr == ""
+          and not os.path.exists(f"{top}/forced"), result)
+    result = run("rm", "--force", url + "kept")
+    check("a directory needs -r nevertheless", result.returncode == 1 and os.path.isdir(outside), result)
     check("links are not followed", os.listdir(outside) == ["precious"], result)
     for path in ("", "x/..", "x/."):
         result = run("rm", "-r", url + path)
