@@ -196,8 +196,10 @@ cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char 
 			return rr_tool_usage(tool,
 				"one side must be a URL (nfs://HOST[:PORT]/PATH); cp(1) copies "
 				"files on this machine");
+		if (rr_url_is(sources[i]) && rr_options_url(tool, sources[i]) != RR_EXIT_OK)
+			return RR_EXIT_USAGE;
 	}
-	return RR_EXIT_OK;
+	return rr_url_is(destination) ? rr_options_url(tool, destination) : RR_EXIT_OK;
 }
 
 static int

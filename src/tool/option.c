@@ -170,6 +170,19 @@ option_check_required(const struct option_set *set)
 	return RR_OPTIONS_GO_ON;
 }
 
+int
+rr_options_url(const struct rr_tool *tool, const char *text)
+{
+	struct rr_text why;
+	struct rr_url url;
+
+	if (!rr_url_is(text))
+		return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH", text);
+	if (rr_url_parse(text, &url, &why) < 0)
+		return rr_tool_usage(tool, "%s: %s", text, why.text);
+	return RR_EXIT_OK;
+}
+
 static int
 option_check_operands(const struct rr_tool *tool, int count, char **operands)
 {
@@ -178,8 +191,8 @@ option_check_operands(const struct rr_tool *tool, int count, char **operands)
 	if (tool->most != RR_TOOL_ANY && count > tool->most)
 		return rr_tool_usage(tool, "'%s' is one argument too many", operands[tool->most]);
 	for (int i = 0; tool->urls && i < count; i++)
-		if (!rr_url_is(operands[i]))
-			return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH", operands[i]);
+		if (rr_options_url(tool, operands[i]) != RR_EXIT_OK)
+			return RR_EXIT_USAGE;
 	return RR_OPTIONS_GO_ON;
 }
 

@@ -210,7 +210,7 @@ rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
 	for (int i = pairs.symbolic ? argc - 1 : 0; i < argc; i++)
-		if (!rr_url_is(argv[i]))
-			return rr_tool_usage(tool, "'%s' is no URL: nfs://HOST[:PORT]/PATH", argv[i]);
+		if (rr_options_url(tool, argv[i]) != RR_EXIT_OK)
+			return RR_EXIT_USAGE;
 	return pairs_run_all(&pairs, argc, argv, each);
 }

@@ -217,7 +217,7 @@ def refusals(world, server):
     check_fails("both sides local is a mistake", run("cp", "a", "b"), "must be a URL", status=2)
     check_fails("so is a single argument", run("cp", url), "DESTINATION", status=2)
     check_fails("so is an option that is not there", run("cp", "-x", url, out), "-x", status=2)
-    check_fails("a URL that is none", run("cp", "nfs:/x", out), "nfs://HOST")
+    check_fails("a URL that is none", run("cp", "nfs:/x", out), "nfs:/x: ", "nfs://HOST", status=2)
     check_fails("a file that is not there", run("cp", url + "none", out), "no such file", url + "none")
     check_fails("a local file that is not there", run("cp", f"{world.local}/none", url), "no such file")
     check_fails("no directory to put it in", run("cp", url + "file", f"{out}/x/y"), "does not exist")

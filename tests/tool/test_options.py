@@ -71,9 +71,13 @@ def operands():
     for command in ("ls", "stat", "cat", "rm", "mkdir", "df", "ping"):
         refused("an operand is missing", command, [], "an argument is missing: URL(\\.\\.\\.)?")
         refused("an operand is no URL", command, ["here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+        refused("a URL has a port that there is not", command, ["nfs://a:70000/"], "nfs://a:70000/: .*port.*")
     for command in ("mv", "ln"):
         refused("an operand is missing", command, ["nfs://a/"], "an argument is missing: .*")
         refused("an operand is no URL", command, ["nfs://a/", "here"], r"'here' is no URL: nfs://HOST\[:PORT\]/PATH")
+    for command in ("cp", "sync", "mv", "ln"):
+        for urls in (["nfs://a/", "nfs://b/?transport=air"], ["nfs://b/?transport=air", "nfs://a/"]):
+            refused("a URL has an option that there is not", command, urls, r"nfs://b/\?transport=air: .*transport.*")
     for command in ("stat", "ping"):
         refused("one operand too many", command, ["nfs://a/", "nfs://b/"], "'nfs://b/' is one argument too many")
     for command, few, many in (("cp", ["a"], None), ("sync", ["a"], ["a", "b", "c"]), ("decode", [], ["a", "b"]), ("xdr", [], ["a", "b"]),
