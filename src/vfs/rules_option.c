@@ -137,8 +137,20 @@ option_vers(struct rr_right *right, const char *value)
 	return option_bits(value, names, &right->versions);
 }
 
-/* All options of a client. The words without take() appear in many exports files and ask for what this server
- * always does. */
+/* Takes fsid=, and changes nothing: file handles are made without it. In exports(5), fsid=0 makes a directory
+ * the root of version 4, which the name of the directory does here. */
+static bool
+option_fsid(struct rr_right *right, const char *value)
+{
+	(void)right;
+	return *value && strspn(value, "0") != strlen(value) && strcmp(value, "root") != 0;
+}
+
+/*
+ * All options of a client. The words without take() appear in many exports files and change nothing: sync and
+ * its like ask for what this server always does, async permits what it does not do, and the others are about
+ * locks of version 3, access lists and layouts, which it does not have.
+ */
 static const struct option_word option_words[] = {
 	{ "rw", option_rw, NULL },
 	{ "ro", option_ro, NULL },
@@ -151,13 +163,23 @@ static const struct option_word option_words[] = {
 	{ "vers", option_vers, "3, 4, or 3:4" },
 	{ "secure", option_secure, NULL },
 	{ "insecure", option_insecure, NULL },
+	{ "fsid", option_fsid,
+		"a number or a UUID; the root is a directory with the name /, as in /srv/data=/" },
 	{ "sync", NULL, NULL },
+	{ "async", NULL, NULL },
 	{ "subtree_check", NULL, NULL },
 	{ "no_subtree_check", NULL, NULL },
 	{ "crossmnt", NULL, NULL },
 	{ "nohide", NULL, NULL },
 	{ "wdelay", NULL, NULL },
 	{ "no_wdelay", NULL, NULL },
+	{ "auth_nlm", NULL, NULL },
+	{ "no_auth_nlm", NULL, NULL },
+	{ "secure_locks", NULL, NULL },
+	{ "insecure_locks", NULL, NULL },
+	{ "no_acl", NULL, NULL },
+	{ "pnfs", NULL, NULL },
+	{ "no_pnfs", NULL, NULL },
 };
 
 enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };

@@ -80,11 +80,39 @@ options_say_what_they_say_in_exports(void **state)
 }
 
 static void
+options_of_other_servers_change_nothing(void **state)
+{
+	struct rr_right plain, right;
+
+	(void)state;
+	takes("*(rw)", &plain);
+	takes("*(rw,async,fsid=1,no_acl,auth_nlm,no_auth_nlm,secure_locks,insecure_locks,pnfs,no_pnfs)",
+		&right);
+	assert_memory_equal(&right, &plain, sizeof(right));
+	takes("*(rw,wdelay,no_wdelay,nohide,crossmnt,fsid=6ba7b810-9dad-11d1-80b4-00c04fd430c8)", &right);
+	assert_memory_equal(&right, &plain, sizeof(right));
+}
+
+/* A word that keeps something from clients is not passed over. */
+static void
+options_that_are_not_kept_are_refused(void **state)
+{
+	(void)state;
+	refuses("*(rw,hide)", "'hide' is no option");
+	refuses("*(rw,mountpoint)", "'mountpoint' is no option");
+	refuses("*(rw,xprtsec=mtls)", "'xprtsec' is no option");
+	refuses("*(rw,fsid=0)", "/srv/data=/");
+	refuses("*(rw,fsid=root)", "/srv/data=/");
+	refuses("*(rw,fsid=)", "a number");
+	refuses("*(rw,fsid)", "a number");
+}
+
+static void
 what_is_not_known_is_refused_with_what_is(void **state)
 {
 	(void)state;
 	refuses("*(rw,asynk)", "'asynk'");
-	refuses("*(rw,async)", "no_root_squash");
+	refuses("*(rw,asynk)", "no_root_squash");
 	refuses("*(RW)", "vers=");
 	refuses("*(rw=1)", "no value");
 	refuses("*(anonuid)", "a number");
@@ -225,6 +253,8 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_client_without_options_reads_squashed),
 		cmocka_unit_test(options_say_what_they_say_in_exports),
+		cmocka_unit_test(options_of_other_servers_change_nothing),
+		cmocka_unit_test(options_that_are_not_kept_are_refused),
 		cmocka_unit_test(what_is_not_known_is_refused_with_what_is),
 		cmocka_unit_test(options_without_a_client_are_refused),
 		cmocka_unit_test(clients_that_are_none_are_refused),
