@@ -11,10 +11,10 @@
 #include "test.h"
 
 /*
- * After this, all that was sent over the loopback before has arrived. The kernel hands packets over in the
- * order in which one processor sent them; on a loaded machine it does so later, in a thread of its own. So
- * the test stays on one processor, sends one datagram to itself, and waits for it. A datagram may be lost
- * where much else is under way: then another one is sent.
+ * Waits until all octets that were sent over the loopback before have arrived. The kernel hands packets over
+ * in the order in which one processor sent them; on a loaded machine it does so later, in a thread of its
+ * own. So the test stays on one processor, sends a datagram to itself, and waits for it. A datagram may be
+ * lost where much else is under way: then another one is sent.
  */
 static inline void
 loopback_fence(void)
@@ -41,8 +41,8 @@ loopback_fence(void)
 	close(fd);
 }
 
-/* Takes turns until three times in a row nothing is to be done: what is there may lead the kernel to send
- * more, without the process. */
+/* Takes turns until three turns in a row had nothing to do. The kernel may send more, without the process,
+ * after the last turn that had. */
 #define settle_turns(turn)                                                                                   \
 	do {                                                                                                 \
 		time_t began_ = test_seconds();                                                              \

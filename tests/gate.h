@@ -6,10 +6,10 @@
 
 #include "vfs/gate.h"
 
-/* Everybody may do everything, root included. */
+/* A rule by which every user, root included, may do everything. */
 #define TEST_GATE_OPEN "*(rw,no_root_squash,insecure,sec=sys:none)"
 
-/* A gate to vfs with this rule for each export. */
+/* Makes a gate to vfs with this rule for each export. */
 static inline void
 test_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, const char *rule)
 {

@@ -7,12 +7,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message of a test, written as hexadecimal digits; spaces are for the eye. */
+/* A message of a test, written in hexadecimal digits. */
 struct rr_octets {
 	uint8_t data[1024];
 	size_t size;
 };
 
+/* Returns the octets that the digits stand for; spaces do not count. */
 static inline struct rr_octets
 rr_hex(const char *digits)
 {

@@ -31,6 +31,8 @@ __asan_on_error(void)
 }
 #endif
 
+/* Runs the check on a message in memory of exactly its size. Where the check fails, the message is printed
+ * and the test fails. */
 static inline void
 rr_mutation_try(const uint8_t *data, size_t size, const char *what, size_t where, rr_mutation_check check,
 	void *context)
@@ -53,6 +55,7 @@ rr_mutation_try(const uint8_t *data, size_t size, const char *what, size_t where
 		fail_msg("%s", broken);
 }
 
+/* Checks the message itself, each message with a flipped bit, and each truncation. */
 static inline void
 rr_mutate(const uint8_t *message, size_t size, rr_mutation_check check, void *context)
 {

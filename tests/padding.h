@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Whether what was read and then written is the same but for padding: that is read as any octets, and written
- * as zeroes (RFC 8166, 8.2.2.3, and RFC 4506, 3). Octets may differ only where the rest of their word, which
- * is not all of it, is written as zeroes.
+ * Whether octets that were read and then written again are the same, except for padding: padding is read as
+ * any octets, and written as zeroes (RFC 8166, 8.2.2.3, and RFC 4506, 3). Octets may differ only where all
+ * further octets of their word are written as zeroes, and they are not the first of the word.
  */
 static inline bool
 rr_same_but_for_padding(const uint8_t *written, const uint8_t *read, size_t size)

@@ -9,14 +9,13 @@
 #include "carrier/engine.h"
 
 /*
- * The ground on which every world stands: an environment whose clock the test moves and whose memory can run
- * out, an engine or a loop in it, an address on the loopback, and directories of the test's own. A world puts
- * a stage in front of what it adds: carriers, a server and a client of the echo program, files that are
- * served.
+ * The common ground of all worlds: an environment whose clock the test moves and whose memory can run out, an
+ * engine or a loop in it, an address on the loopback, and directories of the test's own. A world begins with
+ * a stage, and adds to it: carriers, a server and a client of the echo program, files that are served.
  */
 struct stage {
 	struct rr_env env; /* its ctx is the stage; it logs nothing */
-	uint64_t now;      /* nanoseconds; stands still, except where the test moves it, or as follows */
+	uint64_t now;      /* nanoseconds; stands still unless the test moves it, or `runs` is set */
 	bool runs;         /* the clock is the system's, and `now` is added to it */
 	uint8_t octet;     /* all random octets are this one; 0: they are random */
 	uint32_t allocations, fail_at; /* the allocation of this number fails; 0: every one succeeds */
@@ -25,13 +24,13 @@ struct stage {
 	struct rr_timer ticker; /* private */
 };
 
-/* The environment: the clock shows one second. */
+/* Makes the environment: its clock shows one second. */
 void stage_init(struct stage *stage);
 
-/* An engine. config NULL: the default; make NULL: providers as a user's engine has them. */
+/* Makes an engine. config NULL: the default; make NULL: providers as a user's engine has them. */
 void stage_engine(struct stage *stage, const struct rr_engine_config *config, rr_fabric_new *make);
 
-/* A loop without an engine. */
+/* Makes a loop without an engine. */
 void stage_loop(struct stage *stage);
 
 /* From now on each turn moves the clock by a millisecond, until stage_end(). */
@@ -40,22 +39,24 @@ void stage_tick(struct stage *stage);
 /* Frees the engine or the loop. */
 void stage_end(struct stage *stage);
 
-/* One turn, which waits for a millisecond at most. */
+/* Turns once, and waits for a millisecond at most. */
 void stage_turn(struct stage *stage);
 
-/* Turns until nothing is to be done any more. */
+/* Turns until nothing is left to be done. */
 void stage_settle(struct stage *stage);
 
-/* Moves the clock, and settles. */
+/* Moves the clock by time, and settles. */
 void stage_pass(struct stage *stage, uint64_t time);
 
 #define stage_until(stage, expression) turn_until(expression, stage_turn(stage))
 
-/* 127.0.0.1, with no port. */
+/* Returns the address 127.0.0.1 with port 0. */
 struct sockaddr_in stage_loopback(void);
 
-/* A new directory in /tmp, whose name path becomes, and its removal with all that is in it. */
+/* The room for the path of a directory. */
 enum { STAGE_PATH = 64 };
+/* stage_directory() makes a directory in /tmp and sets path to its name; stage_remove() removes it with all
+ * that is in it. */
 void stage_directory(char path[STAGE_PATH]);
 void stage_remove(const char *path);
 

@@ -2,7 +2,7 @@
 #ifndef RR_TESTS_TEST_H
 #define RR_TESTS_TEST_H
 
-/* cmocka and what it needs to be included before it. */
+/* cmocka, and the headers that must be included before it. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-/* RPCRDMA_TEST names the one test that is run, of all programs. */
+/* Chooses the test that RPCRDMA_TEST names, in all programs: only that test is run. */
 __attribute__((constructor)) static inline void
 test_choose(void)
 {
@@ -23,13 +23,14 @@ test_choose(void)
 }
 
 /*
- * So many seconds a test waits for what does not come, and then fails. The limit measures nothing: what comes
- * at all takes milliseconds, and seconds on a machine with much other work. It is below the time after which
- * `make check` ends a test program without a word about the reason.
+ * A test waits at most this many seconds for an event that does not come, and then fails. The limit measures
+ * nothing: events that come take milliseconds, or seconds on a machine with much other work. It is below the
+ * time after which `make check` ends a test program without saying the reason.
  */
 enum { TEST_PATIENCE = 90 };
 
-/* Where most waits are in vain, as in code that was broken on purpose, RPCRDMA_TEST_PATIENCE has fewer. */
+/* Returns the seconds that a test waits. RPCRDMA_TEST_PATIENCE sets fewer, for code that was broken on
+ * purpose, where most waits are in vain. */
 static inline int
 test_patience(void)
 {
@@ -47,7 +48,7 @@ test_seconds(void)
 	return now.tv_sec;
 }
 
-/* Fails where the wait that began at that second is too long; what names what did not come. */
+/* Fails where the wait, which began at the second `began`, is too long; what: the event that did not come. */
 #define test_wait(began, what)                                                                               \
 	do {                                                                                                 \
 		time_t waited_ = test_seconds() - (began);                                                   \
@@ -55,8 +56,8 @@ test_seconds(void)
 			fail_msg("not within %d s: %s", test_patience(), what);                              \
 	} while (0)
 
-/* Takes turns until the expression is true. Turns are no measure of time: many go by at once where something
- * else is ready, and few on a loaded machine. */
+/* Takes turns until the expression is true. The number of turns does not measure time: many turns go by at
+ * once where something else is ready, and few on a loaded machine. */
 #define turn_until(expression, turn)                                                                         \
 	do {                                                                                                 \
 		time_t began_ = test_seconds();                                                              \

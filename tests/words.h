@@ -4,7 +4,7 @@
 
 #include <rpcrdma/xdr.h>
 
-/* What a test writes by hand, word by word, into memory of its own. */
+/* Writes the octets that a test composes word by word, into memory of the test. */
 static struct rpcrdma_xdr_writer writer;
 
 static inline void

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which connection goes when there are as many as there may be, and another client comes. */
+/* The choice of the connection that is cut off when there are as many as there may be, and another client
+ * comes. */
 #include "../stage.h"
 
 #include <stdio.h>
@@ -67,7 +68,8 @@ teardown(void **state)
 	return 0;
 }
 
-/* NULL: declined. Those that were cut off end. */
+/* A client connects from that address. Returns its connection; NULL: it was declined. Connections that were
+ * cut off to make room end. */
 static struct member *
 arrive(struct world *world, const char *peer, enum rr_accepted kind)
 {
@@ -118,7 +120,8 @@ silent_connections_keep_nobody_out(void **state)
 
 	rr_party_called(caller->party);
 	fill(world, "10.0.0.1:2", false);
-	/* At once, and when they have been silent for long; the oldest goes first. */
+	/* Silent connections make room for others at once, and also when they have been silent for long; the
+	 * oldest goes first. */
 	assert_non_null(arrive_tcp(world, "10.0.0.1:3"));
 	assert_true(world->members[1].cut);
 	world->stage.now += 100 * RR_SECOND;
@@ -129,7 +132,8 @@ silent_connections_keep_nobody_out(void **state)
 	assert_false(caller->cut);
 }
 
-/* One silent connection from each of many addresses does not drive out those of an address that calls. */
+/* Silent connections, one from each of many addresses, do not drive out the connections of an address that
+ * calls. */
 static void
 silent_ones_go_before_any_that_called(void **state)
 {
@@ -186,8 +190,8 @@ of_those_that_called_the_longest_without_a_call_goes(void **state)
 	assert_int_equal(world->count, MAX + 1);
 }
 
-/* Every connection of an address has calls under way: others get their share of the connections all the same,
- * and the address itself gets no more of them. */
+/* Every connection of an address has calls under way: other addresses get their share of the connections all
+ * the same, and this address gets no more connections. */
 static void
 an_address_keeps_no_more_than_its_share(void **state)
 {
@@ -208,13 +212,14 @@ an_address_keeps_no_more_than_its_share(void **state)
 	assert_null(arrive_tcp(world, "10.0.0.1:1"));
 	for (uint32_t i = MAX; i < world->count; i++)
 		assert_false(world->members[i].cut);
-	/* A call that is never answered, as its answer is not read, protects for a while only. */
+	/* A call that is never answered, as the peer does not read, protects its connection for a limited
+	 * time. */
 	world->stage.now += 61 * RR_SECOND;
 	assert_non_null(arrive_tcp(world, "10.0.0.1:1"));
 	assert_true(rr_shares_accepted(&world->shares) <= MAX);
 }
 
-/* An address with few connections does not lose them to one with more. */
+/* An address with few connections does not lose them to an address with more. */
 static void
 an_address_with_more_takes_none_from_one_with_fewer(void **state)
 {

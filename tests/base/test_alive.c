@@ -10,7 +10,7 @@
 
 #include "base/alive.h"
 
-/* Both ends of a TCP connection. The loop's clock is the test's, that of the system's TCP is not. */
+/* Both ends of a TCP connection. The test moves the clock of the loop, but not that of the system's TCP. */
 struct world {
 	struct stage stage;
 	struct rr_alive alive;
@@ -66,7 +66,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* Every segment that comes to the peer is dropped: it is as if it had lost its power. */
+/* Drops every segment that comes to the peer, as if the peer had lost its power. */
 static void
 kill_peer(struct world *world)
 {
@@ -91,7 +91,7 @@ a_peer_that_acknowledges_nothing_is_dead(void **state)
 	kill_peer(world);
 	assert_int_equal(send(world->fd, "x", 1, 0), 1);
 	for (int i = 0; i < TURNS && world->deaths == 0; i++) {
-		poll(NULL, 0, 10); /* TCP repeats in real time */
+		poll(NULL, 0, 10); /* TCP repeats its segments in real time */
 		turn(world, 0);
 	}
 	assert_int_equal(world->deaths, 1);
@@ -110,7 +110,7 @@ a_peer_that_has_nothing_to_say_lives(void **state)
 	assert_int_equal(world->deaths, 0);
 }
 
-/* Its window is closed, its TCP answers. */
+/* The peer's window is closed, but its TCP answers. */
 static void
 a_peer_that_reads_nothing_lives(void **state)
 {

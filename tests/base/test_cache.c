@@ -23,7 +23,7 @@ a_block_is_used_again(void **state)
 	rr_cache_end(&cache);
 }
 
-/* The sanitizers see a block that is neither kept nor freed. */
+/* A block that was neither kept nor freed would be found by the sanitizers. */
 static void
 no_more_blocks_are_kept_than_the_bound(void **state)
 {

@@ -3,7 +3,7 @@
 
 #include "base/checked.h"
 
-/* On machines of 32 bits, too. */
+/* The numbers keep their 64 bits on machines of 32 bits, too. */
 static void
 the_lesser_of_two_numbers_of_64_bits(void **state)
 {

@@ -35,7 +35,7 @@ pieces_give_the_same_as_the_whole(void **state)
 			rr_crc32c(0, data, sizeof(data)));
 }
 
-/* Blocks long and short are summed side by side: octet after octet gives the same. */
+/* Long and short blocks are summed side by side, with the same result as octet after octet. */
 static void
 any_length_gives_the_same_as_single_octets(void **state)
 {

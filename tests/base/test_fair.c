@@ -43,7 +43,7 @@ add(struct work *work, uint64_t owner, uint64_t cost)
 	return i;
 }
 
-/* Does the job whose turn it is; returns its owner. */
+/* Does the job whose turn it is, and returns its owner. */
 static uint64_t
 do_next(struct work *work)
 {
@@ -90,7 +90,8 @@ an_owner_with_many_jobs_holds_up_itself(void **state)
 	assert_int_equal(do_next(work), 1);
 }
 
-/* Both always have a job waiting: the one with jobs ten times as long has about a tenth as many done. */
+/* Two owners always have a job waiting: the owner whose jobs take ten times as long has about a tenth as many
+ * done. */
 static void
 time_is_shared_and_not_the_number_of_jobs(void **state)
 {
@@ -128,7 +129,8 @@ an_idle_owner_saves_nothing_up(void **state)
 	assert_in_range(done[2], 9, 11);
 }
 
-/* Until they have ended, long jobs of an owner that is new are charged with what jobs cost on average. */
+/* Long jobs of a new owner are charged with the average cost of all jobs, until the first of them have ended.
+ */
 static void
 many_jobs_of_a_new_owner_do_not_all_go_first(void **state)
 {
@@ -168,8 +170,8 @@ a_job_that_does_not_begin_costs_nothing(void **state)
 	assert_false(work->jobs[work->count - 3].waits);
 }
 
-/* A number that comes where another one is remembered takes its place as soon as that has nothing to answer
- * for; until then, the two are one. */
+/* Two owners may share a place of the table. The second one takes over the place as soon as the clock has
+ * passed the first one's tag; until then, both count as one owner. */
 static void
 owners_beyond_the_table_are_served(void **state)
 {

@@ -75,7 +75,7 @@ signals_are_left_to_others(void **state)
 static void
 become_nobody(void *ctx)
 {
-	/* One that may not, asks for itself. */
+	/* Without root, the thread may set its own user only. */
 	uid_t uid = geteuid() == 0 ? 65534 : geteuid();
 
 	(void)ctx;

@@ -24,7 +24,7 @@ before(struct rr_heap_link *a, struct rr_heap_link *b)
 	return first->key < second->key || (first->key == second->key && first < second);
 }
 
-/* The keys of a run: seed 1 has equal ones, too. */
+/* Returns the next key of a run. In the run with seed 1, some keys are equal. */
 static uint64_t
 key(uint64_t *state, uint64_t range)
 {
@@ -43,7 +43,7 @@ fill(struct rr_heap *heap, uint64_t seed, uint64_t range)
 	}
 }
 
-/* Takes all elements out; their number. */
+/* Takes all elements out, in order, and returns how many they were. */
 static size_t
 drain(struct rr_heap *heap)
 {
@@ -95,7 +95,8 @@ any_element_can_be_taken_out(void **state)
 	assert_int_equal(drain(&heap), left);
 }
 
-/* Adding compares once at most; in a sorted list, 10,000 elements would take some 25 million comparisons. */
+/* Adding an element takes one comparison at most. In a sorted list, 10,000 elements would take some 25
+ * million comparisons. */
 static void
 what_it_costs_grows_with_the_logarithm(void **state)
 {

@@ -155,7 +155,7 @@ take_octet(struct rr_watch *watch, unsigned events)
 	ran++;
 }
 
-/* The clock goes on by one hundredth of the limit with each look. */
+/* Begins to poll: the clock goes on by one hundredth of the limit with each look. */
 static void
 begin_polling(int ends[2])
 {
@@ -184,7 +184,8 @@ a_loop_that_polls_looks_again_after_a_short_wait(void **state)
 	begin_polling(ends);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	assert_int_equal(rr_loop_turn(loop, RR_SECOND), 1);
-	/* What is written once it has looked some times is seen; who had gone to sleep would not look. */
+	/* An octet is written after some looks: a loop that polls sees it, a loop that waits would not look
+	 * again. */
 	look_for_writing = looks + 20;
 	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 1);
 	assert_int_equal(ran, 2);
@@ -203,7 +204,7 @@ a_loop_that_polls_gives_up_at_its_limit_and_after_a_long_wait(void **state)
 	looks = 0;
 	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 0);
 	assert_in_range(looks, 100, 103);
-	/* That wait was longer than the limit. */
+	/* The last wait was longer than the limit: the loop does not poll. */
 	looks = 0;
 	assert_int_equal(rr_loop_turn(loop, RR_MILLISECOND), 0);
 	assert_in_range(looks, 0, 3);

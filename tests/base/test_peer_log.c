@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* However many warnings a peer causes, over however many connections: few lines are written. */
+/* A peer may cause any number of warnings, over any number of connections: few lines are written. */
 #include "../stage.h"
 
 #include <stdio.h>
@@ -88,7 +88,7 @@ one_line_says_how_many_were_left_out(void **state)
 	assert_string_equal(world->last, "192.0.2.1: 84 more warnings within a minute were left out");
 	warn(world, "192.0.2.1:7", 1);
 	assert_string_equal(world->last, "192.0.2.1:7: misbehaves, number 0");
-	/* Nothing was held back meanwhile: no line, and no timer. */
+	/* No line was held back meanwhile: there is no line about that, and no timer. */
 	world->lines = 0;
 	assert_true(rr_loop_due(world->stage.loop) < 0);
 	world->stage.now += RR_PEER_LOG_WINDOW;

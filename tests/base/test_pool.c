@@ -85,7 +85,8 @@ a_stream_of_calls_does_not_allocate(void **state)
 	assert_int_equal(allocations, before);
 }
 
-/* A message with much data, and a header, would take twice its size if buffers were powers of two. */
+/* If the sizes of buffers were powers of two, a message with much data and a header would take twice its
+ * size. */
 static void
 a_buffer_is_at_most_a_quarter_larger_than_needed(void **state)
 {
@@ -158,7 +159,7 @@ struct taker {
 
 static int turns;
 
-/* Gives a buffer back, and lets the loop wake those who wait. */
+/* Gives a buffer back, and lets the loop wake the waiters. */
 static void
 put(void *buffer)
 {
@@ -198,12 +199,12 @@ waiters_are_woken_in_their_order_and_keep_their_place(void **state)
 	wait_for(&first, MAX);
 	wait_for(&second, 4096);
 	wait_for(&third, 4096);
-	rr_pool_wait(pool, NULL, &first.waiter); /* waits already */
+	rr_pool_wait(pool, NULL, &first.waiter); /* the waiter waits already */
 	put(a);
 	assert_int_equal(first.woken, 1);
 	assert_null(first.buffer);
 	assert_int_equal(second.woken, 0);
-	assert_null(rr_pool_get(pool, NULL, 1)); /* nobody overtakes */
+	assert_null(rr_pool_get(pool, NULL, 1)); /* the request does not overtake the waiter */
 	put(b);
 	assert_int_equal(first.turn, 1);
 	put(first.buffer);
@@ -213,7 +214,7 @@ waiters_are_woken_in_their_order_and_keep_their_place(void **state)
 	put(third.buffer);
 }
 
-/* A waiter that gives its buffer back at once: the next one must be woken all the same. */
+/* A waiter that gives its buffer back at once: the next waiter must be woken all the same. */
 static void
 take_and_put(struct rr_pool_waiter *waiter)
 {

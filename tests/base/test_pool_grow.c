@@ -19,12 +19,12 @@ struct world;
 
 struct member {
 	struct world *world;
-	size_t brings; /* SIZE: it behaves well */
+	size_t brings; /* octets at once; SIZE: the member behaves well */
 	struct rr_party *party;
 	struct rr_pool_waiter waiter;
 	void *buffer;
 	size_t room;
-	uint64_t moved, since, ended, whole; /* since: it waits; whole: how often it brought all */
+	uint64_t moved, since, ended, whole; /* since: of its wait; whole: records that came whole */
 	bool cut;
 };
 
@@ -34,12 +34,12 @@ struct world {
 	struct rr_pool *pool;
 	struct member members[MEMBERS];
 	uint32_t count;
-	uint64_t longest; /* that one which behaves well has waited */
+	uint64_t longest; /* wait of a member that behaves well */
 };
 
 /* ---- A member ---- */
 
-/* One that does not wait itself, and has not got all, waits for its peer. */
+/* Whether the next step is the peer's: the member does not wait for memory, and has not got all octets. */
 static bool
 member_is_awaited(void *ctx)
 {
@@ -67,8 +67,8 @@ static const struct rr_party_ops member_ops = {
 	.cut = member_cut,
 };
 
-/* Takes what its peer brings, a staging buffer at a time, as far as there is memory. False: it has to wait.
- */
+/* Takes the octets that the peer has brought, a staging buffer at a time, as far as there is memory. False:
+ * the member has to wait for memory. */
 static bool
 member_take(struct member *member)
 {
@@ -212,7 +212,9 @@ world_free(struct world *world)
 	free(world);
 }
 
-/* Three that behave well beside 40 that bring so much at once, and 100 octets in each step from then on. */
+/* Three members behave well beside 40 others, which bring `brings` octets at once and 100 octets in each step
+ * from then on. Each of the three gets `least` records at least, and no member waits for longer than
+ * `longest`. */
 static void
 assert_served_beside(size_t brings, uint64_t least, uint64_t longest)
 {
@@ -232,7 +234,7 @@ assert_served_beside(size_t brings, uint64_t least, uint64_t longest)
 	world_free(world);
 }
 
-/* As many as without the others, but for a few. */
+/* The well-behaved members get nearly as many records as without the others. */
 static void
 a_part_of_a_record_holds_no_more_than_has_come(void **state)
 {
@@ -241,7 +243,7 @@ a_part_of_a_record_holds_no_more_than_has_come(void **state)
 	assert_served_beside(300000, STEPS / (PAUSE + 2) / 2, 500 * RR_MILLISECOND);
 }
 
-/* They have to bring that much again and again, as they are cut off all the time. */
+/* The others are cut off all the time, and have to bring that many octets again and again. */
 static void
 nearly_whole_records_keep_nobody_out(void **state)
 {
@@ -251,7 +253,7 @@ nearly_whole_records_keep_nobody_out(void **state)
 	assert_served_beside(1000000, STEPS / (PAUSE + 2) / 8, 2 * RR_SECOND);
 }
 
-/* More than there is room for at a time, each of which holds some and wants more. */
+/* More members than there is room for each hold a buffer and want a larger one. */
 static void
 those_that_grow_do_not_wait_for_each_other(void **state)
 {

@@ -15,10 +15,10 @@ enum { MAX = 32 << 20, PARTIES = 48, HELD = 64, STEPS = 1500, SEEDS = 40 };
 
 #define STEP (10 * RR_MILLISECOND)
 
-/* HONEST gives each buffer back a step later; SILENT never does; SLOW one in ten seconds; TRICKLING gives
- * nothing back, though some octets move in each step; a RENEWED one is silent, and comes again as soon as it
- * was cut off. A NEWCOMER makes a connection for each buffer, which it gives back as an HONEST one does, and
- * pauses. */
+/* The kinds of members. HONEST gives each buffer back a step later; SILENT never gives one back; SLOW gives
+ * one back in ten seconds; TRICKLING gives no buffer back, though some octets move in each step; RENEWED is
+ * silent, and comes again as soon as it was cut off. NEWCOMER makes a connection for each buffer, which it
+ * gives back as HONEST does, and pauses. */
 enum kind { HONEST, SILENT, SLOW, TRICKLING, RENEWED, KINDS, NEWCOMER };
 
 enum { PAUSE = 20 }; /* steps */
@@ -33,14 +33,14 @@ struct member {
 	size_t held_size[HELD];
 	uint32_t count;
 	size_t size;    /* of its requests */
-	uint64_t since; /* it waits; 0: it does not */
+	uint64_t since; /* the beginning of its wait; 0: it does not wait */
 	uint64_t last, moved, grants;
 	bool cut;
 };
 
 struct world {
 	struct stage stage;
-	uint64_t longest; /* that an honest member waited */
+	uint64_t longest; /* wait of an honest member */
 	uint32_t random;
 	struct rr_shares shares;
 	struct rr_pool *pool;
@@ -69,7 +69,7 @@ member_moved(void *ctx)
 	return ((struct member *)ctx)->moved;
 }
 
-/* As a connection does it: the end comes later, from the loop. */
+/* Ends the member later, from the loop, as a connection does. */
 static void
 member_cut(void *ctx, const char *why)
 {
@@ -144,7 +144,7 @@ member_connect(struct member *member)
 {
 	char peer[32];
 
-	/* Most are of one address, as attackers and others may be. */
+	/* Most members have the same address, as attackers and others may. */
 	if (member->address)
 		snprintf(peer, sizeof(peer), "%s:1", member->address);
 	else
@@ -338,11 +338,11 @@ one_that_is_alone_gets_much_and_leaves_enough_to_begin_with(void **state)
 	late = world_add(world, HONEST, 1 << 20);
 	world_step(world);
 	assert_true(late->grants > 0);
-	assert_false(alone->cut); /* nobody had to wait for it */
+	assert_false(alone->cut); /* no other member had to wait for its memory */
 	world_free(world);
 }
 
-/* However many there are, and whoever came first. */
+/* Each member gets a share, whatever their number and their order. */
 static void
 greedy_ones_leave_something_to_each_other(void **state)
 {
@@ -375,7 +375,8 @@ as_long_as_nobody_waits_a_peer_may_be_silent(void **state)
 	world_free(world);
 }
 
-/* A first buffer of any size is due: those who hold all of the rest, and move nothing, are cut off for it. */
+/* A first buffer of any size is due: members that hold all of the rest, and move nothing, are cut off for it.
+ */
 static void
 a_large_request_is_granted_within_two_seconds(void **state)
 {
@@ -396,8 +397,8 @@ a_large_request_is_granted_within_two_seconds(void **state)
 }
 
 /*
- * Those who were served before others came that hold what they get, however many of those there are, and
- * however often they come again, go on as before: what these have not proved to move is a part of the pool.
+ * Three honest members were served before many others came, which hold what they get and may come again. The
+ * three go on as before, as memory that nobody has proved to move is only a part of the pool.
  */
 static void
 honest_large_requests_go_on(enum kind kind, uint32_t others)
@@ -428,8 +429,8 @@ those_that_have_proved_to_move_are_not_held_up(void **state)
 	}
 }
 
-/* Large requests of many that move all they hold are more than there is room for: what one that wants more
- * needs is not given away to those that come after it. */
+/* Many members move all that they hold, and want more than there is room for. Memory that a member with a
+ * larger request waits for is not given to requests that come later. */
 static void
 a_large_request_is_not_overtaken_for_ever(void **state)
 {
@@ -447,8 +448,8 @@ a_large_request_is_not_overtaken_for_ever(void **state)
 	world_free(world);
 }
 
-/* Those of one address have proved to move, and then keep what they get: a newcomer of another address is
- * served at once. */
+/* The members of an address have proved to move octets, and then keep what they get: a newcomer of another
+ * address is served at once. */
 static void
 an_address_leaves_some_to_the_others(void **state)
 {
@@ -469,7 +470,7 @@ an_address_leaves_some_to_the_others(void **state)
 	world_free(world);
 }
 
-/* Some octets now and then are no reason to keep all of the memory that another connection waits for. */
+/* A member that moves some octets now and then does not keep the memory that another member waits for. */
 static void
 those_that_move_next_to_nothing_are_cut_off(void **state)
 {
@@ -488,8 +489,9 @@ those_that_move_next_to_nothing_are_cut_off(void **state)
 }
 
 /*
- * Those that were cut off and come again have their turn in front of newcomers that move what they get. There
- * is room for a first buffer of each, so newcomers hardly wait, as long as no connection gets more than that.
+ * Members that were cut off and come again have their turn before newcomers that move what they get. There is
+ * room for a first buffer of each member, so newcomers hardly wait, as long as no connection gets more than
+ * that.
  */
 static void
 newcomers_are_served_beside_those_that_come_again(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How engines that listen at one address share the connections that come. Here all of them turn in one
+/* Engines that listen at one address share the connections that come. In these tests, all of them turn in one
  * thread. */
 #include "../stage.h"
 
@@ -35,7 +35,7 @@ take(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 	engine->fds[engine->count++] = fd;
 }
 
-/* Each listens at the same address: their sockets share one port. */
+/* Makes an engine that listens at the address of all engines: their sockets share a port. */
 static void
 begin(struct world *world, struct engine *engine)
 {
@@ -100,7 +100,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A connection is accepted by that engine. An eventfd stands for it. */
+/* The engine of that number accepts a connection, for which an eventfd stands. */
 static void
 arrive(struct world *world, int at)
 {
@@ -150,7 +150,8 @@ the_place_of_one_that_ended_goes_to_the_next(void **state)
 	assert_int_equal(world->engines[2].count, 3);
 }
 
-/* An engine that does not listen there any more gets nothing, and what was on its way to it is closed. */
+/* An engine that does not listen at the address any more gets no connections, and connections that were on
+ * their way to it are closed. */
 static void
 one_that_ceases_to_listen_gets_no_more(void **state)
 {
@@ -173,7 +174,7 @@ one_that_ceases_to_listen_gets_no_more(void **state)
 	assert_int_equal(world->engines[1].count, 4);
 }
 
-/* What is on its way to an engine that ends is closed as well: nothing leaks. */
+/* Connections that are on their way to an engine that ends are closed as well: no descriptor leaks. */
 static void
 one_that_ends_closes_what_was_on_its_way(void **state)
 {

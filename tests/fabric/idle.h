@@ -4,7 +4,7 @@
 
 #include "suite.h"
 
-/* The suite on a provider behind a fault filter that does nothing and a record filter. */
+/* Runs the suite on a provider behind a fault filter that does nothing and a record filter. */
 int idle_run(suite_fabric_new *provider);
 
 #endif

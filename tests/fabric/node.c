@@ -65,7 +65,7 @@ wake(struct rr_receive_wait *wait)
 struct node *
 node_new(const struct rr_fabric_config *config)
 {
-	/* What the peer is told of a region's place depends on the place within the page. */
+	/* The offset of a region, which the peer gets, depends on the region's place within the page. */
 	struct node *node = aligned_alloc(NODE_ALIGNMENT, sizeof(*node));
 
 	assert_non_null(node);
@@ -123,7 +123,7 @@ node_clear(struct node *node)
 	node->out_size = 0;
 }
 
-/* Puts up to size octets where the engine wants them. */
+/* Copies up to size octets into the vectors of the engine; returns how many. */
 static size_t
 scatter(const struct iovec *vectors, int count, const uint8_t *data, size_t size)
 {

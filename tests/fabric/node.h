@@ -13,12 +13,12 @@
 enum { NODE_STREAM = 1 << 20, NODE_LOG = 8192, NODE_MEMORY = 65536, NODE_ALIGNMENT = 4096 };
 
 struct node {
-	struct rr_iwarp engine; /* first: tests pass it to what wants an engine */
+	struct rr_iwarp engine; /* comes first: tests pass it to functions of the engine */
 	struct rr_env env;
 	uint32_t seed;
 	struct rr_fabric_config config;
 	struct rr_iwarp_shared shared;
-	uint8_t *out; /* what it has sent */
+	uint8_t *out; /* the octets that it has sent */
 	size_t out_size;
 	size_t take;        /* octets that TCP takes at a time; 0: all */
 	char log[NODE_LOG]; /* one line per event */
@@ -31,30 +31,32 @@ struct node {
 	void (*then)(struct node *node, const struct rr_event *event);
 };
 
+/* Makes a node, whose memory for regions begins a page. */
 struct node *node_new(const struct rr_fabric_config *config);
 void node_free(struct node *node);
 
-/* Sends what is to be sent. */
+/* Collects the octets that the node has to send in node->out. */
 void node_collect(struct node *node);
 
-/* Forgets what it has sent. */
+/* Forgets the octets that the node has sent. */
 void node_clear(struct node *node);
 
-/* Feeds data in reads of at most step octets each; step 0: of random sizes, from *seed. Stops where it would
- * block. */
+/* Feeds data in reads of at most step octets each; step 0: of random sizes, from *seed. Returns the octets
+ * that were taken: it stops where the node reads no more. */
 size_t node_feed(struct node *node, const uint8_t *data, size_t size, size_t step, uint32_t *seed);
 
-/* Sets two nodes up as initiator and responder, and carries octets between them until there are none. */
+/* Set two nodes up as initiator and responder, and carry octets between them until no octets are left. */
 void node_connect(struct node *initiator, struct node *responder);
 void node_exchange(struct node *one, struct node *other);
 
+/* Posts a work request of one sge; cookie 0: there is no event if it succeeds. */
 int node_post(struct node *node, enum rr_work_kind kind, const void *data, uint32_t length, uint32_t handle,
 	uint64_t offset, uintptr_t cookie);
 
 /* Registers part of the node's memory. */
 struct rr_region node_register(struct node *node, uint32_t at, uint32_t length, unsigned access);
 
-/* The cause of the Terminate with which the node's output ends; -1 if it does not. */
+/* Returns the cause of the Terminate with which the node's output ends; -1: it ends with no Terminate. */
 int node_terminate_cause(const struct node *node);
 
 #endif

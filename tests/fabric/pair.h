@@ -12,7 +12,7 @@ extern uint8_t payload[NODE_MEMORY];
 int pair_setup(void **state);
 int pair_teardown(void **state);
 
-/* Two new ones. */
+/* Replaces both nodes by new ones. */
 void pair_renew(void);
 
 #define PAIR_TEST(f) cmocka_unit_test_setup_teardown(f, pair_setup, pair_teardown)

@@ -83,8 +83,8 @@ new_endpoint(struct replay_fabric *fabric, uint32_t number)
 	return endpoint;
 }
 
-/* The cookie of the work that has completed: those before it that succeeded and have none were not told of.
- */
+/* Forgets the first work of that kind that can have completed so, and returns its cookie. A work that has no
+ * cookie and succeeded had no event, and is passed over. */
 static void *
 take_cookie(struct replay_endpoint *endpoint, enum rr_work_kind kind, int status)
 {
@@ -102,7 +102,7 @@ take_cookie(struct replay_endpoint *endpoint, enum rr_work_kind kind, int status
 	return NULL;
 }
 
-/* What was posted of one kind completes in its order. */
+/* Reads a completion: works of one kind complete in the order of their posting. */
 static void
 parse_completed(struct replay_endpoint *endpoint, const char *text, struct rr_event *event)
 {
@@ -152,15 +152,15 @@ run(struct rr_task *task)
 				&new_endpoint(fabric, line->endpoint)->base, data, length);
 		else
 			tell(fabric->endpoints[line->endpoint], line->text, data, length);
-		if (!replay_is(line->text, "received")) /* that is the owner's now */
+		if (!replay_is(line->text, "received")) /* the owner's from now on */
 			free(data);
 	}
 }
 
 /* ---- Operations ---- */
 
-/* The line of an operation that the owner does now; NULL: something else was to come. endpoint NULL:
- * whichever. */
+/* Returns the line of the operation that the owner does now; NULL: the record has another operation here.
+ * endpoint NULL: that of any endpoint. */
 static const struct replay_line *
 take(struct replay_fabric *fabric, const struct replay_endpoint *endpoint, const char *what)
 {

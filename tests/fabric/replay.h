@@ -18,15 +18,15 @@
 void replay_open(const char *path);
 void replay_close(void);
 
-/* As rr_fabric_new(). */
+/* Makes the fabric that replays the record; the arguments are those of rr_fabric_new(). */
 int replay_fabric_new(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/* NULL, or where the owner did another operation than the one that was written down. */
+/* Returns NULL, or the place in the record where the owner did another operation than the recorded one. */
 const char *replay_wrong(void);
 
 /*
- * Compares two records but for their times, and for checksums once something was read by RDMA. NULL, or the
- * first line of the second that differs.
+ * Compares two records, except for their times, and for checksums once something was read by RDMA. Returns
+ * NULL, or the first line of the second record that differs.
  */
 const char *replay_compare(const char *path, const char *other);
 

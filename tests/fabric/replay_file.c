@@ -110,7 +110,7 @@ replay_result(const char *text)
 	return at ? atoi(at + 3) : 0;
 }
 
-/* The line without its time, and without its checksum if so wanted. */
+/* Returns the line without its time and, if without_checksum is set, without its checksum. */
 static const char *
 judged(char *line, bool without_checksum)
 {

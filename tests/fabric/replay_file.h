@@ -13,23 +13,23 @@ struct replay_line {
 	bool event;
 };
 
-/* The lines of the record's first fabric, to be freed; how many. */
+/* Reads the lines of the record's first fabric, which the caller frees. Returns how many there are. */
 size_t replay_lines(const char *path, struct replay_line **lines);
 void replay_lines_free(struct replay_line *lines, size_t count);
 
-/* Whether a line is about this. */
+/* Whether a line is about this operation or event. */
 bool replay_is(const char *text, const char *word);
 
-/* The number behind name, 0 where there is none. */
+/* Returns the number behind name, 0 where the line has no such name. */
 uint64_t replay_number(const char *text, const char *name);
 
-/* The octets behind "data=", to be freed. */
+/* Returns the octets behind "data=", which the caller frees. */
 uint8_t *replay_data(const char *text, uint32_t *length);
 
-/* The port of the address behind "at=". */
+/* Returns the port of the address behind "at=". */
 uint16_t replay_port(const char *text);
 
-/* The result at a line's end, 0 where there is none. */
+/* Returns the result at the end of a line, 0 where the line has no result. */
 int replay_result(const char *text);
 
 #endif

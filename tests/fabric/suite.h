@@ -4,23 +4,24 @@
 
 #include "fabric/fabric.h"
 
-/* What every provider must do. A test program names its provider and runs the suite. */
+/* Tests of what every provider must do. A test program names its provider and runs the suite. */
 typedef int suite_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/* How many tests failed. */
+/* Runs the suite, and returns how many tests failed. */
 int suite_run(suite_fabric_new *make);
 
-/* The suite on an adapter. */
+/* An adapter on which the suite runs. */
 struct suite_adapter {
 	struct sockaddr_storage address; /* of its own, port 0 */
-	bool reads_are_unchecked;        /* it lets the peer read what was registered for writing only */
+	/* It lets the peer read memory that was registered for writing only. */
+	bool reads_are_unchecked;
 };
 
 /*
- * The same for an adapter. What it decides by itself is not demanded of it: that it explains a refused access
- * to both sides, in what order those are served who wait for a receive, and which handles it chooses. What it
- * cannot do, as its limits say, is skipped.
+ * Runs the suite on an adapter. An adapter need not do what it decides by itself: explain a refused access to
+ * both sides, serve endpoints that wait for a receive in a certain order, or choose handles in a certain way.
+ * Tests of abilities that it does not have, as its limits say, are skipped.
  */
 int suite_run_adapter(suite_fabric_new *make, const struct suite_adapter *adapter);
 

@@ -7,7 +7,8 @@
 #include "suite.h"
 #include "world.h"
 
-/* InfiniBand has no length for private data: there, zeroes may follow it. */
+/* Whether the private data that came is that which was sent. InfiniBand has no length for private data:
+ * zeroes may follow there. */
 static bool
 is_data(const uint8_t *got, uint32_t got_size, const uint8_t *data, uint32_t size)
 {
@@ -19,7 +20,7 @@ is_data(const uint8_t *got, uint32_t got_size, const uint8_t *data, uint32_t siz
 	return memcmp(got, data, size) == 0;
 }
 
-/* What is the longest in one direction is the shortest in the other. */
+/* The private data grows in one direction while it shrinks in the other. */
 static void
 private_data_of_every_size_travels_both_ways(void **state)
 {
@@ -155,7 +156,7 @@ nothing_can_be_posted_before_the_connection_is_established(void **state)
 
 enum { MANY = 1000, DESCRIPTORS = 2 * MANY + 100 };
 
-/* Where each connection takes two: what a process may have at first is often 1024. */
+/* Raises the limit of descriptors, as each connection takes two, and a process may have 1024 at first. */
 static void
 allow_descriptors(void)
 {

@@ -157,7 +157,8 @@ closing_with_work_in_flight_forgets_it(void **state)
 	free(to);
 }
 
-/* Large accesses under way, then invalidation: whatever happens, nobody touches the memory afterwards. */
+/* Invalidates a region while large accesses to it are under way: afterwards, the memory is not touched any
+ * more. */
 static void
 invalidation_in_the_middle_of_an_access(enum rr_work_kind kind, int turns)
 {
@@ -185,7 +186,7 @@ invalidation_in_the_middle_of_an_access(enum rr_work_kind kind, int turns)
 static void
 memory_is_not_touched_after_invalidation(void **state)
 {
-	/* What is cut short in the middle can take an adapter seconds to notice. */
+	/* An adapter can take seconds to notice that a request was cut short. */
 	int step = world_is_adapter() ? 6 : 2;
 
 	(void)state;
@@ -222,7 +223,7 @@ a_region_can_be_invalidated_while_sends_wait(void **state)
 	world_turn(world);
 	rr_endpoint_invalidate(world->client.endpoint, &region);
 	free(memory);
-	/* An adapter cannot take back what waits in its queue, and ends the connection instead. */
+	/* An adapter cannot take back requests that wait in its queue, and ends the connection instead. */
 	if (world_is_adapter())
 		world_until(world, world->client.disconnected);
 	else

@@ -10,7 +10,8 @@ enum { SIZE = 1000 };
 
 static uint8_t memory[SIZE], local[SIZE + 1];
 
-/* One access of the client to a region of the server with the given rights; true if it was refused. */
+/* The client accesses a region of the server that was registered with these rights. Returns whether the
+ * access was refused. */
 static bool
 is_refused(unsigned rights, enum rr_work_kind kind, int64_t shift, uint32_t length, uint32_t handle_change)
 {
@@ -31,7 +32,7 @@ is_refused(unsigned rights, enum rr_work_kind kind, int64_t shift, uint32_t leng
 	if (world->server.receives)
 		world_until(world, world->client.completions == 2);
 	/* siw looks at the memory of a Read when it sends the answer, which may be after the Send arrived.
-	 * The Send completes before the Read then. */
+	 * The Send then completes before the Read. */
 	refused = world->server.disconnected || world->client.completed[0].status ||
 		  world->client.completed[1].status;
 	if (refused) {
@@ -109,7 +110,7 @@ a_handle_is_good_for_its_own_endpoint_only(void **state)
 	world_until(world, world->asking);
 	world_accept(world, &world->server);
 	world_until(world, world->client.established && world->server.established);
-	/* Its own region, with its own handle, is as large and in the same place. */
+	/* The endpoint's own region, with its own handle, has the same size and place. */
 	assert_int_equal(
 		rr_endpoint_register(world->server.endpoint, memory, SIZE, RR_REMOTE_WRITE, &another), 0);
 	assert_true(another.handle != region.handle);
@@ -151,7 +152,7 @@ expose(struct world *world)
 	return region;
 }
 
-/* Who writes to it all the same loses the connection. */
+/* A peer that writes to the region all the same loses the connection. */
 static void
 assert_out_of_reach(struct world *world, const struct rr_region *region)
 {
@@ -187,7 +188,8 @@ a_send_can_invalidate_the_peers_region(void **state)
 	world_connect(world);
 	region = expose(world);
 	other = expose(world);
-	/* The second time it is invalid already, which does no harm; to an adapter it is a fault of ours. */
+	/* The second time, the region is invalid already. Other providers accept that; for an adapter it is a
+	 * fault of the sender. */
 	for (uint32_t i = 0; i < (world_is_adapter() ? 1 : 2); i++) {
 		assert_int_equal(
 			side_post(&world->client, RR_WORK_SEND_INVALIDATE, "gone", 4, region.handle, 0, 1),

@@ -47,7 +47,7 @@ writes_of_every_size_place_every_octet(void **state)
 			0);
 		assert_int_equal(side_send(&world->client, "done", 4, 0), 0);
 		world_until(world, world->server.receives == i + 1);
-		/* Writes before a Send are there when the Send arrives. */
+		/* Writes that were posted before a Send have been placed when the Send arrives. */
 		assert_memory_equal(memory + GUARD, from, sizes[i]);
 		guards_are_untouched(memory, sizes[i]);
 		rr_endpoint_invalidate(world->server.endpoint, &region);
@@ -71,7 +71,7 @@ reads_of_every_size_bring_every_octet(void **state)
 		assert_int_equal(
 			rr_endpoint_register(world->client.endpoint, from, sizes[i], RR_REMOTE_READ, &region),
 			0);
-		/* The responder speaks only after the initiator's first message. */
+		/* The responder may send only after the initiator's first message. */
 		assert_int_equal(side_send(&world->client, "go", 2, 0), 0);
 		assert_int_equal(side_post(&world->server, RR_WORK_READ, memory + GUARD, sizes[i],
 					 region.handle, region.offset, i + 1),
@@ -163,7 +163,8 @@ handles_do_not_come_again_soon(void **state)
 	uint32_t *handles, n = world_is_adapter() ? KEYS : MANY;
 	uint8_t memory[8];
 
-	/* An adapter without windows chooses them alone; of a window, one octet is ours. */
+	/* An adapter without windows chooses all handles; of the handle of a window, the provider chooses one
+	 * octet. */
 	if (!rr_fabric_limits(world->fabric)->remote_invalidation)
 		skip();
 	handles = calloc(n, sizeof(*handles));

@@ -64,7 +64,7 @@ the_server_may_answer_and_both_may_send_at_once(void **state)
 	world_until(world, world->client.receives == 50 && world->server.receives == 50);
 	assert_memory_equal(world->client.received[49].data, "reply", 5);
 	assert_memory_equal(world->server.received[49].data, "call", 4);
-	/* No cookie, no completion. */
+	/* A request without a cookie has no completion. */
 	assert_int_equal(world->client.completions, 0);
 }
 
@@ -171,7 +171,7 @@ a_send_longer_than_a_receive_ends_the_connection(void **state)
 	free(data);
 }
 
-/* The fabric has so many Receives for all connections. */
+/* Makes a world whose fabric has count receives for all connections. */
 static struct world *
 with_receives(uint32_t count)
 {
@@ -212,7 +212,8 @@ an_empty_pool_only_waits(void **state)
 	world_free(world);
 }
 
-/* Who calls on for the sake of a call holds that one's receive until the answer has come. */
+/* A server that calls another server before it answers a call holds the receive of that call until its own
+ * call is answered. */
 static void
 an_empty_pool_keeps_no_answer_out(void **state)
 {
@@ -233,8 +234,9 @@ an_empty_pool_keeps_no_answer_out(void **state)
 	world_free(world);
 }
 
-/* Who reads what a call offers holds its receive until the data has come: behind the Sends that came
- * meanwhile. Where it is beyond what can be had, it waits. */
+/* A server that reads data of a call by RDMA holds the receive of the call until the data has come, which
+ * comes behind the Sends that the peer sent meanwhile. Where there are not enough receives even so, the Sends
+ * wait. */
 static void
 an_empty_pool_keeps_no_data_out_that_was_asked_for(void **state)
 {
@@ -272,7 +274,7 @@ an_empty_pool_keeps_no_data_out_that_was_asked_for(void **state)
 	world_free(world);
 }
 
-/* Nor do answers, held or given back, let more calls in than there is room for. */
+/* Answers, held or given back, do not let more calls in than there are receives for. */
 static void
 answers_that_are_held_make_no_room_for_calls(void **state)
 {

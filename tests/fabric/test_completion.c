@@ -4,7 +4,7 @@
 #include "../test.h"
 #include "fabric/verbs/endpoint.h"
 
-/* Completions of an adapter that is made up: what it reports, and in which order, is the test's choice. */
+/* Tests with a made-up adapter: the test chooses which completions it reports, and in which order. */
 
 static uint64_t the_time;
 static struct rr_env env;
@@ -120,7 +120,7 @@ ack_cq_events(struct ibv_cq *queue, unsigned count)
 	(void)count;
 }
 
-/* The answer to a call: its region is not needed any more. */
+/* Handles the answer to a call: the region of the call is not needed any more. */
 static void
 handle(void *ctx, const struct rr_event *event)
 {
@@ -162,7 +162,8 @@ setup(void **state)
 	device.domain.pd = &pd;
 	for (int i = 0; i < 2; i++) {
 		device.receives[i].device = &device;
-		device.receives[i].pool.size = fabric.base.config.receive_size; /* and there are none */
+		/* The pool has no receives. */
+		device.receives[i].pool.size = fabric.base.config.receive_size;
 	}
 	rr_task_init(&device.refill, rr_verbs_device_refill);
 	endpoint = rr_verbs_endpoint_new(&fabric);
@@ -190,7 +191,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* It offers a region. */
+/* Sends a call that offers a region. */
 static void
 send_call(void)
 {
@@ -202,8 +203,8 @@ send_call(void)
 	rr_verbs_post_queue(endpoint);
 }
 
-/* The peer's answer may be reported before the Send that it answers, whose completion also says that the
- * region's window was bound: that is known, although it was not told yet. */
+/* The peer's answer may be reported before the Send that it answers. The completion of that Send, which was
+ * fetched and not handled yet, also shows that the region's window was bound. */
 static void
 a_region_can_be_invalidated_by_an_answer_that_comes_before_its_call(void **state)
 {
@@ -219,7 +220,8 @@ a_region_can_be_invalidated_by_an_answer_that_comes_before_its_call(void **state
 	assert_int_equal(endpoint->sq_used, 0);
 }
 
-/* The completion that says so may also come while it is waited for. It is told later. */
+/* The completion of the Send may also come while the provider waits for it. The handler is called for it
+ * later. */
 static void
 a_completion_that_is_waited_for_is_told_in_its_turn(void **state)
 {

@@ -54,7 +54,7 @@ row_A13_a_message_is_cut_to_the_size_of_tcp_segments(void **state)
 		n++;
 	}
 	assert_int_equal(n, 8 + 3);
-	/* RFC 5044, 4.5: "MUST NOT shrink the MULPDU below 128 octets", nor 4.3: exceed 64768. */
+	/* RFC 5044, 4.5: "MUST NOT shrink the MULPDU below 128 octets"; 4.3 allows 64768 at most. */
 	rr_iwarp_set_emss(&initiator->engine, 90);
 	assert_true(initiator->engine.tx.ulpdu_max >= 128);
 	rr_iwarp_set_emss(&initiator->engine, 1000000);
@@ -95,7 +95,8 @@ count_flush(struct rr_iwarp *engine)
 		received_first = engine->rx.send_msn - 1;
 }
 
-/* A peer that sent many messages at once need not wait until the last of them was worked through. */
+/* A peer that sent many messages at once gets answers to the first of them before the last one was handled.
+ */
 static void
 what_a_batch_brings_about_may_leave_before_its_end(void **state)
 {
@@ -121,7 +122,7 @@ post_copied(struct node *node, const void *data, uint32_t length, uintptr_t cook
 	return rr_iwarp_post(&node->engine, &work);
 }
 
-/* Its memory is free at once, and no event comes. */
+/* The memory of the Send is free at once, and no event comes. */
 static void
 a_short_send_is_copied_if_its_poster_wants_that(void **state)
 {
@@ -145,7 +146,7 @@ a_short_send_is_copied_if_its_poster_wants_that(void **state)
 	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
 }
 
-/* What is in front of it must leave first, and what is long is not copied. */
+/* Requests in front of the Send must leave first, and long Sends are not copied. */
 static void
 a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 {
@@ -154,7 +155,7 @@ a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 	assert_int_equal(post_copied(initiator, "behind", 6, 2), 0);
 	node_exchange(initiator, responder);
 	assert_non_null(strstr(initiator->log, "completed 0 2"));
-	/* Without room in the batch, others wait behind it. */
+	/* Sends that find no room in the batch wait behind it. */
 	for (int i = 0; i < 60; i++)
 		assert_true(post_copied(initiator, payload, 400, 3) >= 0);
 	assert_true(initiator->engine.base.outstanding > 0);
@@ -162,7 +163,7 @@ a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 	node_exchange(initiator, responder);
 	assert_int_equal(responder->engine.rx.send_msn, 1 + 2 + 60 + 1);
 	assert_int_equal(initiator->engine.base.outstanding, 0);
-	/* A responder that was not spoken to may not send. */
+	/* A responder may not send before it has received an FPDU. */
 	pair_renew();
 	assert_int_equal(post_copied(responder, "early", 5, 5), 0);
 }
@@ -223,8 +224,8 @@ responses_and_work_take_turns(void **state)
 	assert_int_equal(at, responder->out_size);
 }
 
-/* Whatever of a large Read Response has left, the rest is not taken from memory that is no region any more.
- */
+/* Whatever part of a large Read Response has left, the rest is not taken from memory that is not a region any
+ * more. */
 static void
 invalidation_stops_a_response_wherever_it_is(void **state)
 {
@@ -286,7 +287,8 @@ invalidation_stops_a_write_in_the_middle_of_an_fpdu_only(void **state)
 	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
 }
 
-/* A peer cannot know yet that its access was ended: only what nobody revoked is a reproach. */
+/* A peer that cannot know yet that its access was ended is not warned of: only an access to a region that
+ * nobody revoked is a fault. */
 static void
 a_read_of_what_was_revoked_is_refused_without_a_reproach(void **state)
 {
@@ -321,7 +323,7 @@ the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 	assert_string_equal(initiator->engine.text.text, "the peer closed the connection");
 }
 
-/* Those who could all send nothing for a while leave no more batches behind than a fabric needs. */
+/* A fabric keeps a bounded number of batches, also after many endpoints could send nothing for a while. */
 static void
 few_batches_are_kept(void **state)
 {
@@ -344,7 +346,7 @@ few_batches_are_kept(void **state)
 	assert_true(list_length(&initiator->shared.batches) > 0);
 }
 
-/* However few regions there may be at a time, each has a handle that is known until it is removed. */
+/* A table for very few regions gives each region a handle that is known until the region is removed. */
 static void
 handles_of_small_tables_are_known(void **state)
 {
@@ -375,7 +377,7 @@ handles_of_small_tables_are_known(void **state)
 	}
 }
 
-/* What is left of a payload is read by itself, and not in pieces of the size of a header. */
+/* The rest of a payload is read into its place at once, not in pieces of the size of a header. */
 static void
 the_rest_of_a_long_payload_is_taken_in_one_read(void **state)
 {

@@ -260,7 +260,7 @@ a_receive_fails(void **state)
 	world_free(world);
 }
 
-/* Whatever happens: events are those of the interface, nothing hangs, nothing is lost. */
+/* With any random faults, events are those of the interface, nothing hangs, and nothing is lost. */
 static void
 random_faults_end_in_order(void **state)
 {
@@ -307,7 +307,8 @@ damage_is_found_by_the_crc(void **state)
 		assert_int_equal(side_send(&world->client, data, sizeof(data), 1), 0);
 		world_until(world, world->server.receives == 1);
 		assert_int_equal(side_send(&world->client, data, sizeof(data), 2), 0);
-		/* A damaged length makes the peer wait for what does not come; more must not help. */
+		/* A damaged length may make the peer wait for more octets: further Sends bring them, and must
+		 * not hide the damage. */
 		for (int n = 0; n < 40 && !world->server.disconnected; n++) {
 			if (!world->client.disconnected)
 				side_send(&world->client, data, sizeof(data), 3);

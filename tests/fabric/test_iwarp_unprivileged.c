@@ -8,12 +8,12 @@
 #include "fabric/iwarp/iwarp.h"
 #include "world.h"
 
-/* What connects and transfers, by a user who may nothing: iWARP in user space needs no root and no
- * capability. */
+/* Connects and transfers as a user without rights: iWARP in user space needs neither root nor a capability.
+ */
 
 enum { NOBODY = 65534 };
 
-/* The effective and permitted sets as the kernel tells them. */
+/* Whether the process has capabilities in its effective or permitted set. */
 static bool
 has_capabilities(void)
 {

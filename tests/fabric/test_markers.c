@@ -6,7 +6,7 @@
 #include "../test.h"
 #include "node.h"
 
-/* Markers (RFC 5044, 4.3) in both directions. How they fare in any segmentation is in test_segments.c. */
+/* Markers (RFC 5044, 4.3) in both directions. Markers in any segmentation are in test_segments.c. */
 
 enum { FIRST = 464 }; /* octets of a Send whose FPDU ends at octet 492 */
 
@@ -87,7 +87,7 @@ a_marker_between_fpdus_is_in_the_second(void **state)
 	assert_int_equal(responder->engine.rx.count, 2);
 }
 
-/* Octets of the FPDU at this place in what was sent, with the markers in it. */
+/* Returns the octets of the FPDU at this place in the octets that were sent, its markers included. */
 static size_t
 size_at(size_t at)
 {
@@ -122,7 +122,7 @@ an_fpdu_with_its_markers_fits_a_tcp_segment(void **state)
 	}
 }
 
-/* A marker at each place of a message, and of a Terminate. */
+/* Markers come at each place of a message, and of a Terminate. */
 static void
 markers_fall_anywhere(void **state)
 {
@@ -141,7 +141,7 @@ markers_fall_anywhere(void **state)
 		assert_int_equal(responder->engine.rx.send_msn, 3);
 		node_post(responder, RR_WORK_SEND, zeros, size, 0, 0, 0);
 		node_exchange(initiator, responder);
-		/* What is refused: the Terminate has markers, too. */
+		/* The Send is refused: the Terminate has markers, too. */
 		node_post(initiator, RR_WORK_SEND_INVALIDATE, zeros, 1, 1, 0, 0);
 		node_exchange(initiator, responder);
 		assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);

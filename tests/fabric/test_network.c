@@ -9,7 +9,7 @@
 
 #include "fabric/verbs/network.h"
 
-/* Network interfaces as getifaddrs() tells of them, and the ports of RDMA devices that belong to them. */
+/* Network interfaces as getifaddrs() reports them, and the ports of RDMA devices that belong to them. */
 
 static const uint8_t gid[RR_VERBS_GID] = { 0xfe, 0x80, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 };
 

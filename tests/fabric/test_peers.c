@@ -12,7 +12,7 @@
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/iwarp.h"
 
-/* The iWARP provider and TCP peers that are no iWARP endpoints, or do not behave. */
+/* The iWARP provider with TCP peers that do not speak iWARP, or do not behave. */
 
 static uint64_t the_time;
 static struct rr_env env;
@@ -106,7 +106,7 @@ turn(int turns)
 		assert_true(rr_loop_turn(loop, 0) >= 0);
 }
 
-/* A TCP listener of the test's own; the endpoint connects to it. */
+/* Makes a TCP listener of the test's own, has the endpoint connect to it, and returns the accepted socket. */
 static int
 dial_a_stranger(void)
 {
@@ -170,7 +170,7 @@ a_server_that_does_not_answer_is_given_up(void **state)
 	close(fd);
 }
 
-/* A TCP connection to our listener. */
+/* Connects to the listener of the fabric by TCP, and returns the socket. */
 static int
 stranger(void)
 {
@@ -216,7 +216,7 @@ those_who_say_nothing_keep_nobody_out(void **state)
 		fds[i] = stranger();
 		turn(2);
 	}
-	/* The one that had waited longest made room. */
+	/* The connection that had waited longest made room. */
 	assert_int_not_equal(recv(fds[0], &(char){ 0 }, 1, MSG_DONTWAIT), 1);
 	assert_true(is_closed(fds[0]));
 	assert_false(is_closed(fds[1]));
@@ -227,7 +227,7 @@ those_who_say_nothing_keep_nobody_out(void **state)
 		close(fds[i]);
 }
 
-/* One that asks for a connection, and has read that it is rejected. */
+/* Asks for a connection, and reads the answer that it is rejected. Returns the socket. */
 static int
 rejected_stranger(void)
 {
@@ -278,7 +278,7 @@ those_who_were_rejected_and_stay_make_room(void **state)
 		close(fds[i]);
 }
 
-/* A peer that knows revision 1 only: it hangs up on the first request, and answers the second. */
+/* A peer that knows revision 1 only closes the connection at the first request, and answers the second. */
 static void
 an_old_peer_is_asked_with_revision_1(void **state)
 {
@@ -315,7 +315,7 @@ an_old_peer_is_asked_with_revision_1(void **state)
 	close(listening);
 }
 
-/* A reply that opens the connection, then nothing for a day: the owner can still leave. */
+/* A peer opens the connection and then sends nothing for a day: the owner can still disconnect. */
 static void
 an_idle_peer_is_waited_for_until_the_owner_disconnects(void **state)
 {
@@ -338,7 +338,8 @@ an_idle_peer_is_waited_for_until_the_owner_disconnects(void **state)
 	close(fd);
 }
 
-/* A peer that has lost its power: its TCP answers nothing any more, and does not close either. */
+/* A peer that has lost its power: its TCP answers nothing any more, and does not close the connection either.
+ */
 static void
 a_peer_that_is_half_open_ends_the_connection(void **state)
 {
@@ -352,14 +353,14 @@ a_peer_that_is_half_open_ends_the_connection(void **state)
 	turn(3);
 	assert_true(established);
 	assert_true(rr_timer_armed(&rr_iwarp_endpoint_of(endpoint)->alive.timer));
-	/* Within the test's clock, so that what TCP does in real time is enough. */
+	/* The limit is short in the test's clock, as TCP repeats in real time. */
 	rr_alive_stop(&rr_iwarp_endpoint_of(endpoint)->alive);
 	rr_alive_start(&rr_iwarp_endpoint_of(endpoint)->alive, loop, rr_iwarp_endpoint_of(endpoint)->fd,
 		100 * RR_MILLISECOND);
 	assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program)), 0);
 	assert_int_equal(rr_endpoint_post(endpoint, &work), 0);
 	for (int i = 0; i < 300 && !disconnected; i++) {
-		poll(NULL, 0, 10); /* TCP repeats in real time */
+		poll(NULL, 0, 10); /* TCP repeats its segments in real time */
 		the_time += 100 * RR_MILLISECOND;
 		turn(2);
 	}
@@ -369,7 +370,7 @@ a_peer_that_is_half_open_ends_the_connection(void **state)
 	close(fd);
 }
 
-/* The receive that half a Send holds goes back to the pool that all share. */
+/* The receive that half a Send holds goes back to the pool that all endpoints share. */
 static void
 a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 {
@@ -388,7 +389,7 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	the_time += 59 * RR_SECOND;
 	assert_int_equal(write(fd, second, 22), 22);
 	turn(5);
-	/* No FPDU has come whole meanwhile. */
+	/* No FPDU has come to its end meanwhile. */
 	the_time += 2 * RR_SECOND;
 	turn(5);
 	assert_true(disconnected);
@@ -398,7 +399,8 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	close(fd);
 }
 
-/* Other messages in between, such as RDMA Writes of nothing, do not make a Send whole. */
+/* Other messages in between, such as RDMA Writes of no octets, do not extend the time for the rest of a Send.
+ */
 static void
 half_a_message_is_not_kept_alive_by_others(void **state)
 {
@@ -480,8 +482,8 @@ a_read_behind_a_send_that_waited_is_answered(void **state)
 	close(fd);
 }
 
-/* RFC 5044, 7.1.2: the initiator is to wait for the reply. One that does not is served in order all the same.
- */
+/* RFC 5044, 7.1.2: the initiator is to wait for the reply. An initiator that does not wait is served in order
+ * all the same. */
 static void
 a_peer_that_does_not_wait_for_the_answer_comes_after_it(void **state)
 {
@@ -503,7 +505,7 @@ a_peer_that_does_not_wait_for_the_answer_comes_after_it(void **state)
 	close(fd);
 }
 
-/* A peer that takes what was posted in the smallest of pieces holds up a disconnection for a while only. */
+/* A peer that takes octets in the smallest pieces holds up a disconnection for a bounded time. */
 static void
 a_peer_that_takes_hardly_anything_is_not_waited_for_for_ever(void **state)
 {

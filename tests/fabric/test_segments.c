@@ -8,16 +8,16 @@
 #include "node.h"
 
 /*
- * A conversation of everything there is, recorded as one side hears it, and
- * then played to a new node in that side's place: however the octets come,
- * it must notice the same events and end with the same memory.
+ * A conversation with each kind of message, recorded as one side receives it, and then played to a new node
+ * in that side's place. However the octets are cut into reads, the node must note the same events and end
+ * with the same memory.
  */
 
 enum { SECRET = 30000, SINK = 20000, SMALL = 100 };
 
 struct recording {
 	struct rr_fabric_config config;
-	uint32_t large; /* octets of what is large */
+	uint32_t large; /* octets of a large message */
 	uint8_t stream[2 << 20];
 	size_t size, setup; /* octets of the stream, and of its MPA frame */
 	char log[NODE_LOG];
@@ -28,7 +28,7 @@ static struct recording recording;
 static bool markers;
 static uint8_t payload[NODE_MEMORY];
 
-/* The side that is recorded: reads from the peer when it is told where. */
+/* The recorded side: reads from the peer's memory when a message asks for it. */
 static void
 react(struct node *node, const struct rr_event *event)
 {
@@ -41,9 +41,9 @@ react(struct node *node, const struct rr_event *event)
 	memcpy(&offset, event->data + 4, 8);
 	node_post(node, RR_WORK_READ, node->memory + SINK, recording.large, handle, offset, 7);
 	node_post(node, RR_WORK_READ, NULL, 0, 0, 0, 8);
-	/* When a Send completes is up to TCP. */
+	/* The Send has no cookie, as the time of its completion is up to TCP. */
 	node_post(node, RR_WORK_SEND, "thanks", 6, 0, 0, 0);
-	/* The recording has the responses, maybe right behind this. */
+	/* The requests are sent now, as the recording may have the responses right behind this message. */
 	node_collect(node);
 }
 
@@ -59,7 +59,7 @@ listener_new(struct rr_region regions[2])
 	return node;
 }
 
-/* Carries octets between the two and records what the speaker says. */
+/* Carries octets between the two nodes and records those that the speaker sends. */
 static void
 carry(struct node *speaker, struct node *listener)
 {
@@ -137,7 +137,7 @@ record(uint32_t large, bool crc, uint32_t emss)
 	node_free(listener);
 }
 
-/* Nothing is taken in until the answer has left. */
+/* Accepts, and has the reply leave: until then, the node takes nothing in. */
 static void
 answer(struct node *node)
 {
@@ -145,7 +145,7 @@ answer(struct node *node)
 	node_collect(node);
 }
 
-/* Plays size octets of data in the place of the recording. */
+/* Plays the first size octets of the recording to a new node. */
 static struct node *
 play(const uint8_t *data, size_t size, size_t step, uint32_t seed)
 {
@@ -221,7 +221,7 @@ a_pool_that_runs_empty_anywhere_changes_nothing(void **state)
 	}
 }
 
-/* Between the MPA frame and the end, CRCs cover every octet but themselves. */
+/* Between the MPA frames and the end, CRCs cover every octet except their own. */
 static void
 no_corrupt_octet_passes_the_crc(void **state)
 {
@@ -234,7 +234,7 @@ no_corrupt_octet_passes_the_crc(void **state)
 		node = play(recording.stream, recording.size, SIZE_MAX, 0);
 		recording.stream[i] ^= (uint8_t)(1 << i % 8);
 		if (node->engine.state == RR_IWARP_OPEN)
-			/* A length that became larger: the end is still awaited. */
+			/* A length became larger: the node still waits for the end. */
 			assert_string_not_equal(node->log, recording.log);
 		node_free(node);
 	}
@@ -248,7 +248,7 @@ a_corrupt_payload_is_answered_with_a_crc_error(void **state)
 
 	(void)state;
 	record(500, true, 300);
-	/* The payload of the first Send: behind the kick, its length and its header. */
+	/* The octet lies in the payload of the first Send: behind the kick, the length and the header. */
 	at = recording.setup + 20 + 20 + 2;
 	recording.stream[at] ^= 1;
 	node = play(recording.stream, recording.size, SIZE_MAX, 0);

@@ -26,7 +26,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The node's answer to this request, accepted. */
+/* Returns the node's reply to this request, which it accepts. */
 static struct rr_mpa_frame
 answer_to(const struct rr_mpa_frame *request)
 {
@@ -130,7 +130,7 @@ revision_1_is_answered_by_revision_1(void **state)
 }
 
 /* RFC 5044, 4.3: "All MPA senders MUST be able to generate Markers when their use is declared by the opposing
- * receiver". The reply tells what this side wants. */
+ * receiver". The reply says whether this side wants markers. */
 static void
 a_request_for_markers_is_granted(void **state)
 {
@@ -165,12 +165,12 @@ crc_is_used_where_the_responder_or_the_initiator_wants_it(void **state)
 	}
 }
 
-/* RFC 5044, 7.1.2: what the responder sends first is its MPA frame, also to a peer that did not wait for it
- * and is wrong: that is not even looked at before. */
+/* RFC 5044, 7.1.2: the responder sends its MPA frame first, also to a peer that did not wait for it and sent
+ * something wrong: octets behind the request are not looked at before. */
 static void
 what_comes_before_the_reply_has_left_waits(void **state)
 {
-	static const uint8_t wrong[24] = { 0, 18, 0x41, 0x4f }; /* an operation that there is not */
+	static const uint8_t wrong[24] = { 0, 18, 0x41, 0x4f }; /* a message with an unknown operation */
 	struct rr_mpa_frame request = { .revision = 2, .enhanced = true, .ird = 1, .ord = 1 }, reply;
 	uint8_t data[RR_MPA_FRAME_MAX];
 	size_t used;
@@ -189,7 +189,7 @@ what_comes_before_the_reply_has_left_waits(void **state)
 	assert_int_equal(node_terminate_cause(node), RR_CAUSE_RDMAP_OPCODE);
 }
 
-/* A reply that comes before the request has left is not one to it. */
+/* A reply that comes before the request has left does not answer that request. */
 static void
 a_reply_waits_until_the_request_has_left(void **state)
 {
@@ -202,7 +202,7 @@ a_reply_waits_until_the_request_has_left(void **state)
 	assert_int_equal(rr_iwarp_space(&node->engine, vectors), 1);
 }
 
-/* What came with the request may be what is answered. */
+/* The private data of the request may be the private data of the reply. */
 static void
 private_data_may_be_answered_by_itself(void **state)
 {
@@ -225,7 +225,8 @@ private_data_may_be_answered_by_itself(void **state)
 	assert_memory_equal(reply.private_data, "to and fro", 10);
 }
 
-/* Feeds the node, an initiator, with this reply; returns what became of it. */
+/* Feeds the node, an initiator, with this reply. Returns 0 where the connection is open then, else the status
+ * that it ended with. */
 static int
 outcome_of(const void *reply, size_t size, bool eof)
 {
@@ -273,7 +274,8 @@ a_responder_that_takes_no_reads_gets_none(void **state)
 	assert_int_equal(node_post(node, RR_WORK_WRITE, NULL, 0, 1, 0, 1), 0);
 }
 
-/* Likewise: a reply without the bit does not take back what was asked for. */
+/* RFC 5044, 7.1.1, as above: a reply without the bit does not take back the CRCs that the initiator asked
+ * for. */
 static void
 crc_is_used_where_the_initiator_or_the_responder_wants_it(void **state)
 {
@@ -367,7 +369,7 @@ a_reply_without_depths_is_refused(void **state)
 	assert_non_null(strstr(node->engine.text.text, "IRD"));
 }
 
-/* Who closes without an answer is asked again, in the same words as far as revision 1 has them. */
+/* A peer that closes without an answer is asked again, with the same private data in revision 1. */
 static void
 who_does_not_answer_is_asked_with_revision_1(void **state)
 {
@@ -404,13 +406,13 @@ who_does_not_answer_twice_is_given_up(void **state)
 	assert_int_equal(node->engine.status, -RPCRDMA_ERR_PEER);
 }
 
-/* Without the RTR indication. */
+/* A reply in peer-to-peer mode, still without an RTR indication. */
 static const struct rr_mpa_frame peer_to_peer_reply = {
 	.reply = true, .revision = 2, .enhanced = true, .ird = 1, .ord = 1, .peer_to_peer = true
 };
 
-/* RFC 6581, 9.2: the initiator offers an RTR indication, and sends the one that was chosen before all else.
- */
+/* RFC 6581, 9.2: the initiator offers an RTR indication, and sends the one that the responder chose before
+ * all else. */
 static void
 peer_to_peer_mode_begins_with_a_zero_length_write(void **state)
 {

@@ -5,9 +5,9 @@
 #include "base/crc32c.h"
 #include "pair.h"
 
-/* What a peer can do wrong, and the Terminate that says so; and Terminates that come. */
+/* The faults of a peer, with the Terminate that answers each; and Terminates of a peer. */
 
-/* Feeds the FPDU to the responder; returns the cause of the Terminate. */
+/* Feeds the FPDU to the responder; returns the cause of its Terminate. */
 static int
 answer_to(const char *digits)
 {
@@ -45,7 +45,8 @@ each_fault_has_its_cause(void **state)
 		{ "000e c143 00000000 0000000000000000 00000000", RR_CAUSE_RDMAP_OPCODE },
 		{ "0016 4144 00000005 00000000 00000001 00000000 61626364 00000000",
 			RR_CAUSE_RDMAP_INVALIDATE },
-		/* A Read Response that nobody asked for, a Read of no region, a Read Request that is cut. */
+		/* A Read Response without a request, a Read of no region, and Read Requests that are cut, out
+		 * of sequence, or have a message offset. */
 		{ "000e c142 00000001 0000000000000000 00000000", RR_CAUSE_DDP_INVALID_STAG },
 		{ "002e 4141 00000000 00000001 00000001 00000000"
 		  "00000001 0000000000000000 00000004 00000001 0000000000000000 00000000",
@@ -57,7 +58,7 @@ each_fault_has_its_cause(void **state)
 		{ "002e 4141 00000000 00000001 00000001 00000004"
 		  "00000001 0000000000000000 00000000 00000001 0000000000000000 00000000",
 			RR_CAUSE_DDP_MO },
-		/* No room for a header. */
+		/* There is no room for a header. */
 		{ "0000 0000 00000000", RR_CAUSE_MPA_FRAMING },
 		{ "0001 4100 00000000", RR_CAUSE_MPA_FRAMING },
 		{ "0009 c140 00000000 000000 00 00000000", RR_CAUSE_MPA_FRAMING },
@@ -72,8 +73,8 @@ each_fault_has_its_cause(void **state)
 	}
 }
 
-/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP": what was damaged
- * on its way is not held against the peer, whatever it looks like. */
+/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP": a head that was
+ * damaged on its way is reported as a wrong CRC, whatever else is wrong with it. */
 static void
 a_damaged_head_is_a_wrong_crc_and_nothing_else(void **state)
 {
@@ -100,7 +101,7 @@ a_damaged_head_is_a_wrong_crc_and_nothing_else(void **state)
 	}
 }
 
-/* A Terminate that is longer than any can be is one all the same. */
+/* A Terminate that is longer than any Terminate can be is understood all the same. */
 static void
 a_terminate_of_any_length_is_understood(void **state)
 {
@@ -120,7 +121,7 @@ a_terminate_of_any_length_is_understood(void **state)
 	}
 }
 
-/* An initiator that waits for 8 octets gets this Read Response; returns the cause of its Terminate. */
+/* Feeds this Read Response to an initiator that waits for 8 octets; returns the cause of its Terminate. */
 static int
 answer_to_response(uint32_t stag_change, uint64_t to, uint32_t payload_size, bool last)
 {
@@ -247,7 +248,8 @@ a_terminate_is_understood_in_the_order_of_the_specification_and_of_linux(void **
 	}
 }
 
-/* A segment that is too short for its header is shown without one, and without what lay there before. */
+/* The Terminate for a segment that is too short for its header shows no header, and no octets that were in
+ * the buffer before. */
 static void
 the_terminate_shows_no_more_than_what_came(void **state)
 {

@@ -11,11 +11,11 @@
 #include "world.h"
 
 /*
- * The suite on the first RDMA device that is usable and has an IPv4 address, with -6 an IPv6 address;
- * connections are from it to itself. Exit status 77 says that there is none. An argument chooses tests by
- * their names; with --removal COMMAND, that command removes the device under a connection, with --loss
- * COMMAND the address, while a connection from the other family's address goes on; then nothing else is
- * tested.
+ * Runs the suite on the first RDMA device that is usable and has an IPv4 address, or, with -6, an IPv6
+ * address; connections are from the device to itself. Exit status 77: there is no such device. An argument
+ * chooses tests by their names. With --removal COMMAND, the command removes the device under a connection;
+ * with --loss COMMAND, it removes the address, while a connection from the other family's address goes on.
+ * With either option, nothing else is tested.
  */
 enum { SKIPPED = 77 };
 
@@ -25,7 +25,7 @@ struct choice {
 	struct suite_adapter adapter;
 };
 
-/* The address under test, and that of the other family. */
+/* The address under test, and an address of the other family. */
 static struct choice chosen = { .family = AF_INET }, other = { .family = AF_INET6 };
 
 static bool
@@ -61,10 +61,10 @@ look(void *ctx, const struct rr_verbs_device_info *info)
 	look_at(&other, info);
 }
 
-/* The command that removes the device, and waits until nobody uses it; or the address. */
+/* The command that removes the device and waits until no process uses it, or that removes the address. */
 static const char *command;
 
-/* Runs it beside us, because it may wait for us. */
+/* Runs the command beside this process, as the command may wait for this process. */
 static void
 run_command(void)
 {
@@ -74,7 +74,7 @@ run_command(void)
 	assert_int_equal(system(line), 0);
 }
 
-/* A Send arrives. */
+/* A Send arrives: the connection works. */
 static void
 use(struct world *world)
 {
@@ -139,7 +139,7 @@ a_lost_address_ends_its_connections_and_no_others(void **state)
 	assert_true(strstr(lost->client.text, "lost the address") ||
 		    strstr(lost->server.text, "lost the address"));
 	assert_int_equal(side_send(&lost->client, "x", 1, 1), -RPCRDMA_ERR_DISCONNECTED);
-	/* The other one has heard of it, too, and looked. */
+	/* The other world has got the message about the address, too, and has checked its own address. */
 	do
 		world_turn(kept);
 	while (rr_loop_due(kept->stage.loop) >= 0);
@@ -161,7 +161,7 @@ an_address_that_moved_to_other_hardware_ends_its_connections(void **state)
 	assert_true(strstr(world->client.text, "moved") || strstr(world->server.text, "moved"));
 }
 
-/* What a command brings about: the option that names it, and the test. */
+/* The tests of commands, each with the option that names its command. */
 static const struct {
 	const char *option;
 	struct CMUnitTest test;
@@ -193,7 +193,8 @@ main(int argc, char **argv)
 {
 	struct rr_text text = { "no device is usable" };
 
-	/* A test that is ended from outside has said by then which tests were before it. */
+	/* Each line is written at once: the output of a test that is ended from outside shows the tests
+	 * before it. */
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	if (argc > 1 && strcmp(argv[1], "-6") == 0) {
 		chosen.family = AF_INET6;

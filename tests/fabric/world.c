@@ -39,7 +39,8 @@ world_checks_reads(void)
 	return !provider_adapter || !provider_adapter->reads_are_unchecked;
 }
 
-/* An adapter tells at most one side, and often the other only sees the connection end. */
+/* An adapter reports a refused access to one side at most; the other side often only sees that the connection
+ * ends. */
 bool
 world_tells_refusal(int status)
 {

@@ -6,8 +6,8 @@
 #include "suite.h"
 
 /*
- * A world: one loop, one fabric, a listener, and connections between them.
- * Each side of a connection notes what its handler was told.
+ * A world: a loop, a fabric, a listener, and connections between them. Each side of a connection notes the
+ * events of its handler.
  */
 enum { WORLD_LOG = 512 };
 
@@ -28,7 +28,8 @@ struct side {
 	struct world *world;
 	struct rr_endpoint *endpoint;
 	bool keep_receives;
-	enum rr_event_kind close_on; /* with closes: closes itself inside the handler of this event */
+	/* With closes: the side closes its endpoint inside the handler of this event. */
+	enum rr_event_kind close_on;
 	bool closes;
 	bool established, disconnected;
 	int status;
@@ -49,43 +50,45 @@ struct world {
 	struct sockaddr_storage address;
 	struct side client, server;
 	enum world_answer answer;
-	uint32_t client_allows, server_allows; /* Sends: when it dials, when it accepts */
-	uint8_t reply[600];                    /* private data to accept or reject with */
+	/* Sends that the client allows when it dials, and the server when it accepts. */
+	uint32_t client_allows, server_allows;
+	uint8_t reply[600]; /* private data to accept or reject with */
 	uint32_t reply_size;
 	uint32_t requests;
-	uint8_t request[600]; /* private data that came with the last one */
+	uint8_t request[600]; /* private data that came with the last request */
 	uint32_t request_size;
-	struct rr_endpoint *asking; /* held */
+	struct rr_endpoint *asking; /* the request that is held */
 };
 
-/* adapter: NULL where there is none. */
+/* Sets the provider under test; adapter: NULL where it is no adapter. */
 void world_provider(suite_fabric_new *make, const struct suite_adapter *adapter);
 
-/* From now on at the loopback address of IPv6. */
+/* Uses the loopback address of IPv6 from now on. */
 void world_ipv6(void);
 
-/* Whether it is an adapter, and one that lets the peer read what it should not: see suite.h. */
+/* Whether the provider is an adapter. */
 bool world_is_adapter(void);
+/* Whether the provider refuses reads of memory that was registered for writing only: see suite.h. */
 bool world_checks_reads(void);
 
-/* Whether status is what a side is told of an access that the peer's memory, or its own, was refused to. */
+/* Whether status is that which a side gets for an access that was refused. */
 bool world_tells_refusal(int status);
 
-/* For cmocka: *state is a struct world. */
+/* Set up and tear down for cmocka: *state is a struct world. */
 int world_setup(void **state);
 int world_teardown(void **state);
 
-/* As world_setup(), but with this configuration. */
+/* Makes a world as world_setup() does, with this configuration. */
 struct world *world_new(const struct rr_fabric_config *config);
 void world_free(struct world *world);
 
 /* Connects, and turns until both sides are established. */
 void world_connect(struct world *world);
 
-/* Only begins it. */
+/* Begins to connect, with this private data. */
 void world_dial(struct world *world, struct side *side, const void *data, uint32_t size);
 
-/* Accepts what is held, as side. */
+/* Accepts the request that is held, for side. */
 void world_accept(struct world *world, struct side *side);
 
 /* Turns the loop until the expression is true; the test fails if it never is. */
@@ -96,18 +99,18 @@ void world_turn(struct world *world);
 /* Turns until nothing happens any more. */
 void world_settle(struct world *world);
 
-/* Posts one work request of one sge. */
+/* Post a work request of one sge. */
 int side_post(struct side *side, enum rr_work_kind kind, const void *data, uint32_t length, uint32_t handle,
 	uint64_t offset, uintptr_t cookie);
 int side_send(struct side *side, const void *data, uint32_t length, uintptr_t cookie);
 
-/* Closes its endpoint. */
+/* Closes the endpoint of the side. */
 void side_close(struct side *side);
 
-/* The same, and frees what it noted. */
+/* Closes the endpoint of the side, and frees all that the side noted. */
 void side_free(struct side *side);
 
-/* Memory with contents that depend on seed. */
+/* Returns memory, which the caller frees, with contents that depend on seed. */
 uint8_t *filled(size_t size, unsigned seed);
 
 #endif

@@ -7,12 +7,13 @@
 #include "../mutate.h"
 #include "../padding.h"
 
-/* What the tests of transport headers share, whichever version they read: each test file says before which
- * functions are get_header and put_header. */
+/* Shared by the tests of transport headers of all versions: each test file defines get_header and put_header
+ * before it includes this file. */
 
 enum { READS = 3, WRITES = 3, SEGMENTS = 7 };
 
-/* What a test reads a header into: arrays of just the sizes that the fullest message of the tests needs. */
+/* The arrays that a test reads a header into, which have just the sizes that the fullest message of the tests
+ * needs. */
 struct target {
 	struct rr_read_segment reads[READS];
 	struct rr_chunk writes[WRITES];
@@ -22,8 +23,8 @@ struct target {
 	struct rpcrdma_xdr_reader reader;
 };
 
-/* RFC 8166, 4.7: Read segments of two chunks, "1 3 HLOO HLOO HLOO 1 2 HLOO HLOO 0", "1 2 HLOO HLOO"; and
- * between the Write chunks an empty one (4.3.2.3). */
+/* The octets of all lists. RFC 8166, 4.7: Read segments of two chunks, "1 3 HLOO HLOO HLOO 1 2 HLOO HLOO 0",
+ * "1 2 HLOO HLOO"; and between the Write chunks an empty one (4.3.2.3). */
 #define ALL_LISTS                                                                                            \
 	"00000001 00000010 00000001 00000100 0000000000001000"                                               \
 	"00000001 00000010 00000002 00000200 0000000000002000"                                               \
@@ -35,6 +36,7 @@ struct target {
 	"00000000"                                                                                           \
 	"00000001 00000002 00000009 ffffffff 0000000000009000 0000000a ffffffff ffffffffffffffff"
 
+/* Reads a header into target. */
 static inline enum rr_header_result
 get_octets(const uint8_t *data, size_t size, struct target *target)
 {
@@ -52,6 +54,7 @@ get_octets(const uint8_t *data, size_t size, struct target *target)
 
 static struct rr_octets octets;
 
+/* Reads a header, given in hexadecimal digits, into target. */
 static inline enum rr_header_result
 get(const char *hex, struct target *target)
 {
@@ -59,7 +62,7 @@ get(const char *hex, struct target *target)
 	return get_octets(octets.data, octets.size, target);
 }
 
-/* An RDMA_MSG without lists, that begins with these words. */
+/* The header is that of an RDMA_MSG without lists, with these words. */
 static inline void
 assert_msg(const struct target *target, uint32_t xid, uint32_t vers, uint32_t credit)
 {
@@ -73,7 +76,7 @@ assert_msg(const struct target *target, uint32_t xid, uint32_t vers, uint32_t cr
 	assert_ptr_equal(target->reader.next, octets.data + RR_RDMA_HEADER_MIN);
 }
 
-/* An ERR_VERS with a range from 1 to 2, and nothing less. */
+/* The header is an ERR_VERS with a range from 1 to 2; a shorter one is malformed. */
 static inline void
 assert_err_vers(const char *hex)
 {
@@ -86,7 +89,8 @@ assert_err_vers(const char *hex)
 	assert_int_equal(get_octets(octets.data, 24, &target), RR_HEADER_MALFORMED);
 }
 
-/* Of a header with all lists, everything between the shortest one and so many octets is malformed. */
+/* A header with all lists that breaks off is malformed, at any length from the shortest header to size
+ * octets. */
 static inline void
 assert_breaking_off_is_malformed(const char *hex, size_t size)
 {
@@ -97,7 +101,7 @@ assert_breaking_off_is_malformed(const char *hex, size_t size)
 		assert_int_equal(get_octets(message.data, size, &target), RR_HEADER_MALFORMED);
 }
 
-/* Every list of ALL_LISTS is there. */
+/* The header has every list of ALL_LISTS. */
 static inline void
 assert_all_lists(const struct target *target)
 {
@@ -115,6 +119,7 @@ assert_all_lists(const struct target *target)
 	assert_int_equal(rr_chunk_length(&target->lists.reply), 0x1fffffffe);
 }
 
+/* The header is written again with the same octets; with an octet less of room, the writer fails. */
 static inline void
 assert_written_as_read(const char *hex)
 {
@@ -135,6 +140,7 @@ assert_written_as_read(const char *hex)
 	assert_true(writer.failed);
 }
 
+/* The writer fails for this header. */
 static inline void
 assert_not_written(const struct rr_rdma_header *header)
 {
@@ -146,6 +152,7 @@ assert_not_written(const struct rr_rdma_header *header)
 	assert_true(writer.failed);
 }
 
+/* Says what differs where a header that was read is written again; NULL: nothing. */
 static inline const char *
 written_again_is_the_same(const uint8_t *data, size_t size, const struct target *target)
 {
@@ -156,7 +163,7 @@ written_again_is_the_same(const uint8_t *data, size_t size, const struct target 
 
 	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
 	put_header(&writer, &target->header, &target->lists);
-	/* Optional data is an opaque, and nothing else of a header is padded. */
+	/* Optional data is an opaque, which is padded; no other field of a header is padded. */
 	same = target->header.proc == RR_RDMA_OPTIONAL ? rr_same_but_for_padding(out, data, used)
 						       : memcmp(out, data, used) == 0;
 	if (writer.failed || rpcrdma_xdr_length(&writer) != used || !same)
@@ -168,7 +175,7 @@ written_again_is_the_same(const uint8_t *data, size_t size, const struct target 
 	return NULL;
 }
 
-/* What holds for each message, good or bad: an rr_mutation_check. */
+/* The rr_mutation_check of headers: holds for each message, good or bad. */
 static inline const char *
 header_holds(const uint8_t *data, size_t size, void *context)
 {

@@ -7,7 +7,7 @@
 #define REQUEST_KEY "4d504120 49442052 65712046 72616d65"
 #define REPLY_KEY   "4d504120 49442052 65702046 72616d65"
 
-/* What a Linux client and a Linux server said. */
+/* The frames of a Linux client and a Linux server. */
 static const char linux_request[] = REQUEST_KEY "1002000c 00800000 f6ab0e18 01010303";
 static const char linux_reply[] = REPLY_KEY "1002000c 00000080 f6ab0e18 01000303";
 
@@ -88,7 +88,8 @@ says_how_much_more_it_needs(void **state)
 	assert_int_equal(used, 32);
 }
 
-/* RFC 5044 knows no IRD and ORD; its Res field, with what became S, is "not checked on reception". */
+/* Revision 1 has no IRD and ORD (RFC 5044); the bit that became S is in its Res field, which is "not checked
+ * on reception". */
 static void
 revision_1_has_private_data_only(void **state)
 {
@@ -187,7 +188,8 @@ writes_each_flag_where_it_belongs(void **state)
 	assert_memory_equal(out, octets.data, sizeof(out));
 }
 
-/* R: "set to zero ... in the MPA Request Frame"; B, C and D only with A. */
+/* RFC 5044, 7.1.1, R: "set to zero ... in the MPA Request Frame"; RFC 6581, 9.2: B, C and D are set only with
+ * A. */
 static void
 does_not_write_what_the_frame_cannot_have(void **state)
 {
@@ -234,7 +236,7 @@ refuses_to_write_what_breaks_a_limit(void **state)
 	assert_int_equal(rr_mpa_put(out, sizeof(out), &frame), 0);
 }
 
-/* The octets that a reader must ignore, as a sender must write them. */
+/* Sets the bits that a reader must ignore to the values that a sender must write. */
 static void
 clear_ignored_bits(uint8_t *data, const struct rr_mpa_frame *frame)
 {
@@ -308,7 +310,7 @@ fpdus_are_multiples_of_four(void **state)
 	assert_int_equal(rr_fpdu_size(18), 24);
 }
 
-/* RFC 5044, figure 5: with its Marker in front, the CRC field is 52 23 99 83. */
+/* RFC 5044, figure 5: where the Marker in front is counted, the CRC field is 52 23 99 83. */
 static void
 crc_lies_as_in_rfc_5044(void **state)
 {

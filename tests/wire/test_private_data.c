@@ -3,7 +3,7 @@
 
 #include "../mutate.h"
 
-/* What a Linux client and a Linux server send. */
+/* The messages of a Linux client and a Linux server. */
 static const char linux_client[] = "f6ab0e18 01010303";
 static const char linux_server[] = "f6ab0e18 01000303";
 
@@ -145,7 +145,6 @@ what_only_looks_like_it_does_not_hide_it(void **state)
 	assert_int_equal(peer.send_size, 8192);
 }
 
-/* "Senders MUST set these bits to zero, and receivers MUST ignore their value." */
 /* RFC 8797, 4: "Senders MUST set these bits to zero, and receivers MUST ignore their value." */
 static void
 reserved_bits_are_ignored(void **state)

@@ -63,7 +63,8 @@ writes_the_call_that_it_reads(void **state)
 
 	(void)state;
 	assert_true(rr_rpc_get_call(&reader, &call));
-	call.rpcvers = 0; /* "rpcvers MUST be equal to 2" in what is sent, whoever forgot it */
+	/* "rpcvers MUST be equal to 2" in every call that is sent, whatever the field is. */
+	call.rpcvers = 0;
 	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
 	rr_rpc_put_call(&writer, &call);
 	assert_int_equal(rpcrdma_xdr_length(&writer), octets.size - 12);
@@ -96,7 +97,7 @@ the_largest_headers_fit_into_what_is_said(void **state)
 	assert_true(writer.failed);
 }
 
-/* opaque body<400> */
+/* RFC 5531, 8.2: "opaque body<400>". */
 static void
 credentials_are_bounded(void **state)
 {
@@ -137,7 +138,7 @@ a_reply_is_no_call(void **state)
 	assert_false(rr_rpc_get_call(&reader, &call));
 	assert_false(reader.failed);
 	assert_int_equal(call.xid, 0x81368326);
-	assert_int_equal(call.rpcvers, 2); /* nothing that RPC_MISMATCH would answer */
+	assert_int_equal(call.rpcvers, 2); /* RPC_MISMATCH would not be the answer */
 	reader = reader_of(linux_call);
 	assert_false(rr_rpc_get_reply(&reader, &reply));
 	assert_int_equal(reply.xid, 0x8a368326);
@@ -146,7 +147,8 @@ a_reply_is_no_call(void **state)
 	assert_true(reader.failed);
 }
 
-/* RFC 5531, 9, RPC_MISMATCH: "RPC version number != 2". What follows is unknown, and not looked at. */
+/* RFC 5531, 9, RPC_MISMATCH: "RPC version number != 2". The words behind the version are not looked at, as
+ * their meaning is not known. */
 static void
 another_rpc_version_is_told(void **state)
 {
@@ -207,7 +209,7 @@ replies_go_there_and_back(void **state)
 	}
 }
 
-/* RFC 5531, 9: new auth_stat numbers are handed out; the other enums are closed. */
+/* RFC 5531, 9: new numbers may be assigned for auth_stat; the other enums are closed. */
 static void
 only_auth_stat_is_open(void **state)
 {
@@ -255,7 +257,8 @@ auth_sys_goes_there_and_back(void **state)
 	assert_memory_equal(out, octets.data, octets.size);
 }
 
-/* unsigned int gids<16>, string machinename<255>; and the body holds nothing else. */
+/* RFC 5531, appendix A: "string machinename<255>; unsigned int uid; unsigned int gid; unsigned int gids<16>",
+ * and the body has nothing else. */
 static void
 auth_sys_is_bounded_and_exact(void **state)
 {
@@ -299,7 +302,7 @@ peek_tells_xid_and_direction(void **state)
 	assert_false(rr_rpc_peek(octets.data, 7, &xid, &type));
 }
 
-/* RFC 5531, 11: the highest-order bit tells the last fragment; the rest is the length. */
+/* RFC 5531, 11: the highest-order bit marks the last fragment; the other bits are the length. */
 static void
 record_marks_are_made_as_they_are_read(void **state)
 {

@@ -130,7 +130,7 @@ short_messages_are_to_be_discarded(void **state)
 	assert_int_equal(get_octets(message.data, RR_RDMA_HEADER_MIN - 1, &target), RR_HEADER_SHORT);
 }
 
-/* ... but by the XDR of 4.1.2 these are whole. */
+/* Messages that are shorter than that, but complete by the XDR of RFC 8166, 4.1.2, are read. */
 static void
 errors_and_done_may_be_shorter(void **state)
 {
@@ -178,7 +178,7 @@ another_version_is_told_with_its_fixed_words(void **state)
 	assert_int_equal(target.header.proc, 5);
 	assert_int_equal(get("00000007 00000002 00000020 00000004 00000001 00000001 00000001", &target),
 		RR_HEADER_VERS);
-	assert_int_equal(target.header.proc, RR_RDMA_ERROR); /* which nobody answers */
+	assert_int_equal(target.header.proc, RR_RDMA_ERROR); /* to which there is no answer */
 }
 
 static void
@@ -236,7 +236,8 @@ a_list_that_breaks_off_is_malformed(void **state)
 	assert_breaking_off_is_malformed(all_lists, rr_hex(all_lists).size - 8);
 }
 
-/* A count that the message cannot hold is malformed; one that only our arrays cannot hold is a limit. */
+/* A count that the message cannot hold is malformed; a count that only the caller's arrays cannot hold is a
+ * limit. */
 static void
 counts_are_not_trusted(void **state)
 {

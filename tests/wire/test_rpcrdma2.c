@@ -66,7 +66,7 @@ reads_a_position_zero_chunk(void **state)
 	assert_true(rpcrdma_xdr_done(&target.reader));
 }
 
-/* 4.2: "union rpcrdma2_error switch (rpcrdma2_errcode rdma_err)": three of them. */
+/* 4.2: "union rpcrdma2_error switch (rpcrdma2_errcode rdma_err)" has three cases. */
 static void
 errors_are_three(void **state)
 {
@@ -116,7 +116,7 @@ optional_data_stays_inside_the_message(void **state)
 	}
 	assert_int_equal(get("00000007 00000002 00000020 00000005 00000001 ffffffff 01020304", &target),
 		RR_HEADER_MALFORMED);
-	/* Its padding may be any octets. */
+	/* The padding of optional data may be any octets. */
 	assert_int_equal(
 		get("00000007 00000002 00000020 00000005 00000001 00000005 01020304 05000001", &target),
 		RR_HEADER_OK);
@@ -189,8 +189,8 @@ procedures_are_six(void **state)
 	}
 }
 
-/* "Error handling works the same way in RPC-over-RDMA Version Two": what is shorter than any header of its
- * kind is discarded. */
+/* "Error handling works the same way in RPC-over-RDMA Version Two": a message that is shorter than any header
+ * of its kind is discarded. */
 static void
 short_messages_are_to_be_discarded(void **state)
 {
@@ -215,7 +215,7 @@ static void
 a_list_that_breaks_off_is_malformed(void **state)
 {
 	(void)state;
-	/* Also without the payload. */
+	/* The whole header without its payload is malformed, too. */
 	assert_breaking_off_is_malformed(all_lists, rr_hex(all_lists).size - 16 + 1);
 }
 
@@ -287,7 +287,7 @@ either_version_is_written(void **state)
 
 	(void)state;
 	header.err = RR_ERR_INVAL_OPTION;
-	header.vers = RR_RPCRDMA_VERSION_1; /* which has no such error */
+	header.vers = RR_RPCRDMA_VERSION_1; /* version 1 has no such error */
 	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, NULL);
 	assert_true(writer.failed);

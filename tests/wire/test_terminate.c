@@ -103,7 +103,8 @@ words_follow_the_specification(void **state)
 	text_is("ffff 0000", "unknown error (15/15/255)");
 }
 
-/* Seen from Linux: layer and error type exchanged, and M and D at the other end of their octet. */
+/* The siw driver of Linux exchanges layer and error type, and puts M and D at the other end of their octet.
+ */
 static void
 words_see_through_swapped_order(void **state)
 {

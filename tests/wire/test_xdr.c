@@ -112,7 +112,7 @@ opaque_data_longer_than_allowed_or_there_fails(void **state)
 	(void)state;
 	rpcrdma_get_bytes(&reader, 4);
 	assert_true(reader.failed);
-	reader = reader_of(stream, 11, NULL, 0); /* the padding is not whole */
+	reader = reader_of(stream, 11, NULL, 0); /* a part of the padding is missing */
 	rpcrdma_get_bytes(&reader, 5);
 	assert_true(reader.failed);
 	reader = reader_of("\xff\xff\xff\xff\0\0\0", 8, NULL, 0);
@@ -183,14 +183,14 @@ an_item_nobody_asked_for_is_not_done(void **state)
 	struct rpcrdma_xdr_reader reader = reader_of("\0\0\0\1\0\0\0\0", 8, ITEMS({ "x", 1, 4 }), 1);
 
 	(void)state;
-	/* At its offset there is a number. */
+	/* The stream has a number at the offset of the item. */
 	rpcrdma_get_u32(&reader);
 	rpcrdma_get_item(&reader, 5);
 	assert_false(reader.failed);
 	assert_int_equal(rpcrdma_xdr_left(&reader), 0);
 	assert_false(rpcrdma_xdr_done(&reader));
 
-	/* Behind the end. */
+	/* The offset of the item is behind the end of the stream. */
 	reader = reader_of("", 0, ITEMS({ "x", 1, 4 }), 1);
 	assert_false(rpcrdma_xdr_done(&reader));
 	reader = reader_of("", 0, ITEMS({ "x", 1, RPCRDMA_ITEM_NEXT }), 1);
@@ -221,7 +221,7 @@ an_item_of_a_write_chunk_is_the_next_marked_one(void **state)
 	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, item.data);
 	assert_true(rpcrdma_xdr_done(&reader));
 
-	/* Its length is the length word's, and nothing else. */
+	/* An item of a Write chunk must have the length of the length word, without padding. */
 	reader = reader_of("\0\0\0\3", 4, &item, 1);
 	rpcrdma_get_item(&reader, 5);
 	assert_true(reader.failed);
@@ -243,7 +243,7 @@ an_empty_opaque_leaves_the_write_chunk_to_the_next(void **state)
 	assert_ptr_equal(rpcrdma_get_item(&reader, 5).data, item.data);
 	assert_true(rpcrdma_xdr_done(&reader));
 	assert_int_equal(reader.inlined, 0);
-	/* Nor does it take one that is in the stream. */
+	/* The next opaque may be in the stream, too. */
 	reader = reader_of("\0\0\0\0\0\0\0\4four", 12, NULL, 0);
 	rpcrdma_get_item(&reader, 5);
 	rpcrdma_get_item(&reader, 5);
@@ -299,7 +299,8 @@ alignment_takes_from_the_arena_too(void **state)
 
 	(void)state;
 	reader.arena = &arena;
-	assert_null(rpcrdma_get_array(&reader, 1, ALIGN)); /* behind the first aligned octet is one too few */
+	/* One element more than there is room behind the first aligned octet. */
+	assert_null(rpcrdma_get_array(&reader, 1, ALIGN));
 	assert_true(reader.failed);
 	arena = rpcrdma_arena(memory + 1, 2 * ALIGN - 1);
 	reader = reader_of("", 0, NULL, 0);
@@ -455,7 +456,7 @@ what_is_written_with_items_is_read_with_items(void **state)
 	assert_true(rpcrdma_xdr_done(&reader));
 }
 
-/* On a machine of 32 bits, such a length and its padding make no octets at all. */
+/* On a machine of 32 bits, the sum of such a length and its padding would wrap to a few octets. */
 static void
 a_length_that_its_padding_takes_past_32_bits_is_refused(void **state)
 {
