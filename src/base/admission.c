@@ -120,7 +120,7 @@ admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_
 	return its > own || party->host == newcomer;
 }
 
-/* Of two connections that may be cut off, whether party is cut off rather than other. */
+/* Whether party is cut off rather than other, where both may be cut off. */
 static bool
 admission_goes_before(const struct rr_party *party, const struct rr_party *other)
 {

@@ -138,7 +138,8 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 	}
 }
 
-/* Whether a message of the peer ends the exposure of a call or reply of this side. */
+/* Whether a message of the peer is a reply, an error or an RDMA_DONE: each of them ends the exposure of
+ * chunks. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)

@@ -432,7 +432,7 @@ rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint)
 	rr_alive_start(&endpoint->alive, endpoint_loop(endpoint), endpoint->fd, RR_ALIVE_LIMIT);
 }
 
-/* There is a receive for the endpoint that waited. */
+/* Has the task run, as there is a receive for the endpoint that waited. */
 static void
 endpoint_wake(struct rr_receive_wait *wait)
 {

@@ -164,7 +164,7 @@ loop_run(struct rr_task *task)
 	rr_loop_event(rr_container(task, struct rr_loop_endpoint, task), RR_LOOP_TURN);
 }
 
-/* There is a receive for the endpoint that waited. */
+/* Has the task run, as there is a receive for the endpoint that waited. */
 static void
 loop_wake(struct rr_receive_wait *wait)
 {
