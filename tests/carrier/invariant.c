@@ -50,6 +50,7 @@ free_slot_broken(const struct rr_slot *slot)
 	return NULL;
 }
 
+/* Checks the slots on each of the requester's lists. Returns the condition that does not hold, or NULL. */
 static const char *
 slots_broken(const struct rr_requester *requester)
 {
@@ -102,6 +103,8 @@ waiting_broken(const struct rr_requester *requester)
 
 /* ---- The responder ---- */
 
+/* Checks a message that was received and is still worked on. Returns the condition that does not hold, or
+ * NULL. */
 static const char *
 inbound_broken(const struct rr_connection *connection, const struct rr_inbound *inbound)
 {

@@ -42,6 +42,7 @@ parse(struct rpcrdma_bytes optinfo, void *parsed)
 	return true;
 }
 
+/* Counts a note that arrived, and answers it; a note with an odd number comes back with its payload. */
 static void
 got_note(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -60,6 +61,7 @@ got_note(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 	answer->payload = (struct rpcrdma_bytes){ note->answer, arrival->payload.length };
 }
 
+/* Keeps the number that the peer answered, and the length of the payload that came back. */
 static void
 got_seen(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {

@@ -15,6 +15,7 @@
 
 enum { ALLOWED = 256 };
 
+/* Keeps a copy of a message that arrived, and gives its Receive back at once. */
 static void
 note_message(struct raw *raw, const struct rr_event *event)
 {
@@ -39,6 +40,7 @@ note_private_data(struct raw *raw, const void *data, size_t size)
 		memcpy(raw->peer_private_data, data, raw->peer_private_size);
 }
 
+/* Keeps what happened to the connection. */
 static void
 on_event(void *ctx, const struct rr_event *event)
 {
@@ -77,6 +79,7 @@ raw_new(struct world *world)
 	return raw;
 }
 
+/* Closes the connection, and forgets all that came on it. */
 static void
 close_endpoint(struct raw *raw)
 {
@@ -113,6 +116,7 @@ raw_connect(struct raw *raw)
 	world_until(raw->world, raw->established && raw->world->server_connected);
 }
 
+/* Accepts a connection in place of the one before it. */
 static void
 asked(void *ctx, struct rr_endpoint *endpoint, const void *data, size_t size)
 {
@@ -199,6 +203,7 @@ raw_end_client(struct raw *raw)
 	raw_end(raw);
 }
 
+/* Sends these octets as one message; kind tells whether the Send also invalidates the handle. */
 static void
 post_send(struct raw *raw, const void *data, uint32_t length, enum rr_work_kind kind, uint32_t handle)
 {
@@ -345,6 +350,7 @@ raw_fill(struct raw *raw, const struct rr_segment *segment, void *data, uint32_t
 	assert_int_equal(raw_rdma(raw, RR_WORK_WRITE, data, length, segment->handle, segment->offset), 0);
 }
 
+/* Parses the header of a message, which must be valid, and finds what follows the header. */
 void
 raw_parse(const struct raw_message *message, struct raw_header *header)
 {

@@ -30,6 +30,8 @@ struct offers {
 	struct rr_region a, b, write, chunk;
 };
 
+/* Registers all memory that the calls below name: two parts of a read chunk, a write chunk and a reply
+ * chunk. */
 static void
 offer(struct raw *raw, struct offers *offers)
 {
@@ -76,6 +78,7 @@ answer_large(struct world *world, struct rr_exchange *exchange)
 
 /* ---- Connections that the test does not follow ---- */
 
+/* Closes the host's side of a connection that has ended. */
 static void
 host_closed(void *ctx, int error, const char *text)
 {
@@ -100,6 +103,7 @@ host_call(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events host_events = { .closed = host_closed, .call = host_call };
 
+/* Keeps the host's side of a new connection in a free place of hosts. */
 static void
 host_accepted(void *ctx, struct rr_carrier *carrier)
 {
@@ -133,6 +137,7 @@ begin(void)
 	return world;
 }
 
+/* Closes all connections of the host, and frees the world. */
 static void
 end(struct world *world)
 {
@@ -144,6 +149,7 @@ end(struct world *world)
 	world_free(world);
 }
 
+/* Checks that another client's call is still answered, and that its connection stays. */
 static void
 the_good_client_is_served(struct world *world, uint32_t xid)
 {
@@ -159,6 +165,8 @@ the_good_client_is_served(struct world *world, uint32_t xid)
 
 /* ---- Calls ---- */
 
+/* Sends the message that make() writes, with one bit changed or cut to its first octets. Connects again if
+ * the peer then ended the connection. */
 static void
 send_mutation(struct raw *raw, struct offers *offers, uint32_t (*make)(const struct offers *, uint8_t *),
 	uint32_t bit, uint32_t cut)
@@ -177,6 +185,8 @@ send_mutation(struct raw *raw, struct offers *offers, uint32_t (*make)(const str
 	}
 }
 
+/* Changes each bit of the call, and cuts it at each octet: the host must bear all of that. At the end the
+ * unchanged call is answered. */
 static void
 mutate_calls(uint32_t (*make)(const struct offers *, uint8_t *))
 {
@@ -244,6 +254,7 @@ call_and_reply(struct raw *raw, uint32_t turn, uint8_t *reply, uint32_t *length)
 	return call;
 }
 
+/* Ends the call, however its changed reply was taken, and checks that no memory is left in use. */
 static void
 settle_reply(struct raw *raw, struct call *call)
 {
@@ -306,6 +317,7 @@ fails(void)
 	return ++passed == fail_at;
 }
 
+/* Allocates memory, until it is the turn of an allocation to fail. */
 static void *
 failing_realloc(void *ctx, void *old, size_t size)
 {
@@ -349,6 +361,7 @@ failing_register(
 		       : real_ops->register_region(endpoint, addr, length, access, region);
 }
 
+/* Makes a provider whose functions fail when it is their turn. */
 static int
 make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -413,6 +426,8 @@ run_calls(struct scenario *scenario)
 	return scenario->good == 4;
 }
 
+/* Makes an engine, connects, makes the calls and frees all of it. Returns whether everything succeeded; no
+ * memory may be left in use in either case. */
 static bool
 run_scenario(rr_fabric_new *make, struct rr_env *env)
 {
@@ -453,6 +468,8 @@ run_scenario(rr_fabric_new *make, struct rr_env *env)
 	return good;
 }
 
+/* Runs the scenario again and again; each time the next of the functions that can fail does so, until none
+ * is left. */
 static void
 fail_each(rr_fabric_new *make, struct rr_env *env)
 {

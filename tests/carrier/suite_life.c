@@ -177,6 +177,8 @@ done_may_close_the_connection(void **state)
 	}
 }
 
+/* Closes the server's connection before it answers the call: the exchange then has no carrier, and the
+ * reply goes nowhere. */
 static void
 answer_by_closing(struct world *world, struct rr_exchange *exchange)
 {
@@ -407,6 +409,7 @@ counting_kick(struct rr_endpoint *endpoint)
 	return real_kick(endpoint);
 }
 
+/* Makes a provider whose kicks are counted. */
 static int
 make_counting(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {

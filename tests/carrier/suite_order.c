@@ -16,6 +16,7 @@ static bool holding;
 static struct rr_fabric_ops late_ops;
 static const struct rr_fabric_ops *real_ops;
 
+/* Holds back the completions of Sends, and passes on all other events. */
 static void
 late_handler(void *ctx, const struct rr_event *event)
 {
@@ -28,6 +29,7 @@ late_handler(void *ctx, const struct rr_event *event)
 	real_handler(real_ctx, event);
 }
 
+/* Connects with late_handler() in front of the client's own handler. */
 static int
 late_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -40,6 +42,7 @@ late_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_e
 		endpoint, text);
 }
 
+/* Makes a provider that holds back the completions of the client's Sends. */
 static int
 make_late(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -71,6 +74,7 @@ begin(void)
 	return raw;
 }
 
+/* Starts a call with an item; its message was sent, but the Send is not completed yet. */
 static struct call *
 start_with_item(struct raw *raw)
 {

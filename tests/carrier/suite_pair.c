@@ -12,6 +12,7 @@ struct shape {
 	uint32_t reply_max, sink;
 };
 
+/* Makes a call of this shape and answers it: both messages must arrive as they were sent. */
 static void
 run(struct world *world, uint32_t xid, const struct shape *shape)
 {

@@ -267,6 +267,8 @@ answer_with_a_receive(struct raw *raw, const struct raw_message *message, uint32
 		SEND(raw, xid, 2, grant, RR_RDMA_OPTIONAL, RR_RESPPROP, 16, 0, 1, 1, 0);
 }
 
+/* Makes five calls to a peer that grants one message at first and then as many as grant tells: never more
+ * messages than that come before the peer answers. */
 static void
 no_more_messages_are_unanswered_than_are_granted(uint32_t grant)
 {

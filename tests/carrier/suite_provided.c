@@ -23,6 +23,8 @@ announce(struct raw *raw, uint32_t read_chunks)
 	assert_int_equal(world_negotiated(raw->world->server).read_chunks, read_chunks);
 }
 
+/* Connects to a server whose replies are too large to be sent inline, and announces that memory may be
+ * provided. */
 static struct raw *
 call_us(const struct rr_engine_config *config)
 {
@@ -35,6 +37,7 @@ call_us(const struct rr_engine_config *config)
 	return raw;
 }
 
+/* Ends the connection and frees the world; the engine provides no memory any more. */
 static void
 end_raw(struct raw *raw)
 {
@@ -247,6 +250,8 @@ pressure_woken(struct rr_pool_waiter *waiter)
 	(void)waiter;
 }
 
+/* Takes all memory for results in the name of the world's connection, and lets another connection wait for
+ * some. */
 static void
 pressure_begin(struct pressure *pressure, struct world *world)
 {

@@ -223,6 +223,7 @@ row_B14_a_second_answer_is_none(void **state)
 
 /* ---- Memory ---- */
 
+/* Connects a client with so little memory that no large answer is pulled before *buffer is given back. */
 static struct raw *
 begin_without_memory(void **buffer)
 {

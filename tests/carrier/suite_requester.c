@@ -301,6 +301,8 @@ row_A8_unused_chunks_may_come_back_empty_or_not_at_all(void **state)
 	raw_end_client(raw);
 }
 
+/* Starts a call whose reply may have 9000 octets, and checks that its header offers one reply chunk of
+ * that size. */
 static struct call *
 call_with_reply_chunk(struct raw *raw, struct raw_header *header)
 {

@@ -49,6 +49,7 @@ allow(struct rr_endpoint *endpoint, uint32_t count)
 	real_ops->allow(endpoint, count);
 }
 
+/* Makes a provider whose posts and ends fail when the test wants that. */
 static int
 make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -69,6 +70,7 @@ make_failing(struct rr_loop *loop, const struct rr_fabric_config *config, struct
 
 static bool closed_before_done;
 
+/* Notes whether the connection was closed before this call was done. */
 static void
 done_when_closed(struct rr_transaction *transaction, int error)
 {
@@ -370,6 +372,8 @@ divide(struct raw *raw, uint8_t *memory, uint32_t size, unsigned access, struct 
 		regions[i] = raw_register(raw, memory + i * (size / SEGMENTS), size / SEGMENTS, access);
 }
 
+/* Writes the words of a chunk with all these regions: a read chunk at this position, or, if position is
+ * UINT32_MAX, the segments of another chunk. Returns how many words that is. */
 static uint32_t
 put_segments(uint32_t *words, const struct rr_region *regions, uint32_t position)
 {

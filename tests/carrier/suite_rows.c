@@ -262,6 +262,7 @@ row_B12_thresholds_may_shrink_and_grow_with_each_connection(void **state)
 	world_free(world);
 }
 
+/* Makes a call, and then a call in the other direction on the same connection. */
 static void
 call_back(struct world *world, uint32_t xid)
 {

@@ -63,6 +63,7 @@ the_reverse_direction_goes_in_version_2_too(void **state)
 
 /* ---- This responder ---- */
 
+/* Connects to a server that speaks these versions. */
 static struct raw *
 call_us(enum rr_versions versions)
 {
@@ -76,6 +77,7 @@ call_us(enum rr_versions versions)
 	return raw;
 }
 
+/* Checks that a call of this version is refused, and that the answer names the versions low to high. */
 static void
 refused(struct raw *raw, uint32_t xid, uint32_t version, uint32_t low, uint32_t high)
 {
@@ -91,6 +93,7 @@ refused(struct raw *raw, uint32_t xid, uint32_t version, uint32_t low, uint32_t 
 	assert_int_equal(word(message, 6), high);
 }
 
+/* Checks that a call of this version is answered. */
 static void
 taken(struct raw *raw, uint32_t xid, uint32_t version)
 {
@@ -170,6 +173,7 @@ a_bad_header_is_answered_as_such(void **state)
 	raw_end(raw);
 }
 
+/* Checks that an optional message of an unknown type is refused with ERR_INVAL_OPTION. */
 static void
 option_is_refused(struct raw *raw, uint32_t xid)
 {

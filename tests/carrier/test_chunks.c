@@ -58,6 +58,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
+/* Makes the read list that a row describes. */
 static struct rr_chunk_lists
 lists_of(const struct row *row, struct rr_read_segment *reads)
 {

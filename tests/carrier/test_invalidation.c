@@ -23,6 +23,7 @@ struct world {
 	struct rr_private_data told; /* that the transport sent */
 };
 
+/* Makes a provider that looks like one without remote invalidation. */
 static int
 without_windows(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
 {
@@ -60,6 +61,7 @@ closed(void *ctx, int error, const char *text)
 
 static const struct rr_carrier_events events = { .closed = closed };
 
+/* Makes an engine on this provider; wanted tells whether its configuration wants remote invalidation. */
 static void
 world_begin(struct world *world, rr_fabric_new *make, bool wanted)
 {

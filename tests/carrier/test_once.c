@@ -22,6 +22,7 @@ enum rr_header_result __real_rr_rdma_get_lists(
 enum rr_header_result __wrap_rr_rdma_get_lists(
 	struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *chunks);
 
+/* Counts the headers that are read as a whole. */
 enum rr_header_result
 __wrap_rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *chunks)

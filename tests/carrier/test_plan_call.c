@@ -71,6 +71,7 @@ static const struct call_row call_rows[] = {
 };
 /* clang-format on */
 
+/* Makes the transaction that a row describes. */
 static struct rr_transaction
 transaction_of(const struct call_row *row, struct rpcrdma_item *items)
 {

@@ -58,6 +58,7 @@ static const struct reply_row reply_rows[] = {
 };
 /* clang-format on */
 
+/* Makes a chunk of two segments that together have these octets. */
 static struct rr_chunk
 chunk_of(struct rr_chunk_lists *lists, uint32_t octets)
 {
@@ -69,6 +70,8 @@ chunk_of(struct rr_chunk_lists *lists, uint32_t octets)
 	return (struct rr_chunk){ segments, 2 };
 }
 
+/* Makes the write chunks and the reply chunk that a row describes; -1 stands for a write chunk without
+ * segments. */
 static void
 offer(const struct reply_row *row, struct rr_chunk_lists *lists)
 {

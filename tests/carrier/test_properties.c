@@ -47,6 +47,8 @@ tell(struct side *side, uint32_t xid)
 	take_request(side);
 }
 
+/* Lets a side receive an optional message with this information and payload. Returns what the side makes
+ * of it. */
 static int
 hear_with(struct side *side, uint32_t opttype, const char *hex, const char *payload)
 {
@@ -72,6 +74,7 @@ hear(struct side *side, uint32_t opttype, const char *hex)
 	return hear_with(side, opttype, hex, "");
 }
 
+/* Checks that the side wants to answer with this optional message. */
 static void
 assert_said(const struct side *side, uint32_t opttype, const char *hex)
 {

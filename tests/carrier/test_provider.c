@@ -56,6 +56,7 @@ accepted(void *ctx, struct rr_carrier *carrier)
 	rr_carrier_attach(carrier, &served_events, world);
 }
 
+/* Makes an engine, and a provider in software in place of the machine's own adapters. */
 static void
 world_begin(struct world *world, const struct rr_engine_config *config)
 {

@@ -37,6 +37,7 @@ reallocate(void *ctx, void *old, size_t size)
 	return ((struct world *)ctx)->no_memory ? NULL : realloc(old, size);
 }
 
+/* Counts the lines that are logged, and keeps the first, the second and the last. */
 static void
 take_line(void *ctx, enum rr_log_level level, const char *line)
 {
@@ -79,6 +80,7 @@ teardown(void **state)
 	return 0;
 }
 
+/* Adds a message to the trace whose header has these words. */
 static void
 add(struct world *world, bool sent, uint32_t xid, uint32_t proc, const struct rr_chunk_lists *lists)
 {

@@ -50,6 +50,7 @@ client_connected(void *ctx)
 	((struct world *)ctx)->client_connected = true;
 }
 
+/* Keeps why the client's connection ended; that is reported once. */
 static void
 client_closed(void *ctx, int error, const char *text)
 {
@@ -67,6 +68,7 @@ server_connected(void *ctx)
 	((struct world *)ctx)->server_connected = true;
 }
 
+/* Keeps why the server's connection ended; that is reported once. */
 static void
 server_closed(void *ctx, int error, const char *text)
 {
@@ -78,6 +80,7 @@ server_closed(void *ctx, int error, const char *text)
 	strncpy(world->server_text, text, sizeof(world->server_text) - 1);
 }
 
+/* Keeps a call that arrived, or answers it at once if the test set an answer. */
 static void
 server_call(void *ctx, struct rr_exchange *exchange)
 {
@@ -101,6 +104,7 @@ static const struct rr_carrier_events server_events = {
 	.connected = server_connected, .closed = server_closed, .call = server_call
 };
 
+/* Takes a new connection in place of the one before it. */
 static void
 accepted(void *ctx, struct rr_carrier *carrier)
 {
@@ -161,6 +165,7 @@ world_listening(const struct rr_engine_config *config)
 	return world_listening_on(config, provider);
 }
 
+/* Makes a world whose client and server are connected. */
 static struct world *
 connected_world(const struct rr_engine_config *config, bool hears)
 {
@@ -328,6 +333,7 @@ fill(void *memory, size_t size, unsigned seed)
 
 /* ---- Calls and replies ---- */
 
+/* Makes the stream of a call or reply: its XID and type, and then octets that depend on them. */
 static void *
 stream_new(struct world *world, uint32_t xid, uint32_t type, uint32_t length)
 {
@@ -341,6 +347,7 @@ stream_new(struct world *world, uint32_t xid, uint32_t type, uint32_t length)
 	return stream;
 }
 
+/* Keeps how the call ended, and a copy of its reply. */
 static void
 done(struct rr_transaction *transaction, int error)
 {

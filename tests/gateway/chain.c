@@ -21,6 +21,7 @@ set_target(struct rr_gateway_target *target, bool tcp, const struct sockaddr_in 
 	memcpy(&target->addresses[0], address, sizeof(*address));
 }
 
+/* Starts a gateway that listens on a free port of this machine, over TCP or RDMA. */
 static struct rr_gateway *
 start_gateway(struct rpcrdma_engine *engine, const struct rr_gateway_config *config, bool tcp,
 	struct sockaddr_in *address)
@@ -46,6 +47,8 @@ turn_far_engine(struct rr_watch *watch, unsigned events)
 	assert_true(rr_loop_turn(chain->engine->loop, 0) >= 0);
 }
 
+/* Starts the second gateway on an engine of its own, in front of the server at this address; the address
+ * becomes that of the gateway. */
 static void
 start_far_gateway(struct chain *chain, const struct rr_engine_config *config, bool over_tcp,
 	struct sockaddr_in *address)
@@ -170,6 +173,7 @@ new_message(uint32_t size)
 	return message;
 }
 
+/* Ends a message with this many octets that depend on its XID. */
 static void
 finish(struct message *message, const struct rpcrdma_xdr_writer *writer, uint32_t xid, uint32_t size)
 {

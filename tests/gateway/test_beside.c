@@ -24,6 +24,7 @@ struct beside {
 	struct rpcrdma_message reply;
 };
 
+/* Closes the server's connection that has ended. */
 static void
 closed(void *ctx, int error, const char *why)
 {

@@ -37,6 +37,7 @@ struct gss {
 	uint32_t version, procedure, service;
 };
 
+/* Starts a COMPOUND call, under RPCSEC_GSS if there is gss. */
 static void
 begin_call(const struct gss *gss)
 {
@@ -79,6 +80,7 @@ put_write(uint32_t length)
 	put(1);
 }
 
+/* Returns how many items the gateway takes out of the call. */
 static uint32_t
 items_of_call(void)
 {
@@ -156,6 +158,7 @@ what_makes_a_context_travels_whole(void **state)
 
 /* ---- Replies ---- */
 
+/* Starts the reply to a COMPOUND with this many operations. */
 static void
 begin_reply(uint32_t operations)
 {
@@ -202,6 +205,7 @@ put_putfh(void)
 
 static uint32_t client_chunks; /* Write chunks that came with the call, in which the reply can travel */
 
+/* Takes the items out of a reply to a client that offered this many chunks. */
 static enum rr_walk_answer
 take(enum rr_items_use use, const struct rpcrdma_message *in, uint32_t chunk_count)
 {

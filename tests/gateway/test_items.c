@@ -19,6 +19,7 @@ struct written {
 	struct rpcrdma_message message;
 };
 
+/* Writes an NFSv3 WRITE with this credential. */
 static void
 write_call(struct written *written, const struct rr_opaque_auth *cred)
 {
@@ -50,6 +51,7 @@ taken(struct rr_known *known, const struct written *written)
 	return out.item_count;
 }
 
+/* Returns how many items are taken out of a WRITE whose credential has this flavor and these words. */
 static uint32_t
 taken_under(uint32_t flavor, const uint32_t *words, uint32_t count)
 {

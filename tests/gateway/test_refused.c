@@ -72,6 +72,7 @@ teardown(void **state)
 
 /* ---- Calls ---- */
 
+/* Keeps how the call ended, and the header of its reply. */
 static void
 ended(struct rr_transaction *transaction, int error)
 {

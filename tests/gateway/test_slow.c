@@ -32,6 +32,7 @@ struct pair {
 
 /* ---- One end ---- */
 
+/* Adds a message to the octets that the end has to send. */
 static void
 queue(struct end *end, struct message *message)
 {
@@ -43,6 +44,7 @@ queue(struct end *end, struct message *message)
 	free(message);
 }
 
+/* Sends as many octets as the socket takes now. */
 static void
 send_some(struct end *end)
 {
@@ -137,6 +139,7 @@ progress(const struct pair *pair)
 	       pair->server.have + pair->server.count;
 }
 
+/* Turns everything once; each end takes messages or leaves them, as told. */
 static void
 run(struct pair *pair, bool client_takes, bool server_takes)
 {
@@ -173,6 +176,7 @@ run_until_done(struct pair *pair)
 	}
 }
 
+/* Makes an end on this socket, whose buffers are small. */
 static void
 init_end(struct end *end, int fd, uint32_t size)
 {
@@ -214,6 +218,7 @@ free_end(struct end *end)
 	free(end->out);
 }
 
+/* Checks that all messages came, and that memory stayed bounded. */
 static void
 end(struct pair *pair)
 {
@@ -230,6 +235,7 @@ end(struct pair *pair)
 
 /* With TCP all the way, the sockets alone may have room for all messages under way. */
 
+/* The server takes nothing until all else has stopped, and then takes all. */
 static void
 server_is_slow(bool over_tcp)
 {
@@ -256,6 +262,7 @@ the_same_over_tcp(void **state)
 	server_is_slow(true);
 }
 
+/* The client takes nothing until all else has stopped, and then takes all. */
 static void
 client_is_slow(bool over_tcp)
 {

@@ -54,6 +54,7 @@ raw_accept(struct world *world, int listener)
 	return fd;
 }
 
+/* Sends the octets, and turns the world while the peer takes none. */
 void
 raw_send(struct world *world, int fd, const void *data, size_t size)
 {
@@ -134,6 +135,7 @@ assert_closed(struct world *world, int fd)
 	close(fd);
 }
 
+/* Receives a reply, and checks that it has exactly these octets. */
 void
 assert_reply(struct world *world, int fd, const char *hex)
 {

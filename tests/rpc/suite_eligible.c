@@ -12,6 +12,7 @@ enum { XID = 77, LENGTH = 8000 };
 
 /* ---- Calls ---- */
 
+/* Keeps the header of the reply that came. */
 static void
 keep_error(struct rr_transaction *transaction, int error)
 {
@@ -95,6 +96,7 @@ struct liar {
 	uint32_t calls;
 };
 
+/* Answers a call with the results that the test chose, whatever the call asked for. */
 static void
 lie(void *ctx, struct rr_exchange *exchange)
 {

@@ -12,6 +12,7 @@ assert_text(struct world *world, const char *part)
 		fail_msg("\"%s\" is not in: %s", part, rr_client_error(world->client));
 }
 
+/* Makes a call that the server fails in this way, and checks the error and its text at the client. */
 static void
 check_outcome(struct world *world, outcome how, int error, const char *part)
 {

@@ -18,6 +18,7 @@ struct sending {
 	uint32_t length; /* of the reply; 0: there is no reply yet */
 };
 
+/* Keeps a copy of the reply. */
 static void
 replied(struct rr_transaction *transaction, int error)
 {
@@ -29,6 +30,7 @@ replied(struct rr_transaction *transaction, int error)
 	sending->length = transaction->reply.length;
 }
 
+/* Makes a call that stores LENGTH octets, which are inline or an item. */
 static void
 prepare(struct sending *sending, enum form form, uint8_t octet)
 {
@@ -75,6 +77,7 @@ send_as(struct world *world, struct sending *sending, enum form form, uint8_t oc
 	world_settle(world);
 }
 
+/* Checks that a call in the second form is known as the one that came in the first form before. */
 static void
 a_repeated_call_may_travel_in_another_form(enum form first, enum form second)
 {

@@ -17,6 +17,7 @@ struct sending {
 	bool done;
 };
 
+/* Keeps how the call ended, and the header of its reply. */
 static void
 ended(struct rr_transaction *transaction, int error)
 {
@@ -100,6 +101,7 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
+/* Makes a call with the header that a row describes. */
 static struct rpcrdma_message
 message_of(const struct row *row, uint8_t *octets)
 {

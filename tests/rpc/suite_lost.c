@@ -377,6 +377,7 @@ a_client_is_freed_with_calls_in_every_place(void **state)
 
 static struct world *freeing;
 
+/* Frees the client while it tells that a call is done. */
 static void
 free_client(struct rr_call *base, int error)
 {

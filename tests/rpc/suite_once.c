@@ -18,6 +18,7 @@ struct wire {
 
 static const struct rr_carrier_events no_events;
 
+/* Connects to the server over the provider of the test, or over TCP. */
 static void
 wire_open(struct world *world, struct wire *wire)
 {
@@ -37,6 +38,7 @@ wire_open(struct world *world, struct wire *wire)
 	assert_int_equal(error, 0);
 }
 
+/* Keeps a copy of the reply. */
 static void
 wire_done(struct rr_transaction *transaction, int error)
 {
@@ -49,6 +51,7 @@ wire_done(struct rr_transaction *transaction, int error)
 	wire->done = true;
 }
 
+/* Sends a call with this XID, argument and user. */
 static void
 wire_start(struct wire *wire, uint32_t xid, uint32_t proc, uint32_t number, uint32_t uid)
 {
@@ -317,6 +320,7 @@ cramped_refuse(struct rr_exchange *exchange)
 	rr_container(exchange, struct cramped, exchange)->refused++;
 }
 
+/* Lets the server take a call whose reply has only this room. */
 static void
 serve_cramped(struct world *world, struct cramped *cramped, uint32_t proc, uint32_t stream_room)
 {

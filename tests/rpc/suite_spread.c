@@ -7,6 +7,7 @@
 
 enum { CONNECTIONS = 4, CALLS = 40 };
 
+/* Connects the client again, with this many connections. */
 static void
 connect_several(struct world *world, uint32_t connections)
 {

@@ -33,6 +33,7 @@ handle(void *ctx, const struct rr_event *event)
 	peer->ended |= event->kind == RR_EVENT_DISCONNECTED;
 }
 
+/* Connects as a peer that reads or writes memory that it was not given: the connection must end. */
 static void
 reach(struct world *world, enum rr_work_kind kind)
 {

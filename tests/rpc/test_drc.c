@@ -28,6 +28,7 @@ memory(void *ctx, void *old, size_t size)
 	return rr_env_system.realloc(NULL, old, size);
 }
 
+/* Makes a cache with this configuration, on a clock and a memory of the test. */
 static void
 start(struct world *world, struct rr_drc_config config)
 {
@@ -40,6 +41,7 @@ start(struct world *world, struct rr_drc_config config)
 	assert_non_null(world->drc);
 }
 
+/* Makes the key of a call with this XID; all else is the same in all calls. */
 static struct rr_drc_key
 key_of(uint32_t xid)
 {
@@ -346,6 +348,7 @@ what_cannot_be_kept_is_executed_again(void **state)
 	rr_drc_free(world.drc);
 }
 
+/* Lets the first call come again while it is executed. Returns the world if the cache calls it busy. */
 static void *
 come_again(void *arg)
 {

@@ -22,6 +22,7 @@ struct crowd {
 
 static size_t octets; /* octets of memory that the server's engine has more than in the beginning */
 
+/* Counts the octets that are allocated now. */
 static void *
 count_octets(void *ctx, void *old, size_t size)
 {
@@ -59,6 +60,7 @@ crowd_burst(struct crowd *crowd, struct rpcrdma_client *client)
 		assert_int_equal(crowd->calls[i]->error, 0);
 }
 
+/* Makes another client, and lets it make a burst of calls. */
 static void
 crowd_join(struct crowd *crowd, struct rpcrdma_client **client)
 {

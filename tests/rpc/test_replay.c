@@ -30,6 +30,7 @@ struct files {
 	char first[32], second[32];
 };
 
+/* Makes an empty file with a name of its own. */
 static void
 name_file(char path[32])
 {
@@ -105,6 +106,7 @@ do_calls(struct world *world)
 	assert_true(done || provider == replay_fabric_new);
 }
 
+/* Makes the calls on this provider, and records what the provider does in a file. */
 static void
 record_calls(rr_fabric_new *from, const char *path)
 {

@@ -18,6 +18,7 @@ fill(uint8_t *data, uint32_t length)
 
 /* ---- The echo program ---- */
 
+/* Counts a call that is handled, and keeps what the tests ask about it. */
 static void
 note(struct world *world, const struct rpcrdma_request *request)
 {
@@ -41,6 +42,7 @@ echo(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 	return RPCRDMA_HANDLED;
 }
 
+/* Adds up the numbers of the arguments. */
 static enum rpcrdma_handled
 sum(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -98,6 +100,7 @@ copy_blob(void *ctx, struct rpcrdma_request *request, const void *args, void *re
 	return RPCRDMA_HANDLED;
 }
 
+/* Returns as many numbers as the argument tells, from the memory of the request. */
 static enum rpcrdma_handled
 count(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -114,6 +117,7 @@ count(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	return RPCRDMA_HANDLED;
 }
 
+/* Puts the call off while the world is held, and then returns its argument. */
 static enum rpcrdma_handled
 later(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -126,6 +130,7 @@ later(void *ctx, struct rpcrdma_request *request, const void *args, void *result
 	return RPCRDMA_HANDLED;
 }
 
+/* Fails as the argument tells. */
 static enum rpcrdma_handled
 fail_as_told(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -150,6 +155,7 @@ world_of(const struct rpcrdma_request *request)
 	return request->server->services[1].ctx;
 }
 
+/* Counts a kept call whose connection ended; when the test wants that, the server forgoes it. */
 static void
 lose(void *above, struct rpcrdma_request *request)
 {
@@ -466,6 +472,7 @@ world_warm_up(struct world *world)
 	call_free(call);
 }
 
+/* Prepares a call for a blob of this length, with or without a sink for it. */
 static void
 expect_blob(struct call *call, uint32_t length, bool with_sink)
 {

@@ -33,6 +33,7 @@ report(int number, bool good, const char *what)
 	return !good;
 }
 
+/* Returns whether rpcbind knows the program, and the program answers a call. */
 static bool
 answers(void)
 {

@@ -20,6 +20,7 @@ mountproc_null_1_svc(void *nothing, struct svc_req *request)
 	return &result;
 }
 
+/* Mounts any path except /absent: its handle is the path itself. */
 fhstatus *
 mountproc_mnt_1_svc(dirpath *path, struct svc_req *request)
 {
@@ -54,6 +55,7 @@ mountproc_umntall_1_svc(void *nothing, struct svc_req *request)
 	return mountproc_null_1_svc(nothing, request);
 }
 
+/* Lists two exports. */
 exports *
 mountproc_export_1_svc(void *nothing, struct svc_req *request)
 {

@@ -44,6 +44,7 @@ nfsproc_getattr_2_svc(nfs_fh *handle, struct svc_req *request)
 	return &result;
 }
 
+/* Reads from the only file. */
 readres *
 nfsproc_read_2_svc(readargs *args, struct svc_req *request)
 {
@@ -61,6 +62,7 @@ nfsproc_read_2_svc(readargs *args, struct svc_req *request)
 	return &result;
 }
 
+/* Replaces what is in the only file. */
 attrstat *
 nfsproc_write_2_svc(writeargs *args, struct svc_req *request)
 {

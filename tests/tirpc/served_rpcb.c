@@ -17,6 +17,7 @@ copy(const char *text)
 	return strdup(text ? text : "");
 }
 
+/* Adds an entry. */
 bool_t *
 rpcbproc_set_3_svc(rpcb *entry, struct svc_req *request)
 {
@@ -31,6 +32,7 @@ rpcbproc_set_3_svc(rpcb *entry, struct svc_req *request)
 	return &done;
 }
 
+/* Removes all entries, whichever is named. */
 bool_t *
 rpcbproc_unset_3_svc(rpcb *entry, struct svc_req *request)
 {
@@ -50,6 +52,7 @@ rpcbproc_unset_3_svc(rpcb *entry, struct svc_req *request)
 	return &done;
 }
 
+/* Finds the address of the program, or returns an empty one. */
 char **
 rpcbproc_getaddr_3_svc(rpcb *entry, struct svc_req *request)
 {

@@ -24,6 +24,7 @@ enum { THREADS = 4, THREAD_CALLS = 50, LONG = 200000, MANY = 700 };
 static pid_t server;
 static u_short port;
 
+/* Serves the three programs, and writes its port into the pipe; this is the child process. */
 static void
 serve(u_short at, int ready)
 {
@@ -40,6 +41,7 @@ serve(u_short at, int ready)
 	_exit(1);
 }
 
+/* Starts the server in a process of its own, and takes its port. */
 static void
 start(void)
 {
@@ -79,6 +81,7 @@ teardown(void **state)
 	return 0;
 }
 
+/* Makes a client of this program at the server. */
 static CLIENT *
 client_of(rpcprog_t prog, rpcvers_t vers)
 {
@@ -90,6 +93,7 @@ client_of(rpcprog_t prog, rpcvers_t vers)
 	return client;
 }
 
+/* Gives the client AUTH_SYS credentials, which the server reads. */
 static void
 with_auth_sys(CLIENT *client)
 {
@@ -330,6 +334,7 @@ test_a_call_runs_out_of_time(void **state)
 
 static atomic_bool ended;
 
+/* Aborts the client's call again and again, in another thread, until it has ended. */
 static void *
 abort_until_it_ends(void *client)
 {

@@ -52,6 +52,7 @@ rr_generator_random(struct rr_generator *generator, uint32_t bound)
 	return bound ? next(generator) % bound : 0;
 }
 
+/* Writes one word. */
 static void
 put_u32(struct rr_generator *generator, uint32_t value)
 {
@@ -64,6 +65,7 @@ put_u32(struct rr_generator *generator, uint32_t value)
 	generator->length += 4;
 }
 
+/* Writes this many octets by chance, and zeroes up to the next word. */
 static void
 put_random(struct rr_generator *generator, uint32_t length)
 {
@@ -96,6 +98,7 @@ word_of(struct rr_xdr_number number)
 	return number.negative ? (uint32_t)-number.magnitude : (uint32_t)number.magnitude;
 }
 
+/* Chooses one of the numbers of an enumeration. */
 static uint32_t
 choose_enumerator(struct rr_generator *generator, const struct rr_xdr_type *type)
 {
@@ -152,6 +155,7 @@ choose_label(struct rr_generator *generator, const struct rr_xdr_type *type, boo
 	return chosen;
 }
 
+/* Writes a discriminant and the arm that it chooses. */
 static void
 generate_union(struct rr_generator *generator, const struct rr_xdr_type *type)
 {
@@ -175,6 +179,7 @@ generate_union(struct rr_generator *generator, const struct rr_xdr_type *type)
 	generate_declaration(generator, find_arm(type, value));
 }
 
+/* Writes a value of the type. */
 static void
 generate_type(struct rr_generator *generator, const struct rr_xdr_type *type)
 {
@@ -194,6 +199,7 @@ generate_type(struct rr_generator *generator, const struct rr_xdr_type *type)
 		generate_declaration(generator, member);
 }
 
+/* Writes an opaque or a string; if it is placed, it is also noted as an item. */
 static void
 generate_octets(struct rr_generator *generator, const struct rr_xdr_declaration *declaration, bool placed)
 {
@@ -213,6 +219,7 @@ generate_octets(struct rr_generator *generator, const struct rr_xdr_declaration 
 	put_random(generator, length);
 }
 
+/* Writes as many values as the declaration has, with their count where XDR wants one. */
 static void
 generate_declaration(struct rr_generator *generator, const struct rr_xdr_declaration *declaration)
 {

@@ -36,6 +36,8 @@ static struct {
 } calls[CALLS];
 static unsigned call_count;
 
+/* Parses the items of a line, each as offset:length, or - for none; n stands for an item at the next
+ * place. */
 static void
 parse_items(char *text)
 {
@@ -57,6 +59,8 @@ parse_items(char *text)
 	}
 }
 
+/* Parses a line: the message's kind, program, version, procedure and offset, its items, and its octets in
+ * hex. */
 static void
 parse_line(const char *line)
 {
@@ -85,6 +89,7 @@ program_of_message(void)
 	return program ? program : rr_ulb_callback();
 }
 
+/* Walks the message as a call or a reply. */
 static enum rr_walk_answer
 walk(const struct rpcrdma_message *message, struct rr_ulb_items *found)
 {
@@ -117,6 +122,7 @@ put_back(const struct rr_ulb_items *found)
 	return (struct rpcrdma_message){ .stream = whole, .length = to + captured.length - from };
 }
 
+/* Checks that the message decodes to its end. */
 static void
 decodes(const struct rpcrdma_message *message)
 {
@@ -165,6 +171,8 @@ check_size(const struct rr_ulb_items *found, const struct rpcrdma_message *messa
 	bounded += calls[i - 1].size.max != RPCRDMA_XDR_UNBOUNDED;
 }
 
+/* Walks the message, compares the items with those that the peer sent as chunks, puts them back into the
+ * stream, and checks that the message then walks and decodes as before. */
 static void
 check_message(void)
 {
@@ -204,6 +212,7 @@ check_message(void)
 	with_items += found.count > 0;
 }
 
+/* Checks all messages of a file, at least these many in total and with items. */
 static void
 check_file(const char *path, unsigned least, unsigned least_with_items)
 {

@@ -179,6 +179,7 @@ fill(nfs_argop4 *operation, uint32_t asked)
 	}
 }
 
+/* Returns the size that is estimated for the reply to a COMPOUND with this one operation. */
 static struct rr_reply_size
 estimate(const struct rpcrdma_program *program, const nfs_argop4 *operation, uint32_t minor)
 {

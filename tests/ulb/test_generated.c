@@ -151,6 +151,7 @@ try(const struct side *side, const struct rr_xdr_type *type)
 	walks_as_decoded_if_at_all(side);
 }
 
+/* Finds the version of this name in the schema. */
 static const struct rr_xdr_version *
 find_version(const char *name)
 {

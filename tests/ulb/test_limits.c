@@ -87,6 +87,7 @@ assert_lowered(uint32_t vers, uint32_t proc, uint32_t asked, put_message *put_it
 
 /* ---- NFS version 3 ---- */
 
+/* Writes the results of NFSv3's FSINFO, whose sizes of reads, writes and folders are data. */
 static void
 put_fsinfo(uint32_t message, uint32_t data, uint32_t callback, uint32_t callback_reply)
 {
@@ -129,6 +130,7 @@ put_strings(void)
 	put_opaque("path");
 }
 
+/* Writes the value of an NFSv4 attribute; one without sizes has any words of its length. */
 static void
 put_value(uint32_t number)
 {
@@ -223,6 +225,7 @@ begin_compound(uint32_t operations)
 
 static uint32_t present;
 
+/* Writes a reply with a GETATTR that succeeded, and one that failed. */
 static void
 put_getattr(uint32_t message, uint32_t data, uint32_t callback, uint32_t callback_reply)
 {
@@ -252,6 +255,7 @@ maxread_and_maxwrite_are_lowered_whatever_comes_before_them(void **state)
 	}
 }
 
+/* Writes a reply with a READDIR of three entries. */
 static void
 put_readdir(uint32_t message, uint32_t data, uint32_t callback, uint32_t callback_reply)
 {
@@ -279,6 +283,7 @@ they_are_lowered_in_each_entry_of_a_directory(void **state)
 
 /* ---- Sessions ---- */
 
+/* Writes the attributes of one channel of a session. */
 static void
 put_channel(uint32_t request, uint32_t response, bool ird)
 {
@@ -295,6 +300,7 @@ put_channel(uint32_t request, uint32_t response, bool ird)
 
 static bool has_ird;
 
+/* Writes the results of CREATE_SESSION. */
 static void
 put_session_reply(uint32_t message, uint32_t data, uint32_t callback, uint32_t callback_reply)
 {
@@ -325,6 +331,7 @@ a_session_grants_no_more_than_is_carried(void **state)
 	}
 }
 
+/* Writes a call of CREATE_SESSION. */
 static void
 put_session_call(uint32_t message, uint32_t callback, uint32_t callback_reply)
 {
@@ -362,6 +369,8 @@ a_session_asks_for_no_more_than_is_carried(void **state)
 
 /* ---- Other messages ---- */
 
+/* Returns whether a COMPOUND with this operation may have a reply with sizes: the operation's arguments
+ * are some zero words and then a bitmap. */
 static bool
 concerns(uint32_t operation, uint32_t before, uint32_t words, uint32_t word)
 {

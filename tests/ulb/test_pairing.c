@@ -42,6 +42,7 @@ static const struct row rows[] = {
 	{ "the second one is too small", 2, { { 0, 9 }, { 1, 10 } }, 2, { 9, 9 }, false, { 0, 1 } },
 };
 
+/* Makes the items that a row describes; those that the row gives a chunk were sent as chunks. */
 static void
 items_of(const struct row *row, struct rr_walk_item *items)
 {

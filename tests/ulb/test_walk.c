@@ -33,6 +33,7 @@ begin_reply(uint32_t count)
 	put(count);
 }
 
+/* Returns a reader of the message that was written, with the items that were taken out of it. */
 static struct rpcrdma_xdr_reader
 reader_of(const struct rpcrdma_item *taken, uint32_t count)
 {
@@ -142,6 +143,7 @@ counts_are_not_believed(void **state)
 	assert_int_equal(walk_call(NULL, 0), RR_WALK_UNKNOWN);
 }
 
+/* Writes an EXCHANGE_ID with this many implementation identifiers. */
 static void
 put_exchange_id(uint32_t implementations)
 {

@@ -74,6 +74,7 @@ static const struct codec codec_line = { sizeof(line), get_line, put_line };
 
 static _Alignas(max_align_t) uint8_t arena_memory[ARENA], scratch[SCRATCH];
 
+/* Decodes these octets into the object. Returns whether they are exactly one valid object. */
 static bool
 decode(const struct codec *codec, const void *stream, size_t length, void *object)
 {
@@ -107,6 +108,7 @@ comes_back(const uint8_t *data, size_t size, void *context)
 		       : "it reads and writes differently";
 }
 
+/* Checks that the object has this encoding, and that no mutation of it does harm. */
 static void
 encodes(const struct codec *codec, const void *object, const char *expected, size_t length)
 {
@@ -133,6 +135,7 @@ refuses(const struct codec *codec, const char *expected, size_t length)
 	assert_false(decode(codec, expected, length, scratch));
 }
 
+/* Checks that the object is refused when it is written. */
 static void
 cannot_be_written(const struct codec *codec, const void *object)
 {

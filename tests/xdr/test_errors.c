@@ -164,6 +164,7 @@ struct place {
 	char folder[64], schema[96], base[96], header[96], source[96];
 };
 
+/* Makes a folder for the schema and for the files that the compiler would write. */
 static void
 make_place(struct place *place)
 {
@@ -175,6 +176,7 @@ make_place(struct place *place)
 	snprintf(place->source, sizeof(place->source), "%s/out.c", place->folder);
 }
 
+/* Checks that the compiler refuses this schema with this message, and writes no files. */
 static void
 says(const struct place *place, const struct wrong *wrong)
 {

@@ -17,6 +17,7 @@ extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nf
 
 /* ---- Loaded and compiled ---- */
 
+/* Checks that both procedures are the same. */
 static void
 same_procedure(const struct rpcrdma_procedure *a, const struct rpcrdma_procedure *b)
 {
@@ -36,6 +37,7 @@ same_procedure(const struct rpcrdma_procedure *a, const struct rpcrdma_procedure
 	assert_int_equal(a->result_walk, b->result_walk);
 }
 
+/* Checks that both programs have the same numbers and procedures. */
 static void
 same_program(const struct rpcrdma_program *loaded, const struct rpcrdma_program *compiled)
 {
@@ -47,6 +49,7 @@ same_program(const struct rpcrdma_program *loaded, const struct rpcrdma_program 
 		same_procedure(&loaded->procedures[i], &compiled->procedures[i]);
 }
 
+/* Checks that the schema loads as the same programs that the compiler made of it. */
 static void
 loads_as_compiled(const char *path, const struct rpcrdma_program *first, const struct rpcrdma_program *second)
 {

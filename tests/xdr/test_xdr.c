@@ -29,6 +29,7 @@ write_file(const char *name, const char *text)
 	fclose(file);
 }
 
+/* Returns whether the text is in the file. */
 static bool
 file_has(const char *name, const char *text)
 {
