@@ -34,6 +34,7 @@ cm_rest(const uint8_t *message, uint32_t from)
 	return (struct rpcrdma_bytes){ message + from, MAD_SIZE - MAD_HEADER - from };
 }
 
+/* Takes a request for a connection, with the ports of a connection by IP address. */
 static void
 cm_request(const uint8_t *message, struct rr_cm *cm)
 {

@@ -39,6 +39,7 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 
 /* ---- RDMA operations ---- */
 
+/* Decodes the message in a Send, and gives it to the pairing of calls and replies. */
 static void
 connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
 {
@@ -75,6 +76,7 @@ rr_decode_operation(
 	shared->sink->operation(shared->sink->ctx, place, op, region);
 }
 
+/* Takes a DDP segment, and passes on the operation that it completes. */
 static void
 connection_segment(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdu *fpdu)
@@ -111,6 +113,7 @@ connection_agree(struct rr_decode_connections *shared, struct rr_decode_connecti
 	}
 }
 
+/* Takes an MPA frame: reports it, and after a reply applies what both frames agree on. */
 static void
 connection_opened(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	const struct rr_mpa_frame *frame)

@@ -91,6 +91,7 @@ decoder_oldest(const struct rr_decoder *decoder)
 		       : rr_container(decoder->ages.next, struct rr_decode_connection, age);
 }
 
+/* Decodes the oldest TCP connection to its end and frees it, to make room. */
 static void
 decoder_evict(struct rr_decoder *decoder)
 {
@@ -114,6 +115,8 @@ decoder_side(const struct rr_packet *packet)
 	return packet->source.port < packet->destination.port;
 }
 
+/* Makes a connection for its first packet, and sets *from to the side that sent the packet. NULL: no
+ * memory. */
 static struct rr_decode_connection *
 decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -148,6 +151,7 @@ decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, con
 	return !side->fpdus.begun || side->first != packet->sequence + 1;
 }
 
+/* Takes a TCP packet: finds or makes its connection, and decodes the packet there. */
 static void
 decoder_tcp(struct rr_decoder *decoder, const struct rr_packet *packet)
 {

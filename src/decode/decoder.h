@@ -68,6 +68,7 @@ void rr_decoder_packet(struct rr_decoder *decoder, int link, uint64_t time, cons
 /* Ends the capture: packets that wait for others are decoded as far as possible. */
 void rr_decoder_finish(struct rr_decoder *decoder);
 
+/* Returns the counters so far. */
 struct rr_decode_counters rr_decoder_counters(const struct rr_decoder *decoder);
 
 #endif

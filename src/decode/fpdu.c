@@ -84,6 +84,7 @@ fpdu_crc_is_right(const uint8_t *data, size_t whole)
 	return rr_crc32c(0, data, covered) == rr_fpdu_get_crc(data + covered);
 }
 
+/* Reads the FPDU that begins at data. What cannot be an FPDU starts a search. */
 static enum rr_fpdu_kind
 fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {

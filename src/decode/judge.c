@@ -18,6 +18,7 @@ judge_side_init(struct rr_judge_side *side)
 	side->grant = side->last_grant = 1;
 }
 
+/* Judges the calls of a connection that are left, and frees the connection. */
 static void
 judge_end_connection(struct rr_judge *judge, struct rr_judge_connection *connection)
 {
@@ -76,6 +77,7 @@ judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 	return call && !call->answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
+/* Judges a message: its size and header, and then by its kind. */
 static void
 judge_sent(void *ctx, const struct rr_message *message)
 {

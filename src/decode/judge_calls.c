@@ -72,6 +72,7 @@ call_evict(struct rr_judge *judge)
 	rr_judge_end_call(judge, oldest);
 }
 
+/* Allocates a call. Older calls make room where there are too many calls or too little memory. */
 static struct rr_judge_call *
 call_alloc(struct rr_judge *judge)
 {

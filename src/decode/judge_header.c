@@ -3,6 +3,7 @@
 
 /* ---- RPC messages ---- */
 
+/* Checks that the RPC-over-RDMA header and the RPC header have the same XID. */
 static void
 header_xids(const struct rr_judged *judged)
 {
@@ -17,6 +18,7 @@ header_xids(const struct rr_judged *judged)
 		rr_judge_message(judged, RR_RULE_XID, "that of the RPC message is 0x%08x", xid);
 }
 
+/* Checks that an RPC message follows the header if, and only if, the procedure says so. */
 static void
 header_body(const struct rr_judged *judged)
 {
@@ -76,6 +78,7 @@ header_positions(const struct rr_judged *judged)
 	}
 }
 
+/* Reports an empty segment in a Reply chunk that a call offers. */
 static void
 header_empty_segments(const struct rr_judged *judged)
 {
@@ -90,6 +93,7 @@ header_empty_segments(const struct rr_judged *judged)
 	}
 }
 
+/* Reports a header that cannot be decoded. */
 static void
 header_malformed(const struct rr_judged *judged)
 {

@@ -35,6 +35,7 @@ returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *off
 			(unsigned long long)total, (unsigned long long)moved);
 }
 
+/* Checks the Write chunks that a reply returns. */
 static void
 returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -26,6 +26,7 @@ segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struc
 
 /* ---- RDMA Reads ---- */
 
+/* Remembers a Read Request, in order to check its Response. */
 static void
 segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 {

@@ -135,6 +135,7 @@ rr_judge_grant(const struct rr_judged *judged)
 
 /* ---- Optional messages of version 2 ---- */
 
+/* Notes the transport properties that a side announced. */
 static void
 side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 {

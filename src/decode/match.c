@@ -87,6 +87,7 @@ match_hold(struct rr_match *match, struct rr_transaction *transaction, const str
 
 /* ---- Transactions ---- */
 
+/* Ends a transaction: emits the message that it holds back, and frees its memory. */
 static void
 match_end(struct rr_match *match, struct rr_transaction *transaction)
 {
@@ -128,6 +129,7 @@ match_alloc(struct rr_match *match)
 	return rr_decode_alloc(match->memory, sizeof(*transaction));
 }
 
+/* Makes the transaction of a call. A transaction with the same XID is ended first. NULL: no memory. */
 static struct rr_transaction *
 match_begin(struct rr_match *match, const struct rr_message *message)
 {
@@ -178,6 +180,7 @@ match_kind(const struct rr_message *message, const struct rr_transaction *answer
 	return message->header.vers == RR_RPCRDMA_VERSION_2 && answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
+/* Takes a call: begins its transaction, and emits the call or holds it back. */
 static void
 match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
@@ -188,6 +191,8 @@ match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_by
 		match->emit(match->ctx, message);
 }
 
+/* Takes a reply or an error: emits or holds it back, and ends the transaction unless the reply is still to be
+ * pulled. */
 static void
 match_reply(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message,
 	struct rpcrdma_bytes data)

@@ -12,6 +12,7 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
 }
 
+/* Adds a region to a part of the transaction, and to the regions that are found by their handles. */
 static void
 region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)
@@ -35,6 +36,7 @@ region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t 
 	rr_map_add(&match->regions, &added->link, key);
 }
 
+/* Removes a region. The region before it that has the same handle is then found by the handle. */
 static void
 region_remove(struct rr_match *match, struct rr_decode_region *region)
 {
@@ -84,6 +86,7 @@ region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uin
 	return first;
 }
 
+/* Adds the segments of a Write chunk or Reply chunk of a call. */
 static void
 region_add_chunk(struct rr_match *match, struct rr_transaction *transaction, const struct rr_chunk *chunk,
 	enum rr_region_kind kind, uint32_t number)

@@ -10,6 +10,7 @@
  * numbers dynamically". */
 enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
 
+/* Returns the schema of a program, or NULL. */
 static const struct rpcrdma_program *
 names_program(uint32_t prog, uint32_t vers)
 {

@@ -14,6 +14,7 @@ struct packet_rest {
 	size_t size;
 };
 
+/* Removes size octets from the front of rest. Returns false where rest has fewer. */
 static bool
 packet_skip(struct packet_rest *rest, size_t size)
 {
@@ -26,6 +27,7 @@ packet_skip(struct packet_rest *rest, size_t size)
 
 /* ---- UDP and TCP. wire: the octets that rest had on the wire. ---- */
 
+/* Sets the payload behind a header of TCP or UDP. */
 static enum rr_packet_result
 packet_payload(struct rr_packet *packet, struct packet_rest rest, size_t header, size_t wire)
 {
@@ -154,6 +156,7 @@ packet_ip(struct rr_packet *packet, struct packet_rest rest)
 
 /* ---- Links ---- */
 
+/* Parses a packet behind its link header, by its Ethernet type. */
 static enum rr_packet_result
 packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
 {

@@ -50,6 +50,7 @@ struct rr_packet {
 	uint32_t missing;       /* octets of payload that were on the wire and not captured */
 };
 
+/* Parses a packet that was captured on a link of type link (enum rr_link). */
 enum rr_packet_result rr_packet_parse(int link, const void *data, size_t size, struct rr_packet *packet);
 
 #endif

@@ -5,6 +5,7 @@
 
 /* ---- Sends ---- */
 
+/* Makes sure that the Send under way has memory for size octets. Returns false without memory. */
 static bool
 rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t size)
 {
@@ -38,6 +39,7 @@ rdmap_append(
 	return true;
 }
 
+/* Takes a segment of a Send. op is the Send where the segment completes it. */
 static void
 rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_ddp_header *header,
 	struct rpcrdma_bytes payload, struct rr_op *op)
@@ -79,6 +81,7 @@ rdmap_read(const struct rr_rdmap *side, uint32_t index)
 	return &side->reads[(side->read_first + index) % RR_RDMAP_READS];
 }
 
+/* Takes a Read Request, and remembers it for its Response. */
 static void
 rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
 	struct rr_op *op)

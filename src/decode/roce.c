@@ -61,6 +61,7 @@ roce_headers_size(uint8_t headers)
 	return size;
 }
 
+/* Reads the extended headers at "at" into packet. */
 static void
 roce_get_headers(struct rr_roce_packet *packet, uint8_t headers, const uint8_t *at)
 {

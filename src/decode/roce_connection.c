@@ -20,6 +20,7 @@ rr_roce_segment(const struct rr_roce_at *at, const struct rr_ddp_header *header,
 	rr_decode_operation(at->shared, &place, &op);
 }
 
+/* Passes a note on the sender's packets to the sink. */
 static void
 roce_note(const struct rr_roce_at *at, const char *text)
 {
@@ -31,6 +32,7 @@ roce_note(const struct rr_roce_at *at, const char *text)
 
 /* ---- Requests, in order ---- */
 
+/* Translates a packet of a Send into a DDP segment. */
 static void
 roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -50,6 +52,8 @@ roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct r
 	rr_roce_segment(at, &header, packet->payload);
 }
 
+/* Translates a packet of an RDMA Write into a DDP segment. Packets without the Write's first packet are
+ * dropped. */
 static void
 roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -96,6 +100,7 @@ roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const 
 	rr_roce_segment(at, &header, (struct rpcrdma_bytes){ octets, sizeof(octets) });
 }
 
+/* Decodes the request that comes next. */
 static void
 roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -154,6 +159,7 @@ roce_requests(const struct rr_roce_at *at, bool skip)
 
 /* ---- Packets ---- */
 
+/* Reports a negative acknowledgement. */
 static void
 roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 {

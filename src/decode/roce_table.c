@@ -23,6 +23,7 @@ table_end(struct rr_roce_table *table, struct rr_roce_connection *connection)
 	table->count--;
 }
 
+/* Decodes the connection whose last packet is the oldest to its end and frees it, to make room. */
 static void
 table_evict(struct rr_roce_table *table)
 {
@@ -165,6 +166,7 @@ table_data(struct rr_roce_table *table, const struct rr_packet *packet, const st
 
 /* ---- Messages of the connection managers ---- */
 
+/* Notes the queue pair and the first PSN of a side, from a message of its connection manager. */
 static void
 table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 {
@@ -188,6 +190,7 @@ table_requested(const struct rr_roce_table *table, const struct rr_packet *packe
 	return NULL;
 }
 
+/* Makes the connection that a request asks for. NULL: the request is repeated, or there is no memory. */
 static struct rr_roce_connection *
 table_request(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -237,6 +240,7 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 
 /* ---- The table ---- */
 
+/* Decodes a datagram: a packet of a connection, or a message of a connection manager. */
 static void
 table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 {

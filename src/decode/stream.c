@@ -107,6 +107,7 @@ stream_note(struct rr_stream *stream, uint32_t start, uint32_t end)
 	stream->range_count = kept;
 }
 
+/* Makes sure that the buffer has size octets. Returns false without memory. */
 static bool
 stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size)
 {

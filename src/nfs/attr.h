@@ -7,8 +7,11 @@
 /* These functions translate attributes between struct rr_vfs_attributes and its kin and the types of NFS
  * version 3. */
 
+/* Translates all attributes of an object. */
 void rr_nfs_fattr(const struct rr_vfs_attributes *given, fattr3 *attributes);
+/* Translates attributes that may not be known. */
 void rr_nfs_post_op(const struct rr_vfs_known *known, post_op_attr *attributes);
+/* Translates the change that an operation made to an object. */
 void rr_nfs_wcc(const struct rr_vfs_change *change, wcc_data *wcc);
 nfstime3 rr_nfs_time(struct rr_vfs_time time);
 

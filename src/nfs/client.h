@@ -255,6 +255,7 @@ struct rr_nfs_op {
 	uint8_t keep[1280]; /* the reply's header, and the largest of the results */
 };
 
+/* Looks up a name in a directory. */
 void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
 /* Makes a new regular file, GUARDED. */

@@ -58,6 +58,7 @@ async_done(struct rr_call *call, int error)
 	async_finish(op, error ? error : async_result(op));
 }
 
+/* Starts a procedure with the arguments in op->args. */
 static void
 async_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 {

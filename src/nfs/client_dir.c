@@ -72,6 +72,7 @@ dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 			 : error;
 }
 
+/* Passes on one entry of READDIRPLUS, with its attributes and handle where the server sent both. */
 static int
 dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 {
@@ -107,6 +108,7 @@ dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *resu
 	};
 }
 
+/* Reads one part of the directory by READDIRPLUS. */
 static int
 dir_read_plus(struct reading *reading)
 {
@@ -136,6 +138,7 @@ dir_read_plus(struct reading *reading)
 	return error;
 }
 
+/* Reads one part of the directory by READDIR. */
 static int
 dir_read_plain(struct reading *reading)
 {
@@ -163,6 +166,7 @@ dir_read_plain(struct reading *reading)
 	return error;
 }
 
+/* Reads the directory to its end, by READDIR from where the server refuses READDIRPLUS. */
 static int
 dir_read_all(struct reading *reading)
 {

@@ -35,6 +35,7 @@ io_broken(struct rr_nfs_io *io, const char *what)
 
 /* ---- READ and WRITE ---- */
 
+/* Repeats the call of a piece after the pause for a busy server. */
 static void
 io_again(struct rr_timer *timer)
 {
@@ -119,6 +120,7 @@ io_check_progress(struct rr_nfs_io *io)
 
 /* ---- READ ---- */
 
+/* Sends the next READ of a piece. */
 static void
 io_send_read(struct rr_nfs_io *io)
 {
@@ -177,6 +179,7 @@ rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 
 /* ---- WRITE ---- */
 
+/* Sends the next WRITE of a piece. */
 static void
 io_send_write(struct rr_nfs_io *io)
 {

@@ -16,6 +16,7 @@ struct deadline {
 	uint64_t at; /* 0: no deadline */
 };
 
+/* Tells whether the wait is to end: at the deadline, or because the user interrupts it. */
 static bool
 open_is_late(void *ctx)
 {
@@ -83,6 +84,7 @@ open_tick(struct rr_timer *timer)
 	rr_loop_arm(nfs->engine->loop, timer, TICK);
 }
 
+/* Opens the export with version 3. */
 static int
 open_v3(struct rpcrdma_nfs *nfs)
 {
@@ -149,6 +151,8 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }
 
+/* Opens the export with version 4.minor. *missing: the server's tree has no object of the path's first
+ * name. */
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 {

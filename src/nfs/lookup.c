@@ -103,6 +103,7 @@ lookup_choose(const struct rr_lookup *lookup, const struct rp__list *entries)
 
 /* ---- Calls ---- */
 
+/* Asks rpcbind for all its entries, and takes the port from the best of them. */
 static int
 lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {
@@ -154,6 +155,7 @@ lookup_get_port(const struct rr_lookup *lookup, struct rpcrdma_client *client, u
 	return error;
 }
 
+/* Connects to rpcbind and asks for the port. *port is 0 where there is no entry. */
 static int
 lookup_ask(const struct rr_lookup *lookup, uint16_t *port, struct rr_text *why)
 {

@@ -102,6 +102,7 @@ mount_begin(struct rr_nfs_work *work)
 	return RR_VFS_OK;
 }
 
+/* Goes on with the lookup of the path, or completes the result of MNT. */
 static enum rpcrdma_handled
 mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

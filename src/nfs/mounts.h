@@ -22,6 +22,7 @@ struct rr_mounts_entry {
 	uint64_t number;           /* counts the MNTs; 0: the entry is free */
 };
 
+/* Makes an empty list. Errors: NOMEM. */
 int rr_mounts_new(const struct rr_env *env, struct rr_mounts **mounts);
 void rr_mounts_free(struct rr_mounts *mounts);
 

@@ -53,6 +53,7 @@ rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 
 /* ---- COPY and CLONE ---- */
 
+/* Checks the caller's range. */
 static int
 copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool may_be_empty)
 {
@@ -108,6 +109,7 @@ copy_take_copy(struct rr_nfs_pending *pending)
 	return PENDING_GOES_ON;
 }
 
+/* Makes a new operation on a range, for COPY or CLONE. */
 static int
 copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
@@ -169,6 +171,7 @@ rpcrdma_nfs_clone(
 
 /* ---- One server ---- */
 
+/* Tells whether both clients are connected to the same address and port. */
 static bool
 copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 {

@@ -4,6 +4,7 @@
 
 #include "nfs/nfs_private.h"
 
+/* Copies the results of a read or a write to the caller's structure. */
 static void
 file_give(struct rpcrdma_nfs_io *io, const struct rr_nfs_io *data)
 {
@@ -25,6 +26,7 @@ file_done(struct rr_nfs_io *data, int error)
 	rr_nfs_pending_finish(pending, error);
 }
 
+/* Checks the caller's structure. */
 static int
 file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
 {
@@ -40,6 +42,7 @@ file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
 	return 0;
 }
 
+/* Makes a new operation and starts its read or write. */
 static int
 file_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then,
 	void (*start)(struct rpcrdma_nfs *nfs, struct rr_nfs_io *data))

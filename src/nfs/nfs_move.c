@@ -4,6 +4,7 @@
 
 #include "nfs/nfs_private.h"
 
+/* Handles the status that the name does not exist: the call, which was sent twice, has removed it itself. */
 static int
 move_gone_before(struct rr_nfs_pending *pending, int status)
 {
@@ -83,6 +84,8 @@ move_take_linked(struct rr_nfs_pending *pending)
 		       : pending->status;
 }
 
+/* Handles the status that the name exists: LOOKUP finds out whether the call, which was sent twice, has made
+ * it itself. */
 static int
 move_linked_before(struct rr_nfs_pending *pending, int status)
 {

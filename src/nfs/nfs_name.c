@@ -24,6 +24,7 @@ name_take_attributes(struct rr_nfs_pending *pending)
 	return name_give(pending, &pending->result.getattr.u.resok.obj_attributes);
 }
 
+/* Takes the result of LOOKUP, and asks by GETATTR for attributes that the server did not send. */
 static int
 name_take_found(struct rr_nfs_pending *pending)
 {
@@ -130,6 +131,7 @@ rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 /* ---- Symbolic links ---- */
 
+/* Copies the target of a symbolic link to the caller's memory. */
 static int
 name_take_target(struct rr_nfs_pending *pending)
 {
@@ -170,6 +172,7 @@ struct name_list {
 	void *ctx;
 };
 
+/* Passes one entry on to the caller's function, as the public interface has it. */
 static int
 name_list_each(void *ctx, const struct rr_nfs_entry *entry)
 {

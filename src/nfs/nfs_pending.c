@@ -17,6 +17,7 @@ rr_nfs_pending_init(struct rpcrdma_nfs *nfs)
 	rr_cache_init(&nfs->pendings, nfs->env, sizeof(struct rr_nfs_pending), PENDINGS_KEPT);
 }
 
+/* Repeats the call of an operation after the pause for a busy server. */
 static void
 pending_again(struct rr_timer *timer)
 {
@@ -74,6 +75,7 @@ rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error)
 	return error;
 }
 
+/* Ends an operation without done(), and frees it. */
 static void
 pending_cancel(struct rr_nfs_pending *pending)
 {
@@ -145,6 +147,7 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
+/* Takes the end of a call: the operation goes on with another call, or ends. */
 static void
 pending_done(struct rr_call *call, int error)
 {

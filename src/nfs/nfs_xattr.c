@@ -4,6 +4,8 @@
 
 #include "nfs/nfs_private.h"
 
+/* Makes a new operation on an extended attribute of an object. name NULL: the operation is on all
+ * attributes. */
 static int
 xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)

@@ -46,6 +46,7 @@ proc_lost(void *above, struct rpcrdma_request *request)
 	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
+/* Begins the operation, and completes the result where it ended at once. */
 static enum rpcrdma_handled
 proc_begin(struct rr_nfs_work *work)
 {
@@ -67,6 +68,7 @@ proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 			work->request, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_DROP : handled);
 }
 
+/* Begins the operation again, as there is memory now. */
 static void
 proc_wake(struct rr_pool_waiter *waiter)
 {

@@ -98,6 +98,7 @@ proc_write_makes_sense(const WRITE3args *args)
 	return args->count == args->data.length;
 }
 
+/* Begins the operation write; or getattr, where the call's arguments do not agree. */
 static enum rr_vfs_status
 proc_write_begin(struct rr_nfs_work *work)
 {

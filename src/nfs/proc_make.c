@@ -36,6 +36,7 @@ struct made {
 	wcc_data dir_wcc;
 };
 
+/* Makes the results of a procedure that made, or failed to make, an entry. */
 static struct made
 make_result(struct rr_nfs_work *work, nfsstat3 status)
 {

@@ -25,6 +25,7 @@ void rr_nfs_server_list_mounts(struct rr_nfs_server *server, struct rr_mounts *m
 /* Frees the server. No call may be at work: see struct rr_vfs_counters. server may be NULL. */
 void rr_nfs_server_free(struct rr_nfs_server *server);
 
+/* Fills in the services, which are valid as long as the server. */
 void rr_nfs_server_services(struct rr_nfs_server *server, struct rr_service services[RR_NFS_SERVICES]);
 
 #endif

@@ -112,6 +112,7 @@ url_parse_id(const char *text, size_t length, const char *what, uint32_t *id, st
 
 /* ---- HOST[:PORT] ---- */
 
+/* Parses "HOST[:PORT]", where HOST may be an IPv6 address in brackets. */
 static int
 url_parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -198,6 +199,7 @@ url_parse_mount_port(const char *value, size_t length, struct rr_url *url, struc
 	return url_parse_port(value, length, "mountport", &url->mount_port, error);
 }
 
+/* Takes "port=", which must not contradict a port behind the host. */
 static int
 url_parse_port_option(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -249,6 +251,7 @@ static const struct {
 	{ "gid", url_parse_gid, false },
 };
 
+/* Parses one option, "NAME=VALUE" or "NAME". */
 static int
 url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {

@@ -123,6 +123,7 @@ crew_finish(struct rr_crew *crew)
 	}
 }
 
+/* Called by the loop when jobs have ended. */
 static void
 crew_ready(struct rr_watch *watch, unsigned events)
 {

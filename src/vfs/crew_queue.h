@@ -96,8 +96,10 @@ struct rr_crew_queue {
 	struct rr_list buckets[RR_CREW_BUCKETS]; /* of nodes, by key */
 };
 
+/* Prepares a queue for a crew of at most max threads. */
 void rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max);
 
+/* Adds a job behind all others. */
 void rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
 /* Returns a job that may begin, or NULL. */

@@ -14,6 +14,7 @@
 
 static const char file_name[] = "rpcrdma/handle-key";
 
+/* Writes the default place of the key. */
 static int
 key_default_path(char path[PATH_MAX], struct rr_text *text)
 {
@@ -35,6 +36,7 @@ key_default_path(char path[PATH_MAX], struct rr_text *text)
 	return 0;
 }
 
+/* Makes the directories above path that do not exist. */
 static int
 key_make_directories(const char *path, struct rr_text *text)
 {

@@ -53,6 +53,8 @@ enum { RR_RULES_MAX = 4096, RR_RULES_CLIENT = 255 };
  * any export. Errors: NOMEM. */
 int rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rules);
 
+/* Takes a reference to rules; rr_rules_release() gives it back and frees the rules with the last
+ * reference. */
 struct rr_rules *rr_rules_hold(struct rr_rules *rules);
 void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 

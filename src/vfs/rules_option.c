@@ -184,6 +184,7 @@ static const struct option_word option_words[] = {
 
 enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };
 
+/* Reports an unknown option, with a list of all options. */
 static int
 option_unknown(const char *word, struct rr_text *why)
 {
@@ -197,6 +198,7 @@ option_unknown(const char *word, struct rr_text *why)
 		why, -RPCRDMA_ERR_INVAL, "'%.24s' is no option of a client; these are: %s", word, list);
 }
 
+/* Applies one option, "NAME" or "NAME=VALUE", to right. */
 static int
 option_take(char *word, struct rr_right *right, struct rr_text *why)
 {

@@ -231,6 +231,7 @@ attr_add(struct attr_writer *writer, uint32_t number)
 	return &writer->values;
 }
 
+/* Encodes a user or a group as digits. */
 static void
 attr_put_number(struct attr_writer *writer, uint32_t number, uint32_t value)
 {

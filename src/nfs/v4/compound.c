@@ -109,6 +109,7 @@ rr_v4_res_attributes(const struct rr_v4_slot *slot, const bitmap4 *asked, struct
 	return rr_v4_attr_take(&res->u.resok4.obj_attributes, asked, attributes);
 }
 
+/* Tells whether the result of SEQUENCE is for the slot and the sequence ID of the call. */
 static bool
 compound_is_in_slot(const struct rr_v4_slot *slot)
 {

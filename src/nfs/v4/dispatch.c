@@ -78,6 +78,7 @@ dispatch_end(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
+/* Takes the results of a COMPOUND that succeeded, and ends its work. */
 static void
 dispatch_succeed(struct rr_v4_slot *slot)
 {
@@ -125,6 +126,7 @@ rr_v4_session_is_lost(nfsstat4 status)
 	}
 }
 
+/* Tells whether the status means that the server does not know the open any more. */
 static bool
 dispatch_open_is_lost(nfsstat4 status)
 {
@@ -216,6 +218,7 @@ dispatch_note(struct rr_v4_slot *slot)
 		dispatch_session_event(v4, RR_V4_STALE);
 }
 
+/* Takes the end of the call in a slot. */
 static void
 dispatch_done(struct rr_call *call, int error)
 {

@@ -190,7 +190,9 @@ struct rr_v4 {
 /* Appends an operation, whose result takes at most result_max octets, without its number and its status. */
 nfs_argop4 *rr_v4_op(struct rr_v4_slot *slot, nfs_opnum4 op, uint32_t result_max);
 
+/* Appends PUTFH of a handle, or PUTROOTFH where the handle is empty. */
 void rr_v4_putfh(struct rr_v4_slot *slot, struct rpcrdma_bytes handle);
+/* Appends GETATTR of the attributes in asked. */
 void rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked);
 
 /* Returns the result of the last operation of this number, which the call must have. */
@@ -268,7 +270,9 @@ struct rr_v4_open *rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t
 /* Returns an open in this state, or NULL. */
 struct rr_v4_open *rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state);
 
+/* Prepares the opens for a restart of the server: files that were open are to be reclaimed. */
 void rr_v4_opens_reclaim(struct rr_v4 *v4);
+/* Notes that the server revoked the open, or does not know it: it is made again when it is needed. */
 void rr_v4_open_lose(struct rr_v4_open *open);
 
 /* Fills in the arguments that all OPENs of this client have in common. */
@@ -279,6 +283,8 @@ void rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 /* The most octets of a result of OPEN: it is the largest with a delegation to write. */
 enum { RR_V4_OPEN_MAX = 16 + 20 + 4 + (4 + 16) + 4 + (16 + 4 + 12 + 12 + 4 + 256) };
 
+/* rr_v4_open_build() appends OPEN of slot->open, rr_v4_close_build() CLOSE. rr_v4_opened() takes the result
+ * of OPEN, rr_v4_nothing_take() takes results that are not used. */
 void rr_v4_open_build(struct rr_v4_slot *slot);
 int rr_v4_opened(struct rr_v4_slot *slot);
 void rr_v4_close_build(struct rr_v4_slot *slot);
@@ -307,7 +313,9 @@ void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 /* Sends the calls of the queue that can be sent now. */
 void rr_v4_pump(struct rr_v4 *v4);
 
+/* Sends the call in the slot again, at the end of the pause for a busy server. */
 void rr_v4_slot_later(struct rr_timer *timer);
+/* Sends the work in the slot. */
 void rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work);
 
 /* Ends a call later, from the loop. */

@@ -40,6 +40,7 @@ once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32
 	open->once = true;
 }
 
+/* Tells whether the server gave a delegation with the OPEN. */
 static bool
 once_is_delegated(const struct rr_v4_slot *slot)
 {
@@ -94,6 +95,7 @@ const struct rr_v4_work rr_v4_read_once = {
 
 /* ---- A whole file ---- */
 
+/* Appends the OPEN that makes the file with a name, which must not exist, and mode 0600. */
 static void
 once_create(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 {
@@ -123,6 +125,8 @@ once_write(struct rr_v4_slot *slot, struct rpcrdma_bytes data)
 		(fattr4){ { 1, size_words }, { slot->size, sizeof(slot->size) } };
 }
 
+/* Builds a COMPOUND that makes a file under the temporary name, writes it, sets its attributes, closes it and
+ * renames it. */
 static void
 proc_put_build(struct rr_v4_slot *slot)
 {

@@ -81,6 +81,7 @@ session_fail(struct rr_v4 *v4, int error)
 	rr_v4_event(v4, RR_V4_FAILED);
 }
 
+/* Sends the COMPOUND of the present state in the control slot. */
 static void
 session_send(struct rr_v4 *v4)
 {
@@ -115,6 +116,7 @@ session_end_calls(struct rr_v4 *v4)
 		rr_v4_end_later(v4, rr_container(v4->queue.next, struct rr_call, link), v4->error);
 }
 
+/* Enters a state: begins its work, or ends or sends the calls in the queue. */
 static void
 session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 {
@@ -163,6 +165,7 @@ session_step_over(struct rr_v4 *v4)
 		rr_v4_event(v4, RR_V4_OK);
 }
 
+/* Handles that the server refused the COMPOUND of the state. */
 static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
 {
@@ -195,6 +198,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 	session_step_over(v4);
 }
 
+/* Takes the results of the state's COMPOUND. */
 static void
 session_succeeded(struct rr_v4 *v4)
 {
@@ -208,6 +212,7 @@ session_succeeded(struct rr_v4 *v4)
 	session_step_over(v4);
 }
 
+/* Takes the end of the state's COMPOUND. */
 static void
 session_done(struct rr_call *call, int error)
 {
@@ -242,6 +247,7 @@ session_done(struct rr_call *call, int error)
 #define SESSION_TICK (2 * RR_SECOND)
 #define SESSION_IDLE (5 * RR_SECOND)
 
+/* Appends no operation: the COMPOUND has a SEQUENCE only, which renews the lease. */
 static void
 session_renew_build(struct rr_v4_slot *slot)
 {

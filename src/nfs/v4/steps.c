@@ -14,6 +14,7 @@ enum {
 	SESSION_BACK = 4096
 };
 
+/* Builds EXCHANGE_ID, by which the client gets its client ID. */
 static void
 steps_exchange_build(struct rr_v4_slot *slot)
 {
@@ -37,6 +38,8 @@ steps_keep(uint8_t kept[NFS4_OPAQUE_LIMIT], struct rpcrdma_bytes bytes)
 	return length;
 }
 
+/* Takes the client ID and the server's identity. A new client ID means that the server has no opens of this
+ * client. */
 static int
 steps_exchange_take(struct rr_v4_slot *slot)
 {
@@ -56,6 +59,7 @@ steps_exchange_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
+/* Builds CREATE_SESSION. */
 static void
 steps_create_build(struct rr_v4_slot *slot)
 {
@@ -81,6 +85,7 @@ steps_create_build(struct rr_v4_slot *slot)
 		.csa_sec_parms = { 1, &sec } };
 }
 
+/* Takes the session and its limits, and frees its slots. */
 static int
 steps_create_take(struct rr_v4_slot *slot)
 {

@@ -150,6 +150,7 @@ v4_ends(struct rr_timer *timer)
 	outer->done(outer, outer->error);
 }
 
+/* Ends a call whose time is over. */
 static void
 v4_expired(struct rr_timer *timer)
 {
@@ -196,6 +197,7 @@ rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call)
 	rr_v4_pump(v4);
 }
 
+/* Removes the calls from a list without done(). */
 static void
 v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 {

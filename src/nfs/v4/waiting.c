@@ -40,6 +40,7 @@ waiting_is_worth_it(int error)
 	return error >= 0 && (rr_v4_session_is_lost((nfsstat4)error) || error == NFS4ERR_RETRY_UNCACHED_REP);
 }
 
+/* Takes the end of an OPEN: the calls that wait for it go on, or fail with it. */
 static void
 waiting_open_end(struct rr_v4_slot *slot, int error)
 {
@@ -58,6 +59,7 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 		rr_v4_open_forget(v4, open);
 }
 
+/* Takes the end of a CLOSE: calls that came meanwhile go back to the queue, to open the file again. */
 static void
 waiting_close_end(struct rr_v4_slot *slot, int error)
 {
@@ -78,6 +80,7 @@ static const struct rr_v4_work waiting_close = {
 	.build = rr_v4_close_build, .take = rr_v4_nothing_take, .end = waiting_close_end, .changes = true
 };
 
+/* Sends OPEN or CLOSE of a file in the slot. */
 static void
 waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_state state)
 {

@@ -86,6 +86,7 @@ rr_ceph_getattr(struct rr_ceph_job *job)
 	return status;
 }
 
+/* Sets the attributes in st that mask names. mask 0: nothing is done. */
 static enum rr_vfs_status
 attributes_set_some(
 	struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st, int mask, const UserPerm *caller)

@@ -115,17 +115,24 @@ struct rr_ceph_row {
 extern const struct rr_vfs_ops rr_ceph_ops;
 
 /* ---- job.c ---- */
+/* Begins the operation of a row: makes its job. Returns RR_VFS_PENDING, or a status where there is no job. */
 enum rr_vfs_status rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call);
 void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
+/* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
 void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- run.c ---- */
+/* Executes a job, in a thread: the function run() of a struct rr_crew_job. */
 bool rr_ceph_run(struct rr_crew_job *crew, void *member);
 
 /* ---- handle.c ---- */
+/* Derives the keys and hashes for handles, and the file system's identity. Errors: INVAL: two exports have
+ * one hash. */
 int rr_ceph_keys(struct rr_ceph *ceph);
+/* Writes the handle of an object. */
 void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
 	uint64_t snapshot, struct rr_vfs_handle *handle);
+/* Reads a handle. Returns false where it was not made with this key. */
 bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
 /* Returns the number of the export that a handle says it lies in, as struct rr_vfs_ops describes. */
 uint32_t rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle);
@@ -138,8 +145,10 @@ rr_ceph_status(int64_t result)
 }
 
 /* ---- attributes.c ---- */
+/* Translates attributes. */
 void rr_ceph_attributes(
 	const struct rr_ceph *ceph, const struct ceph_statx *st, struct rr_vfs_attributes *attributes);
+/* Gets the attributes of inode from the cluster. */
 enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st);
 /* Tells whether the caller has these permissions: 4 read, 2 write, 1 execute. */
 bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);

@@ -21,6 +21,7 @@ struct create_plan {
 	struct ceph_statx st;
 };
 
+/* Returns the bits of a type in st_mode; 0: there is no such type. */
 static mode_t
 create_type(enum rr_vfs_type type)
 {
@@ -138,6 +139,7 @@ create_adjust(struct create_plan *plan)
 	return status;
 }
 
+/* Removes an object that could not get its attributes. */
 static void
 create_undo(const struct create_plan *plan)
 {
@@ -181,6 +183,7 @@ create_existing(struct create_plan *plan)
 	return status;
 }
 
+/* Uses an existing entry, or makes a new one. */
 static enum rr_vfs_status
 create_do(struct create_plan *plan)
 {

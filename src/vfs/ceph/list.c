@@ -31,6 +31,7 @@ list_position(uint64_t cookie)
 	return (int64_t)(cookie >> 62 ? cookie | UINT64_C(1) << 63 : cookie);
 }
 
+/* Copies an entry to the job's list. Returns false where the list has no room. */
 static bool
 list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_statx *st)
 {
@@ -111,6 +112,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 	return rr_ceph_status(result);
 }
 
+/* Passes one entry to the caller. Returns false where the caller has no room for it. */
 static bool
 list_give(struct rr_ceph_job *job, const struct list_entry *entry, const char *name)
 {

@@ -33,6 +33,7 @@ lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 	return RR_VFS_OK;
 }
 
+/* Translates the conflicting lock that the cluster reports. RR_VFS_OK: there is no conflict. */
 static enum rr_vfs_status
 lock_conflict(struct rr_vfs_lock *lock, const struct flock *range)
 {

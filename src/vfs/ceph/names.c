@@ -6,6 +6,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
+/* Gets the attributes of an object, which must be a directory. */
 static enum rr_vfs_status
 names_directory(struct rr_ceph_job *job, const struct rr_ceph_object *object, struct ceph_statx *st)
 {
@@ -123,6 +124,7 @@ rr_ceph_remove(struct rr_ceph_job *job)
 	return rr_ceph_status(ceph->lib.ll_unlink(ceph->mount, job->object.inode, text, job->caller));
 }
 
+/* Checks the directories and the names of a renaming. */
 static enum rr_vfs_status
 names_rename(struct rr_ceph_job *job, char old[RR_VFS_NAME_MAX + 1], char new[RR_VFS_NAME_MAX + 1])
 {

@@ -37,6 +37,7 @@ open_permitted(const struct ceph_statx *st, const struct rr_vfs_caller *caller, 
 	return !(access & RR_VFS_SHARE_READ) || rr_ceph_may(st, caller, 4) || rr_ceph_may(st, caller, 1);
 }
 
+/* Checks the type of the object, and the caller's permission. for_link is the status for a symbolic link. */
 static enum rr_vfs_status
 open_check(struct rr_ceph_job *job, uint32_t access, enum rr_vfs_status for_link)
 {

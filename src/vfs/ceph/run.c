@@ -4,6 +4,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
+/* Finds the object at this offset of the call's structure, by its open or by its handle. */
 static enum rr_vfs_status
 run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -40,6 +41,7 @@ run_known(struct rr_ceph_job *job, struct rr_vfs_known *known, const struct rr_c
 	rr_ceph_attributes(job->ceph, &st, &known->attributes);
 }
 
+/* Fills in the attributes after the operation. */
 static void
 run_after(struct rr_ceph_job *job)
 {
@@ -68,6 +70,7 @@ run_store(struct rr_ceph_job *job)
 	return rr_ceph_status(result);
 }
 
+/* Executes the job by its row. */
 static enum rr_vfs_status
 run_row(struct rr_ceph_job *job)
 {

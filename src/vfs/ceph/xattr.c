@@ -9,6 +9,8 @@
 
 enum { XATTR_LIST = 65536, XATTR_CREATE = 1, XATTR_REPLACE = 2 };
 
+/* Checks that the object can have extended attributes, and that the caller has the permission "bits" on
+ * it. */
 static enum rr_vfs_status
 xattr_check(struct rr_ceph_job *job, unsigned bits)
 {

@@ -43,6 +43,7 @@ copy_begin(struct memory_copy *state)
 	return RR_VFS_OK;
 }
 
+/* Makes a hole in the target. */
 static void
 copy_hole(struct memory_copy *state, uint64_t length)
 {
@@ -55,6 +56,7 @@ copy_hole(struct memory_copy *state, uint64_t length)
 	state->copy->copied += length;
 }
 
+/* Copies up to COPY_PIECE octets of data. */
 static enum rr_vfs_status
 copy_data(struct memory_copy *state, uint64_t length)
 {
@@ -91,6 +93,7 @@ copy_step(struct memory_copy *state)
 	return copy_data(state, rr_min(left, rr_memory_pages_seek(state->run->node, at, false) - at));
 }
 
+/* Copies until the range ends, "most" octets of data were copied, or an error occurs. */
 static enum rr_vfs_status
 copy_steps(struct memory_copy *state, uint64_t most)
 {

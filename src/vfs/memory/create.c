@@ -6,6 +6,7 @@
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
+/* Gives a new symbolic link its target. */
 static enum rr_vfs_status
 create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node)
 {
@@ -140,6 +141,7 @@ create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct 
 	return status;
 }
 
+/* Checks the call's arguments. */
 static enum rr_vfs_status
 create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 {
@@ -164,6 +166,7 @@ create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 	return RR_VFS_OK;
 }
 
+/* Tells whether the caller may make the object. */
 static enum rr_vfs_status
 create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 {

@@ -57,6 +57,7 @@ entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_mem
 	rr_memory_touch(memory, directory, true);
 }
 
+/* Takes an entry out of its directory, without freeing it. */
 static void
 entry_take(struct rr_memory *memory, struct rr_memory_entry *entry)
 {

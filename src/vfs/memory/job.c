@@ -31,6 +31,7 @@ job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 	return node->attributes.id.number;
 }
 
+/* Fills in a job: its fate, and the objects by which it waits for others. */
 static void
 job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
 	struct rr_vfs_call *call)
@@ -200,6 +201,7 @@ job_that_ends(struct rr_memory_vfs *vfs)
 	return NULL;
 }
 
+/* Ends a job: frees it and calls done(). */
 static void
 job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
 {

@@ -171,9 +171,11 @@ extern const struct rr_memory_row rr_memory_rows[RR_MEMORY_OPERATIONS];
 extern const struct rr_vfs_ops rr_memory_ops;
 
 /* ---- job.c ---- */
+/* Begins an operation. Returns its status, or RR_VFS_PENDING where it became a job. */
 enum rr_vfs_status rr_memory_begin(
 	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
 void rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
+/* Does one turn of the provider's jobs: the function of its timer. */
 void rr_memory_turn(struct rr_timer *timer);
 /* Lets operations that wait for a lease go on in the next turn. */
 void rr_memory_wake(struct rr_memory *memory);
@@ -227,6 +229,7 @@ void rr_memory_recharge(struct rr_memory *memory, struct rr_memory_node *node, u
 
 /* ---- may.c ---- */
 enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
+/* Tells whether the caller has these permissions on the node (RR_MEMORY_READ_BIT, ...). */
 bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
 bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
 bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
@@ -243,6 +246,7 @@ enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_
 	struct rr_memory_node *node, uint32_t access);
 
 /* ---- pages.c ---- */
+/* Copies length octets from offset on to data. Holes are zeros. */
 void rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t *data, uint32_t length);
 /* Makes sure that the file has the page of this index, with memory for its data where data is set. */
 enum rr_vfs_status rr_memory_pages_make(
@@ -270,6 +274,7 @@ enum rr_vfs_status rr_memory_keep_stable(struct rr_memory *memory, struct rr_mem
 void rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node);
 
 /* ---- entry.c ---- */
+/* Finds the entry of a name in a directory, or NULL. */
 struct rr_memory_entry *rr_memory_entry_find(
 	const struct rr_memory *memory, const struct rr_memory_node *directory, struct rpcrdma_bytes name);
 /* Adds a name of node to the directory, and sets the parent of a node that is a directory. Errors:

@@ -16,6 +16,7 @@ name_directory(const struct rr_memory_node *node)
 	return node->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_OK : RR_VFS_NOTDIR;
 }
 
+/* Finds the node of a name, which may be "." or "..", in the operation's directory. */
 static enum rr_vfs_status
 name_lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
 {
@@ -142,6 +143,7 @@ name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memo
 	return up == moved;
 }
 
+/* Tells whether the caller may rename "moved", and may replace the entry "replaced" (or NULL). */
 static enum rr_vfs_status
 name_may_rename(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 	const struct rr_memory_entry *replaced)

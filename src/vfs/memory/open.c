@@ -87,6 +87,7 @@ open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 	return share;
 }
 
+/* Makes an open with its share reservation. */
 static enum rr_vfs_status
 open_make(struct rr_memory_run *run, struct rr_vfs_opening *opening)
 {

@@ -24,6 +24,7 @@ rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index)
 	return low;
 }
 
+/* Returns the page of this index, or NULL: a hole. */
 static struct rr_memory_page *
 pages_at(const struct rr_memory_node *node, uint64_t index)
 {

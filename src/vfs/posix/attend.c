@@ -45,6 +45,7 @@ attend_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
+/* Looks after the tree when the timer expires: in a thread of the crew, where there is a crew. */
 static void
 attend_expired(struct rr_timer *timer)
 {

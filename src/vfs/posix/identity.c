@@ -125,6 +125,7 @@ identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 	return same;
 }
 
+/* Makes the thread act as itself after a failure, and forgets the caller's groups. */
 static int
 identity_give_up(struct rr_identity *identity)
 {

@@ -30,6 +30,7 @@ struct rr_identity {
 	bool own_reserves; /* the thread began with CAP_SYS_RESOURCE */
 };
 
+/* Prepares the identity of a thread. rr_identity_free() restores what the thread began with. */
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 

@@ -85,6 +85,7 @@ posix_job_end(struct rr_posix_job *job)
 	call->done(call);
 }
 
+/* Called by the crew, in the loop's thread, when the job has ended or was cancelled. */
 static void
 posix_job_done(struct rr_crew_job *crew)
 {
@@ -97,6 +98,7 @@ posix_job_done(struct rr_crew_job *crew)
 	posix_job_end(job);
 }
 
+/* Called by the storer, in the loop's thread, when the job's changes are stored. */
 static void
 posix_job_stored(struct rr_store_job *store)
 {

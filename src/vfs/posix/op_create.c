@@ -65,6 +65,7 @@ create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2]
 	times[1] &= TIME_MASK;
 }
 
+/* Puts the verifier into the times that are to be set. */
 static void
 create_plan_verifier(struct create_plan *plan)
 {
@@ -107,6 +108,7 @@ create_plan(struct rr_posix_work *work, struct create_plan *plan)
 	return RR_VFS_OK;
 }
 
+/* Makes the entry. Returns 0, or -1 with errno. */
 static int
 create_entry(const struct create_plan *plan)
 {
@@ -192,6 +194,7 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 	return applied;
 }
 
+/* Makes the entry and sets its attributes; after a failure the entry is removed. */
 static enum rr_vfs_status
 create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -250,6 +253,7 @@ create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr
 	return RR_VFS_OK;
 }
 
+/* Makes a new entry, or uses an existing file where the call allows that. */
 static enum rr_vfs_status
 create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

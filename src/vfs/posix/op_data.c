@@ -83,6 +83,7 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return status;
 }
 
+/* Opens the file, gets memory for the data, and reads. */
 static enum rr_vfs_status
 op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -152,6 +153,7 @@ rr_posix_read_came(struct rr_posix_work *work, int error)
 	return op_read_end(work, read, status);
 }
 
+/* Writes the data, and has it stored as the call asks. */
 static enum rr_vfs_status
 op_write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
 {

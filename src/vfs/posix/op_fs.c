@@ -80,6 +80,7 @@ op_limits_file_max(const struct rr_object *object)
 	return good;
 }
 
+/* Tells whether the object can have extended attributes, by asking for one. */
 static bool
 op_limits_have_xattrs(const struct rr_object *object)
 {

@@ -41,6 +41,7 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
+/* Opens the object and reserves its access. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
 {

@@ -160,6 +160,7 @@ readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	return true;
 }
 
+/* Reads entries from the cookie on, until the directory ends or no more are wanted. */
 static enum rr_vfs_status
 readdir_read(
 	struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir, int fd)

@@ -66,6 +66,7 @@ rr_posix_seek(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
+/* Reserves space for a range, or makes a hole, as the mode of fallocate(2) says. */
 static enum rr_vfs_status
 space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 {
@@ -109,6 +110,7 @@ struct space_pair {
 	int in, out;
 };
 
+/* Copies a range by copy_file_range(2), at most COPY_MAX octets. */
 static enum rr_vfs_status
 op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
@@ -127,6 +129,7 @@ op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct r
 	return RR_VFS_OK;
 }
 
+/* Clones a range by FICLONERANGE, and has it stored. */
 static enum rr_vfs_status
 op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
@@ -145,6 +148,7 @@ op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct 
 	return RR_VFS_OK;
 }
 
+/* Does a copy or a clone: opens both files, and calls between(). */
 static enum rr_vfs_status
 op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	enum rr_vfs_status (*between)(

@@ -123,6 +123,7 @@ xattr_remove(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr)
 	return removexattr(at->path, at->name);
 }
 
+/* Does setxattr or removexattr, by the function change(). */
 static enum rr_vfs_status
 xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	int (*change)(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr))

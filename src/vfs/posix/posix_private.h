@@ -119,6 +119,7 @@ struct rr_posix_kind {
 	uint16_t objects[2]; /* offsets of struct rr_vfs_object in the call; 0: there is no object */
 };
 
+/* Begins an operation. Returns its status, or RR_VFS_PENDING where it goes on later. */
 enum rr_vfs_status rr_posix_begin(
 	struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_posix_kind *kind);
 void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
@@ -126,10 +127,12 @@ void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* ---- attend.c ---- */
 
 void rr_posix_attend_init(struct rr_posix *posix);
+/* Arms the timer that looks after the tree, where there is work or an idle descriptor. */
 void rr_posix_attend_later(struct rr_posix *posix);
 
 /* ---- attributes.c ---- */
 
+/* Translates the attributes in object->st. */
 void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
@@ -198,6 +201,7 @@ enum rr_vfs_status rr_posix_data(
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 
+/* Returns the present write verifier. */
 uint64_t rr_posix_verifier(const struct rr_posix *posix);
 
 /* The size of "/proc/self/fd/N", a path that names an O_PATH descriptor for system calls that want a path. */

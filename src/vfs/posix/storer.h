@@ -27,6 +27,7 @@ int rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_stor
 /* Stores the jobs that are left, calls done() for each, and ends the thread. storer may be NULL. */
 void rr_storer_free(struct rr_storer *storer);
 
+/* Hands a job to the storer. */
 void rr_storer_add(struct rr_storer *storer, struct rr_store_job *job);
 
 /* Returns how many batches were stored so far. */

@@ -39,6 +39,7 @@ tree_name_length(const char *name)
 	return length;
 }
 
+/* Copies the exports of the configuration, without slashes at the ends of their names. */
 static int
 tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
 {
@@ -65,6 +66,7 @@ tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, str
 	return 0;
 }
 
+/* Checks that the system has openat2(2) and /proc. */
 static int
 tree_check_system(struct rr_text *text)
 {
@@ -153,6 +155,7 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	return 0;
 }
 
+/* Opens the directories of all exports. */
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {
@@ -250,6 +253,7 @@ tree_free_text(const struct rr_env *env, const char *text)
 	rr_free(env, cast.out);
 }
 
+/* Frees the core with the last tree that uses it. */
 static void
 tree_core_free(struct rr_tree *tree)
 {

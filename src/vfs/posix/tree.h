@@ -77,6 +77,7 @@ int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
 bool rr_tree_hurry(struct rr_tree *tree, bool memory);
 bool rr_tree_hurried(struct rr_tree *tree);
 
+/* Returns the configuration with the tree's own copies of the exports. */
 const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
 
 /* Sets cross(), which is called before a file system other than that of an export is used, with the number of

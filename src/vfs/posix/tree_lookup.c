@@ -59,6 +59,7 @@ lookup_dots(
 	return RR_VFS_OK;
 }
 
+/* Does the work of rr_tree_lookup(), with the lock held. */
 static enum rr_vfs_status
 lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
@@ -95,6 +96,7 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 	return status;
 }
 
+/* Does the work of rr_tree_peek(), with the lock held. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)

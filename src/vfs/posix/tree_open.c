@@ -173,6 +173,7 @@ open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool r
 	return fd;
 }
 
+/* Does the work of rr_tree_open(), with the lock held, which is released for system calls. */
 static enum rr_vfs_status
 open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {

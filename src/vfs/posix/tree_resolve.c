@@ -214,6 +214,7 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
 }
 
+/* Finds the object of a held node. The thread acts as the server itself while the object is looked for. */
 static enum rr_vfs_status
 resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -271,6 +272,7 @@ resolve_root(const struct rr_tree *tree, uint32_t export)
 	return NULL;
 }
 
+/* Does the work of rr_tree_resolve(), with the lock held. */
 static enum rr_vfs_status
 resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
 {

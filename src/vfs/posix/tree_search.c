@@ -203,6 +203,7 @@ rr_tree_has_work(const struct rr_tree *tree)
 	return atomic_load_explicit(&tree->core->search.due, memory_order_relaxed);
 }
 
+/* Begins a search for the object of node, along the hints of its place. */
 static void
 search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
 {

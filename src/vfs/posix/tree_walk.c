@@ -93,6 +93,7 @@ walk_clear(struct rr_tree *tree)
 	search->reading = false;
 }
 
+/* Opens a directory, and returns its descriptor and in *id its identity. -1: that is not possible. */
 static int
 walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handle_id *id)
 {
@@ -212,6 +213,7 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
 		walk_read_later(tree, frame, entry->d_name);
 }
 
+/* Reads some entries of the innermost directory. */
 static void
 walk_read(struct rr_tree *tree, struct frame *frame)
 {

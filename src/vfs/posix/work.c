@@ -8,6 +8,7 @@
 
 /* This file has the steps that many operations take. */
 
+/* Makes the subject of an open, with the attributes of this moment. */
 static enum rr_vfs_status
 work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
 {
