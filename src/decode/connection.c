@@ -136,7 +136,7 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 		connection_agree(shared, connection);
 }
 
-/* Handles that octets of a side are missing. */
+/* Gives up the FPDU and the Send under way of a side, because octets that it sent are missing. */
 static void
 connection_lose(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from)
 {

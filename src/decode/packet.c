@@ -103,8 +103,8 @@ packet_ipv4(struct rr_packet *packet, struct packet_rest rest)
 	return packet_transport(packet, ip[9], rest, wire - header);
 }
 
-/* Skips extension headers. RFC 8200, 4: each extension header names the next header, and has its own
- * length. */
+/* Skips the extension headers of IPv6, and parses the payload behind them. RFC 8200, 4: each extension header
+ * names the next header, and has its own length. */
 static enum rr_packet_result
 packet_ipv6_next(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
 {

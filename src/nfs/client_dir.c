@@ -44,8 +44,8 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
 	return 0;
 }
 
-/* Passes one entry on. The name must be one that may be given to the local file system as it is: with a '/'
- * or a zero in it, it could lead anywhere. */
+/* Passes one entry to the caller's function each(). The name must be one that may be given to the local file
+ * system as it is: with a '/' or a zero in it, it could lead anywhere. */
 static int
 dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	const struct rr_nfs_object *object)
@@ -95,6 +95,7 @@ dir_check_progress(struct reading *reading, bool any)
 	return 0;
 }
 
+/* Prepares a call whose results go to the memory of the listing. */
 static struct rr_call
 dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
 {

@@ -14,6 +14,7 @@
 /* The most octets of results that the schema does not bound: the flavors of MNT, and the list of EXPORT. */
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
 
+/* Prepares a call whose results go to the client's memory. */
 static struct rr_call
 mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
 	void *result)

@@ -167,6 +167,7 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 
 /* ---- The highest version ---- */
 
+/* Ends the session of version 4, if there is one. */
 static void
 open_leave_v4(struct rpcrdma_nfs *nfs)
 {
@@ -211,6 +212,7 @@ open_highest(struct rpcrdma_nfs *nfs)
 	return open_v3(nfs);
 }
 
+/* Connects and opens the export with the version of the configuration. */
 static int
 open_all(struct rpcrdma_nfs *nfs)
 {

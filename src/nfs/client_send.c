@@ -69,6 +69,7 @@ struct send_wait {
 	int error;
 };
 
+/* Notes the end of the call that rr_nfs_send_and_wait() waits for. */
 static void
 send_done(struct rr_call *call, int error)
 {

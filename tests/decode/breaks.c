@@ -6,7 +6,7 @@
 #include "base/endian.h"
 #include "talk.h"
 
-/* Each rule has a conversation that breaks this rule, and no other. */
+/* Each rule has a conversation that breaks this rule, and no other rule. */
 
 static void
 break_tcp(void)
@@ -237,7 +237,7 @@ break_grant(void)
 	REPLIES(.no_credit = true);
 }
 
-/* Over RoCE. */
+/* This conversation goes over RoCE. */
 static void
 break_no_receive(void)
 {

@@ -7,7 +7,7 @@
 #include "decode/judge.h"
 
 struct broken {
-	const char *name; /* of its capture in corpus/, behind the row */
+	const char *name; /* of its capture in corpus/, without the row */
 	void (*make)(void);
 };
 

@@ -15,7 +15,7 @@ made_begin(struct made *made)
 {
 	memset(made, 0, sizeof(*made));
 	made->client = MADE_CLIENT;
-	made->sequence[0] = UINT32_C(0xfffffff0); /* wraps around soon */
+	made->sequence[0] = UINT32_C(0xfffffff0); /* it wraps around soon */
 	made->sequence[1] = 7;
 }
 

@@ -94,7 +94,7 @@ read_chunk(uint32_t position, uint32_t length)
 	return (struct rr_chunk_lists){ .reads = &read, .read_count = 1 };
 }
 
-/* A Write chunk, or a Reply chunk, as it comes back. */
+/* Returns the segment of a Write chunk or Reply chunk, as a reply returns it. */
 struct rr_segment *
 returned(uint32_t length)
 {
@@ -157,8 +157,8 @@ open_side(bool reply, uint32_t size, bool invalidates)
 	made_tcp(&made, reply, RR_TCP_ACK, out, (uint32_t)rr_mpa_put(out, sizeof(out), &frame));
 }
 
-/* Both sides announce the size; from_server: whether the server announces remote invalidation, as the client
- * does. */
+/* Connects both sides, which announce the size. from_server: the server announces remote invalidation, as the
+ * client does. */
 void
 open_with(uint32_t size, bool from_server)
 {
@@ -179,7 +179,7 @@ reopen(uint32_t size)
 	open_with(size, true);
 }
 
-/* Both sides of version 2 say that they take replies in Read chunks. */
+/* Lets a side announce, in version 2, that it accepts replies in Read chunks. */
 void
 announce(uint8_t from)
 {

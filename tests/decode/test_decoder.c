@@ -9,7 +9,7 @@
 static struct made made;
 static struct found found;
 
-/* Calls with XIDs from 1 on, each with its reply. */
+/* Adds calls with XIDs from 1 on, each with its reply. */
 static void
 make_pairs(uint32_t count)
 {
@@ -108,7 +108,7 @@ segments_that_come_again_count_once(void **state)
 	assert_int_equal(found.notes, 0);
 }
 
-/* The streams in segments of so many octets, which also overlap the next one. */
+/* Decodes the streams in segments of size octets, each of which overlaps the next by overlap octets. */
 static void
 cut(const struct made *from, uint32_t size, uint32_t overlap, struct rr_decoder *decoder)
 {
@@ -175,7 +175,7 @@ after_a_lost_segment_the_next_messages_are_found(void **state)
 	}
 }
 
-/* A gap that the receiver acknowledges is not waited for until the end. */
+/* A gap that the receiver acknowledges is given up before the end of the capture. */
 static void
 a_gap_that_is_acknowledged_is_given_up(void **state)
 {

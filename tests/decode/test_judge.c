@@ -85,7 +85,7 @@ each_rule_has_a_row_a_section_and_a_text(void **state)
 		assert_true(rr_rules[i].row && rr_rules[i].section && rr_rules[i].text);
 }
 
-/* A conversation of all that a judge looks at. */
+/* Makes a conversation with everything that a judge checks. */
 static void
 converse(void)
 {
@@ -129,7 +129,7 @@ good_traffic_has_no_findings(void **state)
 	assert_int_equal(verdict.messages, 14);
 }
 
-/* What was not captured may be what makes the rest good. */
+/* Messages that were not captured may make the captured messages right. */
 static void
 what_is_missing_in_a_capture_is_no_finding(void **state)
 {
@@ -206,7 +206,7 @@ write_corpus(const char *directory)
 	return 0;
 }
 
-/* With the name of a directory: writes a capture for each rule there. */
+/* With the name of a directory as argument, the program writes a capture for each rule into it. */
 int
 main(int argc, char **argv)
 {

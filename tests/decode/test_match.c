@@ -66,7 +66,7 @@ read_request(uint8_t from, uint32_t size)
 	made_fpdu(&made, from, &header, (struct rpcrdma_bytes){ out, sizeof(out) }, false);
 }
 
-/* In two segments. */
+/* Adds a tagged message, in two segments. */
 static void
 tagged(uint8_t from, uint8_t opcode, uint32_t stag, uint64_t to, struct rpcrdma_bytes data)
 {
@@ -105,7 +105,7 @@ a_long_call_is_shown_with_its_procedure(void **state)
 	assert_int_equal(found.operations, 3);
 }
 
-/* It is not held back for ever. */
+/* The call is held back, but not for ever. */
 static void
 a_long_call_that_is_not_read_is_shown_in_the_end(void **state)
 {

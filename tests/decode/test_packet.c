@@ -56,7 +56,7 @@ each_link_layer_is_read(void **state)
 	}
 }
 
-/* Ethernet pads short frames: what is behind the IP packet is no payload. */
+/* Ethernet pads short frames, so octets behind the IP packet are no payload. */
 static void
 what_follows_the_ip_packet_is_no_payload(void **state)
 {

@@ -89,7 +89,7 @@ packets_that_are_early_wait_and_late_ones_are_ignored(void **state)
 	assert_int_equal(found.notes, 0);
 }
 
-/* What the peer acknowledges came to it, and was not captured. */
+/* The peer acknowledges packets that came to it and were not captured. */
 static void
 packets_that_are_acknowledged_and_missing_are_given_up(void **state)
 {
@@ -119,8 +119,8 @@ a_negative_acknowledgement_is_shown(void **state)
 	assert_int_equal(found.counters.connections, 1);
 }
 
-/* Two connections between the same hosts, opened before the capture began: answers say which queue pairs
- * belong together. */
+/* Two connections between the same hosts were opened before the capture began. Their answers show which queue
+ * pairs belong together. */
 static void
 queue_pairs_are_paired_by_their_answers(void **state)
 {
@@ -165,7 +165,7 @@ read_request(uint32_t psn)
 	made_roce(&made, 1, READ_REQUEST, CLIENT_QP, psn, (struct rpcrdma_bytes){ header, sizeof(header) });
 }
 
-/* The index-th packet of the response, whose request has the PSN. */
+/* Adds the packet of this index of the response to the request with this PSN. */
 static void
 read_response(uint32_t psn, uint32_t index)
 {
@@ -204,7 +204,8 @@ read_responses_may_come_in_any_order_and_again(void **state)
 	}
 }
 
-/* A response of one packet, to the second of two Reads, comes before the last packet of the first one's. */
+/* A response of one packet, to the second of two Reads, comes before the last packet of the first Read's
+ * response. */
 static void
 responses_to_several_reads_may_change_places(void **state)
 {
@@ -226,7 +227,7 @@ responses_to_several_reads_may_change_places(void **state)
 	assert_int_equal(found.operations, 2 + 4);
 }
 
-/* A Read takes as many PSNs as its response has packets, also where that is not known yet. */
+/* A Read takes as many PSNs as its response has packets, also where their number is not known yet. */
 static void
 a_request_behind_a_read_is_next(void **state)
 {

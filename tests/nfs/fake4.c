@@ -152,7 +152,7 @@ fake4_open_file(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	fake->opens++;
 	ok->stateid.seqid = 1;
 	ok->stateid.other[0] = (uint8_t)++fake->stateid;
-	ok->stateid.other[1] = 1; /* never all zeroes */
+	ok->stateid.other[1] = 1; /* the stateid is never all zeros */
 	if (fake->delegates)
 		ok->delegation.delegation_type = OPEN_DELEGATE_READ;
 	return NFS4_OK;
@@ -162,7 +162,7 @@ static nfsstat4
 fake4_close(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 {
 	(void)res;
-	/* An open that is closed at once is none of those that other calls use. */
+	/* An OPEN that is closed in the same COMPOUND has an owner that other OPENs do not have. */
 	if (memcmp(&op->u.opclose.open_stateid, &(stateid4){ .seqid = 1 }, sizeof(stateid4)) == 0)
 		assert_true(fake->owner > strlen("rpcrdma"));
 	fake->opens--;
@@ -176,13 +176,13 @@ fake4_read(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	uint64_t left = args->offset < FAKE4_SIZE ? FAKE4_SIZE - args->offset : 0;
 	READ4resok *ok = &res->u.opread.u.resok4;
 
-	/* RFC 8881, 8.2.3: the current stateid, which is that of the OPEN. */
+	/* RFC 8881, 8.2.3: the current stateid is that of the OPEN. */
 	if (op[-1].argop == OP_OPEN) {
 		assert_memory_equal(&args->stateid, &(stateid4){ .seqid = 1 }, sizeof(stateid4));
 	} else {
 		if (args->stateid.other[0] != fake->stateid || fake->opens == 0)
 			return NFS4ERR_BAD_STATEID;
-		/* 8.2.2: a seqid of 0 is that of the most recent. */
+		/* RFC 8881, 8.2.2: a seqid of 0 stands for the most recent stateid. */
 		assert_int_equal(args->stateid.seqid, 0);
 	}
 	ok->data = (struct rpcrdma_bytes){ fake->data + args->offset, (uint32_t)rr_min(left, args->count) };
@@ -193,7 +193,7 @@ fake4_read(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 static nfsstat4
 fake4_getfh(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 {
-	/* What was looked up is a file, what was not is the directory. */
+	/* The object that LOOKUP finds is a file; without a LOOKUP it is the directory. */
 	bool directory = op[-1].argop == OP_PUTROOTFH;
 
 	if (op[-1].argop == OP_OPEN && op[-1].u.opopen.claim.claim == CLAIM_NULL) {
@@ -234,7 +234,7 @@ fake4_copy(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	uint64_t most = fake->copy_most ? fake->copy_most : args->ca_count;
 
 	assert_true(args->ca_synchronous && args->ca_consecutive && args->ca_source_server.count == 0);
-	/* RFC 8881, 8.2.3: the anonymous stateid. */
+	/* RFC 8881, 8.2.3: the source has the anonymous stateid. */
 	assert_memory_equal(&args->ca_src_stateid, &(stateid4){ 0 }, sizeof(stateid4));
 	assert_int_equal(args->ca_dst_stateid.seqid, 0);
 	assert_int_not_equal(args->ca_src_stateid.other[0], args->ca_dst_stateid.other[0]);
@@ -322,7 +322,7 @@ fake4_operate(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 static void
 fake4_lies(struct fake4 *fake, COMPOUND4res *res)
 {
-	/* Of sessions alone: so that there is one to lie in. */
+	/* The server lies only inside a session, so that there is a session. */
 	if (res->resarray.count < 3 || res->status != NFS4_OK)
 		return;
 	if (fake->lie == FAKE4_TOO_MANY_RESULTS)

@@ -8,11 +8,9 @@
 #include "rpc/server.h"
 #include "ulb/nfs42.h"
 
-/*
- * A server of NFS version 4 that does what a test tells it: one directory with one file, served in the engine
- * of the client, and knobs for what real servers do now and then and what hostile ones do. The clock is the
- * test's: it goes on by a millisecond in each turn.
- */
+/* This is a server of NFS version 4 for tests: one directory with one file, served in the engine of the
+ * client, and settings for what real servers do now and then and for what hostile servers do. The clock
+ * belongs to the test: it goes on by a millisecond in each turn. */
 
 enum { FAKE4_OPS = 96, FAKE4_SIZE = 100000, FAKE4_SLOTS = 4, FAKE4_SLOTS_MAX = 64, FAKE4_ENTRIES = 3 };
 
@@ -29,7 +27,7 @@ enum fake4_lie {
 	FAKE4_ATTRIBUTES_TOO_SHORT,
 	FAKE4_ATTRIBUTES_TOO_LONG,
 	FAKE4_EMPTY_HANDLE,
-	FAKE4_DEAD_SESSIONS, /* each session is gone as soon as it is made */
+	FAKE4_DEAD_SESSIONS, /* each session ends as soon as it is made */
 	FAKE4_NO_SLOTS,
 	FAKE4_LIES
 };
@@ -39,41 +37,41 @@ struct fake4 {
 	struct rpcrdma_server *server;
 	struct sockaddr_storage address;
 
-	/* What it knows. */
-	uint32_t clientid, session; /* of today; 0: none */
+	/* The state of the server. */
+	uint32_t clientid, session; /* the present ones; 0: there is no client ID or session */
 	uint32_t sequence[FAKE4_SLOTS_MAX];
 	uint32_t opens;            /* OPENs less CLOSEs */
-	uint32_t stateid;          /* that READ and WRITE must have */
-	bool grace, fresh;         /* before RECLAIM_COMPLETE */
+	uint32_t stateid;          /* the stateid that READ and WRITE must have */
+	bool grace, fresh;         /* of the time before RECLAIM_COMPLETE */
 	uint32_t calls[FAKE4_OPS]; /* how often each operation was executed */
 	uint32_t reclaims;         /* OPENs by CLAIM_PREVIOUS */
 	uint32_t owner;            /* octets of the last open-owner */
 	uint32_t highest;          /* the highest slot that was used */
-	uint32_t beside;           /* calls that name a higher slot than their own as one in use */
-	uint32_t under_way, most;  /* calls that are kept */
+	uint32_t beside;           /* calls that say that a slot higher than their own is in use */
+	uint32_t under_way, most;  /* calls that are kept now, and at most */
 	uint8_t data[FAKE4_SIZE];
 	COPY4args copied;   /* the last COPY */
 	CLONE4args cloned;  /* the last CLONE */
-	uint64_t copied_to; /* where the next COPY must begin, if the last one was short */
+	uint64_t copied_to; /* the offset at which the next COPY must begin, if the last COPY was short */
 
-	/* Knobs. */
+	/* The settings of the test. */
 	uint32_t minor_max, slots; /* slots: FAKE4_SLOTS, or up to FAKE4_SLOTS_MAX */
 	uint32_t operations;       /* of a COMPOUND; 0: as many as the client asked for */
-	nfsstat4 refusal;          /* of operation refused, so many times */
+	nfsstat4 refusal;          /* the status of the operation "refused", this many times */
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;
 	bool lost;                  /* the next COMPOUND finds the server restarted */
 	const char *major;          /* ID of the server's owner; NULL: empty */
 	seek_res4 seek;             /* the answer to SEEK */
-	uint64_t copy_most;         /* octets of one COPY; 0: all */
+	uint64_t copy_most;         /* octets of one COPY, at most; 0: all */
 	LISTXATTRS4resok names;     /* the answer to LISTXATTRS */
-	struct rpcrdma_bytes value; /* and to GETXATTR */
+	struct rpcrdma_bytes value; /* the answer to GETXATTR */
 	bool copy_nothing, copy_more, copy_later, copy_anyhow;
-	uint8_t verifier_step; /* how much the verifier changes by each COPY */
-	const char *path;      /* that fake4_open() opens */
+	uint8_t verifier_step; /* added to the verifier by each COPY */
+	const char *path;      /* the path that fake4_open() opens */
 
-	/* Of one COMPOUND. */
+	/* Memory for the results of one COMPOUND. */
 	nfs_resop4 results[32];
 	uint8_t values[4096];
 	entry4 entries[FAKE4_ENTRIES];
@@ -82,7 +80,7 @@ struct fake4 {
 struct fake4 *fake4_new(void);
 void fake4_free(struct fake4 *fake);
 
-/* All sessions, clients and opens are forgotten; what was open can be reclaimed. */
+/* Lets the server forget all sessions, clients and opens; files that were open can be reclaimed. */
 void fake4_restart(struct fake4 *fake);
 
 int fake4_open(

@@ -4,7 +4,7 @@
 #include "fake_private.h"
 #include "ulb/mount3.h"
 
-/* MOUNT of the fake: one export. */
+/* This is MOUNT of the fake server, which has one export. */
 
 static enum rpcrdma_handled
 mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)

@@ -4,7 +4,7 @@
 
 #include "fake.h"
 
-/* By number of the NFS procedure; ctx is the fake. */
+/* The handlers by number of the procedure; ctx is the fake. */
 extern rpcrdma_handler *const fake_handlers[], *const fake_mount_handlers[];
 const struct rpcrdma_program *fake_mount_program(void);
 

@@ -77,7 +77,7 @@ follow_handle(struct fake *fake, const struct fake_object *object)
 	return handle;
 }
 
-/* True where the call goes no further: it is to come again later. */
+/* Counts a call. Returns true where it ends here, as the client has to repeat it later. */
 static bool
 begin(struct fake *fake, uint32_t proc, void *result)
 {

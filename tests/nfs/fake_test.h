@@ -4,8 +4,8 @@
 
 #include "fake.h"
 
-/* What the tests of the client share: a server for each of them, and what the client opened and found there.
- */
+/* The tests of the client share this: a server for each test, the client, and an object that the client
+ * found. */
 static struct fake *fake;
 static struct rpcrdma_nfs *nfs;
 static struct rr_nfs_object object;

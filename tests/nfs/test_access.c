@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that have no right to an export: its handles give them nothing, however they got them. */
+/* Clients without a right to an export get nothing by handles of it, however they got the handles. */
 #include <string.h>
 
 #include "../gate.h"
@@ -8,7 +8,7 @@
 
 enum { WORDS = 64 };
 
-/* Arguments of any procedure, all zero but for the handles. */
+/* Arguments of any procedure, all zero except the handles. */
 union args {
 	nfs_fh3 handle;
 	RENAME3args rename;
@@ -22,7 +22,7 @@ come_from(struct world *world, const char *from)
 	world->request.source = rr_address_source_of(from);
 }
 
-/* The rules change while the server runs. */
+/* Changes the rules while the server runs. */
 static void
 rule(struct world *world, const char *text)
 {
@@ -46,7 +46,7 @@ args_with(uint32_t proc, nfs_fh3 first, nfs_fh3 second)
 	return args;
 }
 
-/* The result is NFS3ERR_ACCES, and not one octet behind that says anything. */
+/* Checks that the result is NFS3ERR_ACCES, with no attributes behind the status. */
 static void
 gets_nothing(struct world *world, uint32_t proc, nfs_fh3 first, nfs_fh3 second)
 {
@@ -94,7 +94,7 @@ a_handle_that_is_none_is_no_way_in(void **state)
 		gets_nothing(world, proc, forged, forged);
 }
 
-/* Another export, with other rules: handles of both are in one call. */
+/* A call has handles of two exports with different rules. */
 static void
 both_handles_of_a_call_are_looked_at(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What a server does by itself, from the timer of its loop, while nobody calls it. */
+/* This tests what a server does from the timer of its loop, while no client calls it. */
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>
@@ -9,7 +9,7 @@
 #include "vfs/posix/tree_private.h"
 #include "world.h"
 
-/* Descriptors are out of use for ten seconds before they are closed, and the timer looks every five. */
+/* Descriptors are closed when they were not used for ten seconds, and the timer runs every five seconds. */
 enum { CLOSED_AFTER = 15 };
 
 static int
@@ -34,7 +34,8 @@ pass(struct world *world, unsigned seconds)
 	}
 }
 
-/* How many descriptors the server has open for files and directories, without those of the exports. */
+/* Returns how many descriptors the server has open for files and directories, without those of the
+ * exports. */
 static uint32_t
 open_count(const struct world *world)
 {
@@ -57,7 +58,7 @@ descriptors_out_of_use_are_closed_without_a_call(void **state)
 	assert_int_equal(open_count(world), 0);
 }
 
-/* Calls for one file do not keep the descriptors of others open. */
+/* Calls for one file do not keep descriptors of other files open. */
 static void
 descriptors_out_of_use_are_closed_while_others_are_used(void **state)
 {
@@ -77,7 +78,7 @@ descriptors_out_of_use_are_closed_while_others_are_used(void **state)
 
 /* ---- A file system that is mounted below an export ---- */
 
-/* Mounts of this process alone; false where it may not have them. */
+/* Gives this process mounts of its own. Returns false where that is not permitted. */
 static bool
 mounts_apart(void)
 {

@@ -7,7 +7,7 @@
 
 #include "nfs/client_private.h"
 
-/* The NFS client against a server that does what each test wants. */
+/* This tests the NFS client against a fake server. */
 
 static struct rr_text text;
 
@@ -344,7 +344,7 @@ a_cookie_that_comes_twice_ends_the_reading(void **state)
 	assert_non_null(strstr(rpcrdma_nfs_error(nfs), "circle"));
 }
 
-/* New cookies without end: only their number shows it. */
+/* The server returns new cookies without end, so only the number of entries shows that something is wrong. */
 static void
 a_directory_of_entries_without_number_is_given_up(void **state)
 {

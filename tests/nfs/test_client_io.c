@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* The data of files, which the NFS client reads and writes in pieces. */
+/* This tests how the NFS client reads and writes the data of files in pieces. */
 
 struct result {
 	bool done;

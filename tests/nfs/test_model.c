@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * Random operations through client and server of NFS version 3, on files in memory that answer at once, late,
- * or with an error, against a model: a handful of names in a handful of directories. What fails is printed
- * with its seed and step; `test-nfs-model SEED STEPS` does that again.
- */
+/* This does random operations through client and server of NFS version 3, on files in memory that answer at
+ * once, late, or with an error, and compares the results with a model: a few names in a few directories. A
+ * failure is printed with its seed and step; `test-nfs-model SEED STEPS` repeats it. */
 #include "../gate.h"
 #include "../stage.h"
 
@@ -20,12 +18,12 @@
 enum { NODES = 48, NAMES = 6, SIZE = 20000, STEPS = 6000, PIECE = 5000 };
 
 struct node {
-	ftype3 type; /* 0: free */
+	ftype3 type; /* 0: the node is free */
 	struct rpcrdma_nfs_handle handle;
-	uint32_t links; /* names */
+	uint32_t links; /* number of names */
 	uint32_t size;
 	uint8_t data[SIZE];
-	int entries[NAMES]; /* of a directory: nodes, or -1 */
+	int entries[NAMES]; /* of a directory: indices of nodes, or -1 */
 	int parent;
 };
 
@@ -33,7 +31,7 @@ struct world {
 	struct stage stage;
 	struct rr_memory *memory;
 	struct rr_memory_dice dice;
-	uint32_t fail; /* of a thousand operations of the storage */
+	uint32_t fail; /* this many of a thousand operations of the storage fail */
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
 	struct rr_nfs_server *nfs_server;
@@ -41,7 +39,7 @@ struct world {
 	struct rr_drc *drc;
 	struct sockaddr_in address;
 	struct rpcrdma_nfs *nfs;
-	struct node nodes[NODES]; /* the first one is the root */
+	struct node nodes[NODES]; /* the first is the root */
 	uint64_t state, seed, step;
 	bool done;
 	int error;
@@ -142,7 +140,8 @@ world_free(struct world *world)
 	free(world);
 }
 
-/* Whether the status is what the model says; after an error of the storage the model stays as it is. */
+/* Tells whether the operation succeeded, and checks that its status is that of the model. After an error of
+ * the storage the model stays as it is. */
 static bool
 judge(struct world *world, int status, int wanted)
 {
@@ -162,7 +161,7 @@ name_of(int name)
 	return names[name];
 }
 
-/* A node of this type, or of any where type is 0; -1: there is no such node. */
+/* Picks a node of this type, or of any type where type is 0. -1: there is no such node. */
 static int
 pick(struct world *world, ftype3 type)
 {
@@ -178,7 +177,7 @@ pick(struct world *world, ftype3 type)
 	return -1;
 }
 
-/* NULL: there is no file. */
+/* Picks a file. NULL: there is no file. */
 static struct node *
 pick_file(struct world *world)
 {
@@ -205,7 +204,7 @@ is_empty(const struct node *node)
 	return true;
 }
 
-/* Takes a name away; the node's handle leads nowhere where that was the last one. */
+/* Removes a name from the model, and checks that the handle of a node that lost its last name is stale. */
 static void
 drop_name(struct world *world, int directory, int name)
 {
@@ -230,7 +229,7 @@ add_name(struct world *world, int directory, int name, int node)
 	world->nodes[node].links++;
 }
 
-/* What the server calls this name, without errors of the storage. */
+/* Looks up a name at the server, without errors of the storage. */
 static struct rr_nfs_object
 look(struct world *world, int directory, int name)
 {

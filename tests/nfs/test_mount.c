@@ -79,7 +79,7 @@ export_lists_all(void **state)
 	assert_null((*list)->ex_next->ex_next);
 }
 
-/* Clients that mount the part before the last slash of a path mount "" where that is the first one, too. */
+/* Clients that mount the part of a path before its last slash send "" where that slash is the first octet. */
 static void
 no_path_is_the_root(void **state)
 {
@@ -112,9 +112,9 @@ unmounting_is_heard(void **state)
 	assert_null(*list);
 }
 
-/* Clients mount as root, who is nobody here; the export's mode does not keep those out who may use it. Below
- * the root, a directory is found by those who may search the directories above it: others are not told what
- * is there. */
+/* Clients mount as root, who is squashed here; the mode of an export's root does not keep out clients with a
+ * right to the export. A directory below the root is found by callers who may search the directories above
+ * it; other callers do not learn what exists there. */
 static void
 anyone_mounts_what_is_exported(void **state)
 {

@@ -8,7 +8,7 @@
 
 static struct rr_mounts *mounts;
 
-/* 192.0.2.last */
+/* Returns the address 192.0.2.last. */
 static struct rr_source
 source_of(uint8_t last)
 {
@@ -45,7 +45,7 @@ more_mounts_than_there_is_room_for_take_the_place_of_the_oldest(void **state)
 
 		snprintf(path, sizeof(path), "/%u", i);
 		add(1, path);
-		add(2, "/again"); /* it stays young */
+		add(2, "/again"); /* this entry stays the newest */
 	}
 	assert_int_equal(count(NULL, NULL), RR_MOUNTS_MAX);
 	assert_int_equal(count("192.0.2.2", "/again"), 1);

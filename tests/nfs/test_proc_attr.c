@@ -160,7 +160,7 @@ setattr_sets_times_given_or_now(void **state)
 	assert_true(st.st_mtim.tv_sec > WORLD_LONG_AGO);
 }
 
-/* The nanoseconds that utimensat(2) takes for "now" are no client's to give. */
+/* A client must not set the nanoseconds that mean "now" for utimensat(2). */
 static void
 nanoseconds_are_less_than_a_second(void **state)
 {
@@ -349,7 +349,7 @@ root_is_root_only_where_it_is_not_squashed(void **state)
 	assert_int_equal(setattr(world, file, &owner).status, NFS3ERR_INVAL);
 }
 
-/* The mode is set after the owner, which clears those bits. */
+/* Setting the owner clears the set-id bits, so the mode is set after the owner. */
 static void
 set_id_bits_survive_a_change_of_owner_in_one_call(void **state)
 {

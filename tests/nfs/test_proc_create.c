@@ -52,7 +52,7 @@ create_makes_a_file_with_its_attributes(void **state)
 	struct stat st = world_stat(world, "file");
 
 	check_made(world, &res, "file");
-	/* Not subject to the umask of the server, which is 022 here. */
+	/* The umask of the server, which is 022 here, has no effect on the mode. */
 	assert_int_equal(st.st_mode, S_IFREG | 0666);
 	assert_int_equal(st.st_size, 100);
 	assert_int_equal(st.st_mtim.tv_sec, 4321);
@@ -134,7 +134,7 @@ create_exclusive_is_not_repeated_once_the_file_is_in_use(void **state)
 	assert_int_equal(res.status, NFS3_OK);
 	write.file = world_keep(world, res.u.resok.obj.u.handle);
 	assert_int_equal(((const WRITE3res *)world_call(world, NFSPROC3_WRITE, &write))->status, NFS3_OK);
-	/* Whatever its times. */
+	/* A file with content is another file, even if it has the times of the verifier. */
 	assert_int_equal(utimensat(world->fd, "file", times, 0), 0);
 	assert_int_equal(create_exclusively(world, "file", "12345678").status, NFS3ERR_EXIST);
 }
@@ -147,7 +147,7 @@ what_was_made_is_stored(void **state)
 	unsigned syncs = world_syncs;
 
 	assert_int_equal(create(world, "file", GUARDED, NULL).status, NFS3_OK);
-	/* The file and its directory. */
+	/* Both the file and its directory are stored. */
 	assert_int_equal(world_syncs, syncs + 2);
 	world_sync_error = EIO;
 	assert_int_equal(create(world, "other", GUARDED, NULL).status, NFS3ERR_IO);
@@ -203,7 +203,7 @@ read_only_creates_nothing(void **state)
 	assert_false(world_exists(world, "file"));
 }
 
-/* An owner that the client names in vain: the file is the caller's, and the reply says so. */
+/* The client may not set this owner: the file belongs to the caller, and the reply shows that. */
 static void
 the_owner_is_the_caller(void **state)
 {
@@ -252,7 +252,8 @@ a_caller_makes_files_where_it_may(void **state)
 	assert_int_equal(world_stat(world, "really").st_uid, 0);
 }
 
-/* A caller may write and search a directory that it cannot read; still it is brought to stable storage. */
+/* A caller may write and search a directory without permission to read it; the new entry is stored
+ * nevertheless. */
 static void
 a_drop_box_takes_files(void **state)
 {

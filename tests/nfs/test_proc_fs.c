@@ -96,7 +96,7 @@ all_three_refuse_a_bad_handle(void **state)
 		NFS3ERR_BADHANDLE);
 }
 
-/* Each procedure checks its handle, and gives what it is required to give on failure. */
+/* Each procedure checks its handle, and returns what a failed call must return. */
 static void
 every_procedure_refuses_a_bad_handle(void **state)
 {

@@ -78,7 +78,7 @@ read_of_nothing_succeeds(void **state)
 	assert_null(world->request.payload);
 }
 
-/* A file of so many octets, all zero. */
+/* Makes a file of size octets, all zero, and returns its handle. */
 static nfs_fh3
 long_file(struct world *world, off_t size)
 {
@@ -109,7 +109,7 @@ read_is_bounded(void **state)
 	assert_false(res.u.resok.eof);
 }
 
-/* Where the client offers no chunk for the data, it goes into the stream, and fills it. */
+/* Where the client offers no chunk for the data, the data goes into the stream, and fills it. */
 static void
 read_fits_into_the_reply(void **state)
 {
@@ -191,7 +191,7 @@ moved_nothing(void *ctx)
 }
 
 /* RFC 1813, 3.3.6: "it is possible for the server to return fewer than count bytes of data." Three quarters
- * of the memory are out, and what is asked for is more than the rest grants. */
+ * of the memory are in use, and the READ asks for more than the rest of the memory allows. */
 static void
 a_read_is_short_where_memory_is(void **state)
 {
@@ -223,7 +223,7 @@ a_read_is_short_where_memory_is(void **state)
 	rr_pool_put(world->pool, own);
 	rr_pool_put(world->pool, other);
 	rr_pool_put(world->pool, more);
-	/* Where there is enough, no READ is short. */
+	/* Where there is enough memory, a READ is not short. */
 	text[SHORT] = 'x';
 	res = read_at(world, file, 0, SIZE);
 	check_read(&res, text, true);
@@ -384,7 +384,7 @@ has_user_namespaces(void)
 	return child > 0 && waitpid(child, &status, 0) == child && status == 0;
 }
 
-/* The time of change would tell of another mode, be it for a moment. */
+/* A changed mode, even for a moment, would change the time of change. */
 static void
 the_mode_is_not_changed_for_the_owner_to_read(void **state)
 {
@@ -477,7 +477,7 @@ permission_is_the_callers(void **state)
 	READ3res res;
 	nfs_fh3 file = world_made(world, "file", "hello", 0640);
 
-	/* Also of a descriptor that is open already. */
+	/* The permission is checked also where a descriptor is open already. */
 	assert_int_equal(write_at(world, file, 0, "h", UNSTABLE).status, NFS3_OK);
 	world_caller(world, WORLD_OTHER);
 	res = read_at(world, file, 0, 10);
@@ -521,7 +521,7 @@ commit_takes_no_permission(void **state)
 	assert_int_equal(commit(world, file).status, NFS3_OK);
 }
 
-/* What a caller writes clears the bits that would lend its owner's rights to it. */
+/* A write by another caller clears the bits that would give that caller the rights of the owner. */
 static void
 set_id_bits_do_not_survive_anothers_write(void **state)
 {
@@ -546,7 +546,7 @@ a_full_file_system_is_told(void **state)
 	close(world->fd);
 	world->fd = open(world->path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	world_restart(world);
-	/* What is open keeps it; it goes with that, also where this test fails. */
+	/* Descriptors that are open keep the mount alive. It ends with them, also where this test fails. */
 	assert_int_equal(umount2(world->path, MNT_DETACH), 0);
 	world_file(world, "file", "", 0640);
 	world->root = world_mount(world, "/export");

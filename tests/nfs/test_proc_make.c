@@ -179,7 +179,7 @@ root_makes_devices(void **state)
 	world_caller(world, 0);
 	res = make_node(world, "null", &what);
 	if (res.status == NFS3ERR_PERM)
-		skip(); /* a container whose root may not */
+		skip(); /* the root user of a container may lack this right */
 	assert_int_equal(res.status, NFS3_OK);
 	assert_int_equal(res.u.resok.obj_attributes.u.attributes.type, NF3CHR);
 	assert_int_equal(res.u.resok.obj_attributes.u.attributes.rdev.specdata1, 1);

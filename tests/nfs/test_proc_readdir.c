@@ -75,7 +75,7 @@ make_many(struct world *world)
 	}
 }
 
-/* Marks one more of the files that make_many() made; dots do not count. */
+/* Notes that one of the files that make_many() made was listed; "." and ".." do not count. */
 static void
 mark(unsigned char seen[MANY], filename3 given)
 {
@@ -121,7 +121,7 @@ readdir_in_pieces_lists_each_once(void **state)
 	}
 }
 
-/* One octet less than what all entries take, and one is missing; and so down to none. */
+/* One octet less than all entries take leaves one entry out, and so on down to no entry. */
 static void
 readdir_fills_its_count_to_the_octet(void **state)
 {
@@ -171,7 +171,7 @@ readdir_tells_why_it_cannot(void **state)
 	assert_int_equal(list(world, world_handle(world, "closed"), 0, BIG).status, NFS3ERR_ACCES);
 }
 
-/* What the transport can convey counts as well: the whole RPC reply. */
+/* The size of the whole RPC reply that the transport can carry is a bound, too. */
 static void
 readdir_fits_into_the_reply(void **state)
 {
@@ -187,7 +187,7 @@ readdir_fits_into_the_reply(void **state)
 	assert_int_equal(list(world, world->root, 0, BIG).status, NFS3ERR_TOOSMALL);
 }
 
-/* A list that outgrows the memory of the request is only shorter. */
+/* A listing that does not fit into the memory of the request is shorter. */
 static void
 readdir_fits_into_memory(void **state)
 {
@@ -309,7 +309,7 @@ readdirplus_fills_its_count_to_the_octet(void **state)
 	assert_int_equal(list_plus(world, world->root, 0, 10, BIG).status, NFS3ERR_TOOSMALL);
 }
 
-/* A directory that may be read and not searched has names, and nothing to tell about them. */
+/* A directory that the caller may read but not search is listed with names only. */
 static void
 readdirplus_lists_what_it_cannot_describe(void **state)
 {

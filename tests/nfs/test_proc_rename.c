@@ -85,7 +85,7 @@ rename_replaces_nothing_else(void **state)
 	world_agrees(world, &res.u.resfail.todir_wcc.after, "");
 	world_wcc(world, &res.u.resfail.fromdir_wcc, "", false);
 	assert_int_equal(renamed(world, "d", "file"), NFS3ERR_EXIST);
-	/* The error of local file systems, which RENAME may give, too. */
+	/* This is the error of local file systems, which RENAME may return, too. */
 	assert_int_equal(renamed(world, "d", "full"), NFS3ERR_NOTEMPTY);
 }
 
@@ -194,7 +194,7 @@ link_tells_why_it_cannot(void **state)
 	assert_false(world_exists(world, "x"));
 }
 
-/* Two exports are two file systems to clients, wherever they lie. */
+/* Two exports are two file systems for clients, wherever they lie on this machine. */
 static void
 nothing_crosses_exports(void **state)
 {

@@ -5,8 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The public functions of the NFS client, waited for and not, against a server that does what each test
- * wants. */
+/* This tests the public functions of the NFS client, with and without waiting, against a fake server. */
 
 enum { SIZE = 100000 };
 
@@ -313,7 +312,7 @@ many_operations_are_under_way_at_a_time(void **state)
 		found[i].size = sizeof(found[i]);
 		snprintf(name, sizeof(name), "name-%u", i % 2);
 		assert_int_equal(rpcrdma_nfs_lookup(nfs, &root, name, &found[i], &then), 0);
-		memset(name, 'x', sizeof(name)); /* a name is copied at once */
+		memset(name, 'x', sizeof(name)); /* the client copies a name at once */
 	}
 	for (uint32_t i = 0; i < COUNT; i++)
 		assert_int_equal(wait_for(&outcomes[i]), i % 2 ? RPCRDMA_NFS_NOENT : 0);
@@ -333,7 +332,7 @@ closing_cancels_what_is_under_way(void **state)
 	fake_file(fake, 0, "file", SIZE);
 	open_export();
 	io.file = look_up("file").handle;
-	fake->jukebox = 1; /* one of them waits for its time to come again */
+	fake->jukebox = 1; /* one call has to be repeated later */
 	assert_int_equal(rpcrdma_nfs_stat(nfs, &io.file, &found, &then), 0);
 	while (fake->jukebox)
 		rr_loop_turn(fake->stage.engine->loop, -1);

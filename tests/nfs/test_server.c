@@ -19,13 +19,13 @@
 #include "nfs/server.h"
 #include "vfs/posix/posix.h"
 
-/* Server and client of one engine: from the client's calls down to the carrier, and up again to a directory.
- */
+/* This tests server and client in one engine: from the client's calls down to the carrier, and up again to a
+ * directory. */
 
 enum { PIECES = 4, PIECE = 1 << 20, SIZE = PIECES * PIECE - 12345, FILES = 500 };
 
 static rr_fabric_new *provider; /* NULL: TCP */
-static bool apart;              /* the procedures have a thread of their own */
+static bool apart;              /* the procedures run in a thread of their own */
 
 enum { GROUP = 54321 };
 
@@ -40,17 +40,18 @@ struct world {
 	struct rpcrdma_server *server;
 	struct rr_drc *drc; /* outlives the server */
 	struct rr_service nfs_service;
-	bool striking;        /* the connection is lost after the next call, before its reply leaves */
-	uint32_t inline_then; /* the inline threshold from then on, in version 1; 0: as before */
+	bool striking;        /* the connection breaks after the next call, before its reply is sent */
+	uint32_t inline_then; /* the inline threshold after that, in version 1; 0: as before */
 	struct rr_task strike;
 	struct sockaddr_in address;
 	struct rpcrdma_nfs *nfs;
-	uint8_t *data, *copy; /* SIZE octets each, and a few more */
+	uint8_t *data, *copy; /* of SIZE octets each, and a few more */
 	struct rr_nfs_io io[PIECES];
 	unsigned done;
 };
 
-/* How often the thread of the loop waited for a disk, and any thread for all disks of the machine. */
+/* These count how often the thread of the loop waited for a disk, and how often any thread waited for all
+ * disks of the machine. */
 static _Thread_local bool in_loop;
 static atomic_uint waits_in_loop, waits_for_all;
 
@@ -61,7 +62,7 @@ note_wait(void)
 	return 0;
 }
 
-/* Instead of those in the C library, for what this program is linked with. */
+/* These functions replace those of the C library for the objects that this program is linked with. */
 int
 fsync(int fd)
 {
@@ -102,7 +103,7 @@ handle(void *ctx, struct rpcrdma_request *request, const void *args, void *resul
 	return service->handlers[request->proc](service->ctx, request, args, result);
 }
 
-/* Each procedure of NFS by way of handle(). */
+/* Puts handle() in front of each procedure of NFS. */
 static void
 interpose(struct world *world, struct rr_service *service)
 {
@@ -235,7 +236,7 @@ io_done(struct rr_nfs_io *io, int error)
 	world->done++;
 }
 
-/* All pieces of the file at a time. */
+/* Reads or writes all pieces of the file at the same time. */
 static void
 move(struct world *world, const struct rpcrdma_nfs_handle *file, uint8_t *data, uint32_t size, bool writing)
 {
@@ -272,7 +273,7 @@ make_file(struct world *world, const char *text)
 	return file;
 }
 
-/* RFC 8267, 5.1: MOUNT is there over TCP, too: what opened the file system was it, over each transport. */
+/* RFC 8267, 5.1: MOUNT is served over TCP, too; it was used to open the file system, over each transport. */
 static void
 a_large_file_goes_there_and_back(void **state)
 {
@@ -284,7 +285,7 @@ a_large_file_goes_there_and_back(void **state)
 	assert_int_equal(rr_nfs_commit(world->nfs, &file.handle, verifier), 0);
 	for (uint32_t i = 0; i < PIECES; i++)
 		assert_memory_equal(world->io[i].verifier, verifier, sizeof verifier);
-	/* A little is asked for behind the end. */
+	/* The last READ asks for octets behind the end of the file. */
 	move(world, &file.handle, world->copy, SIZE + 100, false);
 	assert_int_equal(world->io[PIECES - 1].moved, SIZE - (PIECES - 1) * PIECE);
 	assert_true(world->io[PIECES - 1].eof);
@@ -358,8 +359,8 @@ names_are_made_moved_and_removed(void **state)
 	assert_int_equal(rr_nfs_rmdir(world->nfs, root, "link"), NFS3ERR_NOTDIR);
 }
 
-/* What calls changed is stored by a thread beside that of the loop, which serves others meanwhile. Of a
- * symbolic link, which cannot be opened, that is its file system. */
+/* A thread beside that of the loop stores the changes of calls, and the loop serves other calls meanwhile.
+ * For a symbolic link, which cannot be opened, its file system is stored. */
 static void
 the_loop_waits_for_no_disk(void **state)
 {
@@ -382,7 +383,7 @@ the_loop_waits_for_no_disk(void **state)
 	assert_int_equal(waits_for_all, 0);
 }
 
-/* What fails when it is executed twice succeeds where only its reply was lost. */
+/* A call that would fail when it is executed twice succeeds where only its reply was lost. */
 static void
 lost_replies_are_not_lost_changes(void **state)
 {
@@ -391,7 +392,7 @@ lost_replies_are_not_lost_changes(void **state)
 	struct rr_nfs_object object;
 
 	world->striking = true;
-	make_file(world, "file"); /* GUARDED: a second would find it there */
+	make_file(world, "file"); /* GUARDED: a second execution would find the file */
 	world->striking = true;
 	assert_int_equal(rr_nfs_rename(world->nfs, root, "file", root, "moved"), 0);
 	assert_int_equal(rr_nfs_lookup(world->nfs, root, "moved", &object), 0);
@@ -402,10 +403,8 @@ lost_replies_are_not_lost_changes(void **state)
 	assert_true(rr_drc_hits(world->drc) == 3);
 }
 
-/*
- * RFC 8166, 3.4: how a message travels does not change it. The client comes back with another version and a
- * smaller threshold: the target, which was inline, travels as a Read chunk.
- */
+/* RFC 8166, 3.4: a message is the same however it travels. The client comes back with another version and a
+ * smaller threshold: the target of the link, which was inline, now travels as a Read chunk. */
 static void
 a_repeated_symlink_is_known_however_it_travels(void **state)
 {
@@ -415,7 +414,7 @@ a_repeated_symlink_is_known_however_it_travels(void **state)
 
 	memset(target, 't', sizeof target - 1);
 	target[sizeof target - 1] = 0;
-	make_file(world, "file"); /* version 2 is agreed before */
+	make_file(world, "file"); /* version 2 is agreed on before */
 	world->striking = true;
 	world->inline_then = 1024;
 	assert_int_equal(rr_nfs_symlink(world->nfs, root, "link", target), 0);
@@ -423,8 +422,8 @@ a_repeated_symlink_is_known_however_it_travels(void **state)
 	assert_int_equal(rr_drc_hits(world->drc), 1);
 }
 
-/* As the kernel wants it of a thread that uses RDMA adapters. To be seen where the test runs as root: others
- * cannot change theirs. */
+/* The kernel demands this of a thread that uses RDMA adapters. The test needs root, as other users cannot
+ * change their credentials. */
 static void
 a_thread_apart_leaves_this_ones_credentials_alone(void **state)
 {

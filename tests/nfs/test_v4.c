@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The client of version 4 against a server that loses its sessions, restarts, asks to come back later, and
- * lies. */
+/* This tests the client of version 4 against a server that loses its sessions, restarts, asks the client to
+ * come back later, and lies. */
 #include "fake4.h"
 
 #include <string.h>
@@ -130,7 +130,8 @@ a_path_is_walked_once_while_the_highest_version_is_found(void **state)
 	assert_int_equal(fake->calls[OP_EXCHANGE_ID], 1);
 }
 
-/* The server of this test has no version 3: the client comes back to version 4, with another session. */
+/* The server of this test does not have version 3, so the client goes back to version 4, with another
+ * session. */
 static void
 only_a_path_whose_first_name_is_missing_is_looked_for_with_version_3(void **state)
 {
@@ -160,7 +161,7 @@ a_file_is_opened_once_and_closed_at_the_end(void **state)
 	assert_int_equal(fake->opens, 0);
 }
 
-/* Calls that nobody asked for any more do not leave files open for ever. */
+/* The loop closes a file that is not used any more, without further calls. */
 static void
 a_file_that_is_not_used_is_closed(void **state)
 {
@@ -258,7 +259,7 @@ read_once(void)
 	return piece_end(&piece);
 }
 
-/* RFC 8881, 16.2.3.1.2: OPEN, READ and CLOSE of a file, by the current stateid. */
+/* RFC 8881, 16.2.3.1.2: the COMPOUND uses the current stateid for READ and CLOSE after OPEN. */
 static void
 a_small_file_is_opened_and_read_and_closed_by_one_call(void **state)
 {
@@ -308,7 +309,7 @@ small_files_survive_a_restart_and_a_lost_session(void **state)
 	(void)state;
 	open_file();
 	refuse(OP_READ, NFS4ERR_IO, 1);
-	assert_int_equal(read_once(), NFS3ERR_IO); /* one that waits to be closed */
+	assert_int_equal(read_once(), NFS3ERR_IO); /* this open waits to be closed */
 	fake->lost = true;
 	assert_int_equal(read_once(), 0);
 	refuse(OP_SEQUENCE, NFS4ERR_BADSESSION, 1);
@@ -446,7 +447,7 @@ a_path_is_looked_up_by_one_call(void **state)
 	assert_int_equal(object.attributes.type, NF3REG);
 	assert_int_equal(calls_of_walk("/", 0), 1);
 	assert_int_equal(object.attributes.type, NF3DIR);
-	/* The name that is missing is found by walking name by name: the first is no directory here. */
+	/* The missing name is found by a walk name by name: the first name is not a directory here. */
 	assert_int_equal(calls_of_walk("aaaa/missing/file", NFS3ERR_NOTDIR), 2);
 	assert_int_equal(calls_of_walk("missing/file", NFS3ERR_NOENT), 2);
 }
@@ -479,7 +480,8 @@ a_lost_session_is_made_again(void **state)
 	assert_int_equal(fake->calls[OP_OPEN], 1);
 }
 
-/* RFC 8881, 2.10.6.2: "implementations MAY return NFS4ERR_MISORDERED" to a retry of what is under way. */
+/* RFC 8881, 2.10.6.2: "implementations MAY return NFS4ERR_MISORDERED" to a retry of a call that is under
+ * way. */
 static void
 a_call_that_is_out_of_order_is_sent_again_before_the_session_is_given_up(void **state)
 {
@@ -564,7 +566,7 @@ a_server_that_asks_to_come_back_later_is_asked_again(void **state)
 		assert_whole();
 		assert_int_equal(fake->times, 0);
 	}
-	/* The server's state is another one, and it is in its grace period. */
+	/* The server has lost its state, and is in its grace period. */
 	refuse(OP_OPEN, NFS4ERR_GRACE, 3);
 	fake->stateid++;
 	assert_whole();
@@ -588,14 +590,14 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 		rr_nfs_io_cancel(&piece.io);
 		fake->silent = false;
 	}
-	/* No slot is left, so that another session is made. */
+	/* No slot is left, so another session is made. */
 	assert_whole();
 	assert_int_equal(fake->calls[OP_CREATE_SESSION], 2);
 }
 
 /* ---- Hostile servers ---- */
 
-/* Nothing crashes, and nothing goes on for ever. */
+/* The client neither crashes nor goes on for ever. */
 static void
 a_server_that_always_asks_for_the_same_gets_it_so_often(void **state)
 {

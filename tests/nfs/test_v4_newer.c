@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What version 4.2 alone has: holes, and copies within a server. */
+/* This tests what only version 4.2 has: holes, and copies within a server. */
 #include "fake4.h"
 
 #include <stdio.h>
@@ -110,7 +110,7 @@ a_copy_goes_on_where_the_server_stopped(void **state)
 	assert_int_equal(fake->copied.ca_src_offset, 100 + 900000);
 	assert_int_equal(fake->copied.ca_dst_offset, 900 + 900000);
 	assert_int_equal(fake->copied.ca_count, 100000);
-	/* The target. */
+	/* Only the target was opened. */
 	assert_int_equal(fake->calls[OP_OPEN], 1);
 }
 
@@ -205,7 +205,7 @@ copy_done(void *ctx, int error)
 	copies_done++;
 }
 
-/* Each file that is copied to is opened once, though there is no room for all of them. */
+/* Each target file is opened once, though there is no room for all of them at a time. */
 static void
 copies_of_more_files_than_can_be_open_all_end(void **state)
 {
@@ -230,7 +230,7 @@ copies_of_more_files_than_can_be_open_all_end(void **state)
 
 enum { MADE = 500 };
 
-/* As many calls as there are slots are under way, and each makes a file that the server has open then. */
+/* As many calls are under way as there are slots, and each makes a file, which the server then has open. */
 static void
 files_that_are_made_are_all_closed_at_the_end(void **state)
 {
@@ -351,7 +351,7 @@ is_same_server(const char *major, enum rr_nfs_version version)
 	return same;
 }
 
-/* RFC 8881, 2.10.4 */
+/* RFC 8881, 2.10.4: servers with equal IDs are one server. */
 static void
 servers_are_one_if_they_say_so(void **state)
 {
@@ -362,7 +362,7 @@ servers_are_one_if_they_say_so(void **state)
 	assert_false(is_same_server(NULL, RR_NFS_VERSION_42));
 	assert_false(is_same_server("server", RR_NFS_VERSION_41));
 	assert_false(rpcrdma_nfs_is_same_server(nfs, NULL));
-	/* One that does not say who it is is no other one either. */
+	/* A server without an ID is not known to be the same server. */
 	assert_false(rpcrdma_nfs_is_same_server(nfs, nfs));
 }
 

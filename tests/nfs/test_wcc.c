@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Weak cache consistency data. A client that finds its cached times in "before" takes everything up to
- * "after" for its own change, so that nobody else's may lie between them. RFC 1813, 2.6: "the client can use
- * the pre-operation and post-operation attributes to detect changes by others".
+ * This tests weak cache consistency data. A client that finds its cached times in "before" takes all changes
+ * up to "after" for its own, so no change by another client may lie between "before" and "after". RFC 1813,
+ * 2.6: "the client can use the pre-operation and post-operation attributes to detect changes by others".
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 
 enum { ROUNDS = 200, THREADS = 2 };
 
-/* The directory that others change while data is stored, and how often they did. */
+/* The directory that another client changes while data is stored, and how often it did so. */
 static int others_fd = -1;
 static unsigned others_made;
 
@@ -46,14 +46,15 @@ teardown(void **state)
 	return world_teardown(state);
 }
 
-/* Links of the directory: two, and one for each directory in it. */
+/* Returns the links of the directory: two, and one for each directory in it. */
 static uint32_t
 links(struct world *world)
 {
 	return (uint32_t)world_stat(world, "").st_nlink;
 }
 
-/* The call stored something, and what was made meanwhile is not in its reply. */
+/* Checks that the call stored something, and that its reply does not show the objects that were made
+ * meanwhile. */
 static void
 check_not_seen(const wcc_data *wcc, uint32_t links_before, unsigned made_before)
 {
@@ -116,7 +117,7 @@ append_something(void)
 	close(fd);
 }
 
-/* Others write to a file without any lock: nothing is said of the time before. */
+/* Other clients write to a file without any lock, so the reply has no "before". */
 static void
 a_write_tells_the_state_after_it_alone(void **state)
 {
@@ -135,7 +136,7 @@ a_write_tells_the_state_after_it_alone(void **state)
 	assert_int_equal(wcc->after.u.attributes.size, 7);
 }
 
-/* What a thread did, in ns since 1970 by the directory's time of change. */
+/* The changes that a thread made: the directory's time of change before and after each, in ns since 1970. */
 struct creator {
 	struct world *world;
 	int number;
@@ -166,7 +167,7 @@ create_many(void *argument)
 	return NULL;
 }
 
-/* How many replies of one have a change of the other between their halves. */
+/* Counts the replies of one thread that have a change of the other thread between "before" and "after". */
 static int
 enclosed(const struct creator *one, const struct creator *other)
 {

@@ -197,7 +197,7 @@ call(struct world *world, const struct rr_service *service, uint32_t proc, const
 	request->arena = rpcrdma_arena(&world->arena, sizeof world->arena);
 	memset(&world->result, 0, procedure->result_size);
 	world->handled = service->handlers[proc](service->ctx, request, args, &world->result);
-	/* Whoever called, the server is itself again. */
+	/* Whoever the caller was, the server now acts as itself again. */
 	assert_int_equal(setfsuid(UINT32_MAX), geteuid());
 	if (world->handled == RPCRDMA_HANDLED)
 		measure(world, procedure);
@@ -378,7 +378,7 @@ world_after(struct world *world, const wcc_data *wcc, const char *path, bool cha
 	check_after(world, wcc, path, changed);
 }
 
-/* Instead of those in the C library, for what this program is linked with. */
+/* This replaces fsync(2) and its kin for the objects that this program is linked with. */
 static int
 store(long call_number, int fd)
 {
@@ -430,7 +430,7 @@ run_ordinary(const struct CMUnitTest *tests, size_t count)
 		if (setresgid(ORDINARY, ORDINARY, ORDINARY) < 0 ||
 			setresuid(ORDINARY, ORDINARY, ORDINARY) < 0)
 			_exit(2);
-		/* As after execve(2): /proc/self is this user's. */
+		/* As after execve(2), /proc/self belongs to this user. */
 		prctl(PR_SET_DUMPABLE, 1);
 		_exit(_cmocka_run_group_tests("as an ordinary user", tests, count, NULL, NULL) != 0);
 	}

@@ -18,7 +18,7 @@ static const struct suite_tests *const all[] = {
 	&suite_of_order,
 };
 
-/* Makes a directory in which everybody may do everything, as user 0 or as who runs the test. */
+/* Makes a directory in which every user may do everything, as user 0 or as the user who runs the test. */
 static void
 give_directory(struct suite *suite)
 {

@@ -9,26 +9,26 @@
 #include "vfs/vfs.h"
 
 /*
- * One suite for all providers: each test is written against vfs.h alone, and gets a provider with an empty
- * directory, in which each user may do what it likes. A provider is described by a struct suite_provider;
- * the program of a provider hands its descriptions to suite_run().
+ * This is one suite for all providers: each test uses vfs.h only, and gets a provider with an empty
+ * directory, in which each user may do everything. A provider is described by a struct suite_provider; the
+ * program of a provider hands its descriptions to suite_run().
  */
 
-/* Who calls, beside user 0. USER and OTHER have groups of their own. */
+/* The callers besides user 0. USER and OTHER have groups of their own. */
 enum { SUITE_USER = 1000, SUITE_OTHER = 2000, SUITE_GROUP = 3000 };
 
-/* What a provider, or the system below, can do. */
+/* Bits for what a provider, or the system below it, can do. */
 enum {
-	SUITE_IDENTITIES = 1, /* it acts as its callers do: the test runs as root, or needs no privilege */
+	SUITE_IDENTITIES = 1, /* it acts as its callers: the test runs as root, or needs no privilege */
 	SUITE_XATTRS = 2,
-	SUITE_HOLES = 4, /* seek tells holes from data; allocate and deallocate */
+	SUITE_HOLES = 4, /* seek distinguishes holes from data; allocate and deallocate */
 	SUITE_CLONES = 8,
 	SUITE_LEASES = 16,
 	SUITE_DEVICES = 32,
 	SUITE_COPIES = 64,
-	SUITE_VAST = 128,   /* files of almost 8 EiB */
-	SUITE_MANY = 256,   /* 20,000 files are made in seconds */
-	SUITE_PLACES = 512, /* an entry keeps its place in a listing when others come and go */
+	SUITE_VAST = 128,   /* it can have files of almost 8 EiB */
+	SUITE_MANY = 256,   /* it can make 20,000 files in seconds */
+	SUITE_PLACES = 512, /* an entry keeps its place in a listing when other entries come and go */
 };
 
 struct suite;
@@ -39,47 +39,48 @@ struct suite_provider {
 	/* Sets vfs and root, a handle of a directory that is empty or to which the test may add anything. */
 	void (*setup)(struct suite *suite);
 	void (*teardown)(struct suite *suite);
-	/* The server ends and begins again: another provider of the same storage. */
+	/* Ends the server and begins it again, as another provider of the same storage. */
 	void (*restart)(struct suite *suite);
-	/* NULL: cannot be done. From now on there is space for this many octets more, or a quota of
-	 * SUITE_USER of so many. */
+	/* shrink() leaves space for this many octets more; quota() gives SUITE_USER a quota of this many
+	 * octets. NULL: that cannot be done. */
 	void (*shrink)(struct suite *suite, uint64_t octets);
 	void (*quota)(struct suite *suite, uint64_t octets);
-	/* Operations that begin from now on fail with status; RR_VFS_OK: they are executed. NULL: cannot be
-	 * done. */
+	/* Makes operations that begin from now on fail with status; RR_VFS_OK: they are executed again. NULL:
+	 * that cannot be done. */
 	void (*break_down)(struct suite *suite, enum rr_vfs_status status);
-	/* Operations that begin from now on are held, or are not. NULL: cannot be done. */
+	/* Makes operations that begin from now on wait, or stops that. NULL: that cannot be done. */
 	void (*hold)(struct suite *suite, bool hold);
-	void (*release)(struct suite *suite); /* what is held goes on */
+	void (*release)(struct suite *suite); /* lets the held operations go on */
 };
 
 struct suite {
 	const struct suite_provider *provider;
-	void *storage; /* the provider's */
+	void *storage; /* belongs to the provider */
 	struct rr_loop *loop;
 	struct rr_vfs *vfs;
-	struct rr_vfs_handle root; /* a directory */
+	struct rr_vfs_handle root; /* the handle of a directory */
 	struct rr_vfs_caller super, user, other;
 	const struct rr_vfs_caller *caller; /* of the calls that the functions below make */
-	uint64_t ended;                     /* calls of done() */
+	uint64_t ended;                     /* number of calls of done() */
 };
 
-/* Begins an operation and waits for its end: its status. input is a pointer to the operation's structure. */
+/* Begins an operation and waits for its end. Returns its status. input is a pointer to the operation's
+ * structure. */
 #define suite_do(suite, operation, input)                                                                    \
 	(suite_ready(suite, &(input)->call),                                                                 \
 		suite_end(suite, &(input)->call, (suite)->vfs->ops->operation((suite)->vfs, input)))
 
-/* Sets done, and the caller where there is none. */
+/* suite_ready() sets done, and the caller where the call has no caller. */
 void suite_ready(struct suite *suite, struct rr_vfs_call *call);
 enum rr_vfs_status suite_end(struct suite *suite, struct rr_vfs_call *call, enum rr_vfs_status status);
 
-/* Whether an operation that was begun has ended. */
+/* Tells whether an operation that was begun has ended. */
 bool suite_ended(const struct rr_vfs_call *call);
 
 struct rr_vfs_object suite_at(const struct rr_vfs_handle *handle);
 struct rpcrdma_bytes suite_bytes(const char *text);
 
-/* Each of these fails the test where the operation fails; the others give its status. */
+/* Each of these fails the test where the operation fails; the functions below return its status. */
 struct rr_vfs_handle suite_make(struct suite *suite, const struct rr_vfs_handle *directory, const char *name,
 	enum rr_vfs_type type, uint32_t mode);
 struct rr_vfs_handle suite_file(struct suite *suite, const char *name, const char *text);
@@ -106,7 +107,7 @@ enum rr_vfs_status suite_rename(struct suite *suite, const struct rr_vfs_handle 
 enum rr_vfs_status suite_link(struct suite *suite, const struct rr_vfs_handle *file,
 	const struct rr_vfs_handle *directory, const char *name);
 
-/* Ends the test as skipped unless the provider can do this. */
+/* Skips the test unless the provider can do this. */
 void suite_needs(const struct suite *suite, unsigned can);
 
 /* Runs all tests on each of the providers. */

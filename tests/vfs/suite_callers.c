@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* On whose behalf: users, groups, nobody. */
+/* This tests callers: users, groups, nobody. */
 #include "suite.h"
 
 #include "vfs/gate.h"
@@ -44,8 +44,8 @@ modes_decide_for_others_and_not_for_the_owner(void **state)
 	suite_set_mode(suite, &file, 0004);
 	assert_int_equal(read_one(suite, &file, &suite->other), RR_VFS_OK);
 	assert_int_equal(write_one(suite, &file, &suite->other), RR_VFS_ACCESS);
-	/* "the server allows reading of files if the uid given in the call has either execute or read
-	 * permission on the file" */
+	/* RFC 1813, 4.4: "the server allows reading of files if the uid given in the call has either execute
+	 * or read permission on the file" */
 	suite_set_mode(suite, &file, 0001);
 	assert_int_equal(read_one(suite, &file, &suite->other), RR_VFS_OK);
 }
@@ -91,7 +91,7 @@ nobody_may_what_all_may(void **state)
 
 	everybody.read_only = false;
 	suite_needs(suite, SUITE_IDENTITIES);
-	/* Root, squashed. */
+	/* The caller is root, squashed. */
 	rr_gate_identify(NULL, &everybody, &identity);
 	file = suite_file(suite, "file", "text");
 	suite_set_mode(suite, &file, 0640);

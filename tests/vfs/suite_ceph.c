@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The suite on the cluster that CEPH_CONF names: see tests/ceph/check. */
+/* This runs the suite on the cluster that CEPH_CONF names: see tests/ceph/check. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ teardown(struct suite *suite)
 	rr_ceph_free(suite->storage);
 }
 
-/* As another server of the same cluster. */
+/* Begins again as another server of the same cluster. */
 static void
 restart(struct suite *suite)
 {
@@ -41,7 +41,7 @@ restart(struct suite *suite)
 	provide(suite);
 }
 
-/* In a directory of its own for each test. */
+/* Makes a directory of its own for each test. */
 static void
 setup(struct suite *suite)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* read, write, commit. */
+/* These are the tests of read, write and commit. */
 #include "suite.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* readdir. */
+/* These are the tests of readdir. */
 #include "suite.h"
 
 #include <stdio.h>
@@ -7,13 +7,13 @@
 
 enum { MANY = 20000, ROOM = MANY + 100 };
 
-/* What was listed so far: names are "f" and a number. */
+/* The entries that were listed so far: names are "f" and a number. */
 struct listing {
 	struct rr_vfs_readdir readdir;
 	uint32_t most;       /* entries that are taken at a time */
 	uint32_t seen[ROOM]; /* how often each number was listed */
 	uint32_t dots, others;
-	uint64_t last; /* cookie of the last entry that was taken */
+	uint64_t last; /* the cookie of the last entry that was taken */
 };
 
 static bool
@@ -55,7 +55,7 @@ listing_new(const struct rr_vfs_handle *directory)
 	return listing;
 }
 
-/* Goes on with a listing, most entries at a time, for so many times: whether it has ended. */
+/* Goes on with a listing, "most" entries at a time, "times" times. Returns whether it has ended. */
 static bool
 list(struct suite *suite, struct listing *listing, uint32_t most, uint32_t times)
 {
@@ -182,7 +182,7 @@ changes_meanwhile_neither_hide_nor_repeat_the_others(void **state)
 		char name[16];
 
 		ended = list(suite, listing, 2, 1);
-		/* Those with odd numbers go, others come. */
+		/* Entries with odd numbers are removed, and others are made. */
 		snprintf(name, sizeof(name), "f%u", 59 - 2 * (i % 30));
 		suite_remove(suite, &directory, name, RR_VFS_REMOVE_ANY);
 		snprintf(name, sizeof(name), "f%u", 100 + i);

@@ -100,19 +100,19 @@ locks_of_one_open_replace_split_and_merge(void **state)
 	struct rr_vfs_lock test;
 
 	assert_int_equal(set(suite, pair.a, RR_VFS_LOCK_WRITE, 0, 30), RR_VFS_OK);
-	/* Unlocked in the middle: two are left. */
+	/* The middle of the range is unlocked: two ranges are left. */
 	assert_int_equal(set(suite, pair.a, RR_VFS_UNLOCK, 10, 10), RR_VFS_OK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_WRITE, 10, 10), RR_VFS_OK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_READ, 9, 1), RR_VFS_LOCK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_READ, 20, 1), RR_VFS_LOCK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_UNLOCK, 10, 10), RR_VFS_OK);
-	/* Replaced in part by one of another kind. */
+	/* A part of a range is replaced by a lock of another kind. */
 	assert_int_equal(set(suite, pair.a, RR_VFS_LOCK_READ, 5, 20), RR_VFS_OK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_READ, 5, 20), RR_VFS_OK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_READ, 4, 1), RR_VFS_LOCK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_LOCK_READ, 25, 1), RR_VFS_LOCK);
 	assert_int_equal(set(suite, pair.b, RR_VFS_UNLOCK, 0, UINT64_MAX), RR_VFS_OK);
-	/* Merged: the conflict is the whole. */
+	/* The ranges are merged: the conflict is with the whole. */
 	assert_int_equal(set(suite, pair.a, RR_VFS_LOCK_WRITE, 5, 20), RR_VFS_OK);
 	test = lock(suite, pair.b, RR_VFS_LOCK_READ, 0, 100, true);
 	assert_int_equal(test.call.status, RR_VFS_LOCK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* create: all types, and the ways to make a file. */
+/* These are the tests of create: all types, and the ways to make a file. */
 #include "suite.h"
 
 static struct rr_vfs_create

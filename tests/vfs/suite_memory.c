@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The suite on files in memory: operations end at once; or late, and not in the order in which they began. */
+/* This runs the suite on files in memory, whose operations end at once, or late and not in the order in which
+ * they began. */
 #include <stdlib.h>
 
 #include "suite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* lookup, link, remove, rename. */
+/* These are the tests of lookup, link, remove and rename. */
 #include "suite.h"
 
 static bool

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Handles, getattr, setattr, access, readlink, statfs, limits. */
+/* These are the tests of handles, getattr, setattr, access, readlink, statfs and limits. */
 #include "suite.h"
 
 static void
@@ -73,7 +73,7 @@ a_handle_of_what_was_removed_is_stale(void **state)
 	assert_int_equal(suite_remove(suite, &suite->root, "name", RR_VFS_REMOVE_ANY), RR_VFS_OK);
 	assert_int_equal(suite_getattr(suite, &object, NULL), RR_VFS_STALE);
 	directory = suite_make(suite, &suite->root, "name", RR_VFS_DIRECTORY, 0755);
-	/* Also where another object has its number by now. */
+	/* The handle is stale also where another object has its number by now. */
 	assert_int_equal(suite_getattr(suite, &object, NULL), RR_VFS_STALE);
 	assert_int_equal(suite_remove(suite, &suite->root, "name", RR_VFS_REMOVE_ANY), RR_VFS_OK);
 	object = suite_at(&directory);

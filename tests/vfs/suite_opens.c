@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* open and close, share reservations, leases, files without a name. */
+/* These are the tests of open and close, share reservations, leases, and files without a name. */
 #include "suite.h"
 
 enum { READ = RR_VFS_SHARE_READ, WRITE = RR_VFS_SHARE_WRITE, BOTH = READ | WRITE };
@@ -107,7 +107,8 @@ the_owner_opens_a_file_of_mode_zero(void **state)
 	suite_close(suite, open);
 }
 
-/* RFC 8881, 9.9: access and deny of two opens, and whether the second one is in conflict with the first. */
+/* RFC 8881, 9.9: for each access and deny of two opens, the test knows whether the second conflicts with the
+ * first. */
 static void
 share_reservations_keep_others_out(void **state)
 {
@@ -157,7 +158,7 @@ an_open_that_replaces_another_takes_its_reservation_over(void **state)
 		.relation = RR_VFS_REPLACES };
 
 	assert_int_equal(suite_do(suite, open, &narrow), RR_VFS_OK);
-	/* The reservation of the first has ended, although it is still open. */
+	/* The reservation of the first open has ended, although the first is still open. */
 	assert_int_equal(try_open(suite, &file, BOTH, 0), RR_VFS_OK);
 	assert_int_equal(try_open(suite, &file, BOTH, READ), RR_VFS_SHARE);
 	suite_close(suite, first);
@@ -222,7 +223,7 @@ a_lease_is_recalled_before_somebody_writes(void **state)
 	lease.recall = NULL;
 	assert_int_equal(suite_do(suite, lease, &lease), RR_VFS_OK);
 	status = suite_end(suite, &writer.call, status);
-	/* The open waits, or is to be tried again. */
+	/* The open for writing waits, or has to be tried again. */
 	if (status == RR_VFS_BUSY)
 		status = suite_do(suite, open, &writer);
 	assert_int_equal(status, RR_VFS_OK);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations under way at the same time: their order, their end, and what cancelling does. */
+/* These are the tests of operations under way at the same time: their order, their end, and cancelling. */
 #include "suite.h"
 
 #include <stdio.h>
@@ -39,7 +39,7 @@ changes_of_one_directory_happen_in_their_order(void **state)
 		wait_for(suite, &create[i].call, &status[2 * i]);
 		wait_for(suite, &remove[i].call, &status[2 * i + 1]);
 	}
-	/* In any other order some of them fail. */
+	/* In any other order some of the operations would fail. */
 	for (uint32_t i = 0; i < 2 * MANY; i++)
 		assert_int_equal(status[i], RR_VFS_OK);
 }
@@ -101,7 +101,7 @@ an_open_that_is_closed_meanwhile_is_there_until_the_end(void **state)
 	}
 }
 
-/* A client that goes away: all that it had under way is cancelled. */
+/* All operations of a client that goes away are cancelled. */
 static void
 what_is_cancelled_ends_and_was_done_or_not(void **state)
 {

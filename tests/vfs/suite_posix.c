@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The suite on directories of this machine: in memory (tmpfs), and where temporary files are. With the
- * argument --own, the program may fill the disk of the latter, which has quotas.
+ * This runs the suite on directories of this machine: in memory (tmpfs), and where temporary files are. With
+ * the argument --own, the program may fill the disk of the latter, which has quotas.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 
 struct storage {
 	char path[64];
-	struct rr_env env; /* quiet */
+	struct rr_env env; /* without messages */
 	struct rr_tree_export exports[1];
 	struct rr_tree_config config;
 	struct rr_posix_shared *shared;
@@ -57,7 +57,7 @@ setup_in(struct suite *suite, const char *folder)
 	};
 	memset(storage->config.key, 7, sizeof(storage->config.key));
 	assert_int_equal(rr_posix_shared_new(&storage->env, 0x1234, &storage->shared), 0);
-	/* Where the program is an ordinary user, that one is the caller. */
+	/* Where the program runs as an ordinary user, that user is the caller. */
 	if (!(suite->provider->can & SUITE_IDENTITIES))
 		suite->super = (struct rr_vfs_caller){ .uid = geteuid(), .gid = getegid() };
 	provide(suite);
@@ -75,7 +75,7 @@ setup_disk(struct suite *suite)
 	setup_in(suite, "/var/tmp");
 }
 
-/* A file takes all other space. */
+/* Makes a file that takes all other space. */
 static void
 shrink(struct suite *suite, uint64_t octets)
 {
@@ -92,7 +92,7 @@ shrink(struct suite *suite, uint64_t octets)
 	close(fd);
 }
 
-/* 0: no quota. */
+/* Sets the quota of SUITE_USER. octets 0: no quota. */
 static void
 set_quota(const struct storage *storage, uint64_t octets)
 {
@@ -143,7 +143,7 @@ restart(struct suite *suite)
 	suite->root = root;
 }
 
-/* Whether the directory's file system keeps attributes of users. */
+/* Tells whether the directory's file system keeps extended attributes of users. */
 static bool
 keeps_xattrs(const char *folder)
 {
@@ -158,7 +158,7 @@ keeps_xattrs(const char *folder)
 	return keeps;
 }
 
-/* Whether the second entry of a directory is still found behind the first one when that was removed: tmpfs
+/* Tells whether the second entry of a directory is still found behind the first when that was removed: tmpfs
  * counted entries before Linux 6.6. */
 static bool
 keeps_places(const char *folder)
@@ -198,7 +198,7 @@ can(const char *folder)
 
 	if (geteuid() == 0)
 		all |= SUITE_IDENTITIES | SUITE_DEVICES;
-	/* Each file that is made waits for the disk. */
+	/* On other file systems each file that is made waits for the disk. */
 	if (strcmp(folder, "/dev/shm") == 0)
 		all |= SUITE_MANY;
 	if (keeps_places(folder))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Holes, copies, a full disk, a quota. */
+/* These are the tests of holes, copies, a full disk, and a quota. */
 #include "suite.h"
 
 #include <stdlib.h>
@@ -92,7 +92,7 @@ deallocate_makes_a_hole_and_keeps_the_size(void **state)
 	for (uint32_t i = 0; i < 3 * BLOCK; i++)
 		assert_int_equal(data[i], i / BLOCK == 1 ? 0 : 7);
 	assert_int_equal(seek(suite, &file, 0, false).found, BLOCK);
-	/* Parts of blocks, and behind the end. */
+	/* The ranges are parts of blocks, and lie behind the end. */
 	space.offset = 10;
 	space.length = 5;
 	assert_int_equal(suite_do(suite, deallocate, &space), RR_VFS_OK);
@@ -127,7 +127,7 @@ allocate_makes_the_file_as_long(void **state)
 	assert_int_equal(suite_do(suite, allocate, &space), RR_VFS_FBIG);
 }
 
-/* Copies a whole file, as it comes. */
+/* Copies a whole file, by as many copies as that takes. */
 static void
 copy_all(struct suite *suite, const struct rr_vfs_handle *from, const struct rr_vfs_handle *to, uint64_t size)
 {
@@ -191,7 +191,7 @@ clone_is_a_copy_that_changes_by_itself(void **state)
 	assert_int_equal(suite_do(suite, clone, &clone), RR_VFS_INVAL);
 }
 
-/* Writes blocks until that fails: the status, and in *written the octets before that. */
+/* Writes blocks until that fails. Returns the status, and in *written the octets before the failure. */
 static enum rr_vfs_status
 fill(struct suite *suite, const struct rr_vfs_handle *file, enum rr_vfs_stable stable, uint64_t *written)
 {
@@ -225,7 +225,7 @@ a_full_disk_takes_what_there_is_space_for(void **state)
 	assert_int_equal(fill(suite, &file, RR_VFS_FILE_SYNC, &written), RR_VFS_NOSPC);
 	assert_true(written >= 3 * BLOCK);
 	assert_int_equal(suite_attributes(suite, &file).size, written);
-	/* What is removed gives its space back. */
+	/* Removing a file frees its space. */
 	assert_int_equal(suite_remove(suite, &suite->root, "file", RR_VFS_REMOVE_ANY), RR_VFS_OK);
 	file = suite_make(suite, &suite->root, "file", RR_VFS_FILE, 0644);
 	write_block(suite, &file, 0, 1);

@@ -9,7 +9,7 @@
 
 enum { MANY = 40 };
 
-/* Signals of the crew are counted. Those that are held back reach nobody. */
+/* The signals of the crew are counted. Signals that are held back reach no thread. */
 static atomic_uint signals;
 static atomic_bool held_back;
 static pthread_cond_t *_Atomic wanted;
@@ -26,7 +26,7 @@ struct world {
 	struct rr_loop *loop;
 	struct rr_crew *crew;
 	struct rr_crew_job jobs[MANY];
-	unsigned begun, done; /* jobs */
+	unsigned begun, done; /* number of jobs */
 };
 
 static struct world *there_is;
@@ -46,7 +46,7 @@ job_done(struct rr_crew_job *job)
 	there_is->done++;
 }
 
-/* With one thread. */
+/* Makes a crew with one thread. */
 static int
 setup(void **state)
 {
@@ -95,7 +95,7 @@ jobs_that_come_at_once_wake_a_thread_once(void **state)
 {
 	struct world *world = *state;
 
-	/* A job whose thread has not begun to wait is done without a signal. */
+	/* A job is done without a signal where its thread has not begun to wait. */
 	held_back = true;
 	for (add(world); signals == 0; add(world))
 		finish(world);

@@ -38,7 +38,7 @@ add(struct crowd *crowd, int i, uint64_t place, enum rr_crew_order order, uint64
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
-/* In any place, without keys. */
+/* Adds a job of this owner, in any place and without keys. */
 static void
 add_of(struct crowd *crowd, int i, uint64_t owner)
 {
@@ -46,7 +46,7 @@ add_of(struct crowd *crowd, int i, uint64_t owner)
 	rr_crew_queue_add(&crowd->queue, &crowd->jobs[i]);
 }
 
-/* The number of the job that begins next; -1: no job may. */
+/* Begins the next job and returns its number. -1: no job may begin. */
 static int
 begin(struct crowd *crowd)
 {
@@ -75,7 +75,7 @@ end(struct crowd *crowd, int job)
 {
 	struct rr_crew_slot *slot = slot_of(crowd, job);
 
-	/* By then the job may be freed. */
+	/* The job may be freed by then. */
 	memset(&crowd->jobs[job], 0xee, sizeof(crowd->jobs[job]));
 	rr_crew_queue_end(&crowd->queue, slot, 1000);
 }
@@ -148,7 +148,7 @@ what_is_withdrawn_stands_before_nothing(void **state)
 	assert_int_equal(crowd->queue.ready, 0);
 }
 
-/* What hangs in one file system keeps half of the threads for the others, and each of them gets a thread. */
+/* A file system that hangs leaves half of the threads to the others, and each of these gets a thread. */
 static void
 a_place_leaves_threads_to_the_others(void **state)
 {
@@ -166,7 +166,7 @@ a_place_leaves_threads_to_the_others(void **state)
 	assert_int_equal(begin(crowd), 26);
 	assert_int_equal(begin(crowd), 21);
 	assert_int_equal(begin(crowd), -1);
-	/* The place that hangs gets nothing of what the others give back. */
+	/* The place that hangs gets no thread that the others give back. */
 	end(crowd, 20);
 	assert_int_equal(begin(crowd), 22);
 	end(crowd, 26);
@@ -175,7 +175,7 @@ a_place_leaves_threads_to_the_others(void **state)
 	assert_int_equal(begin(crowd), 23);
 }
 
-/* One that has many jobs under way, each of them long, does not hold up another one's first. */
+/* An owner with many long jobs does not delay the first job of another owner. */
 static void
 the_owner_whose_jobs_took_least_goes_first(void **state)
 {
@@ -198,7 +198,7 @@ the_owner_whose_jobs_took_least_goes_first(void **state)
 	assert_int_equal(begin(crowd), 21);
 }
 
-/* Jobs that only take the processor: more of them at a time would keep it from others, and end no sooner. */
+/* These jobs only use the processor: more of them at a time would take it from others, and end no sooner. */
 static void
 few_bulk_jobs_are_at_work_at_a_time(void **state)
 {

@@ -9,7 +9,7 @@
 
 static const struct rr_vfs_export exports[] = { { "/a" }, { "/b" } };
 
-/* A handle is one octet, the number of its export. */
+/* In this test a handle is one octet, the number of its export. */
 static uint32_t
 export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 {
@@ -47,7 +47,7 @@ rules_of(const char *const of_exports[2])
 	return rules;
 }
 
-/* The rules of both exports, and a caller at an address: an ordinary user, over RDMA. */
+/* Prepares a gate with the rules of both exports, and a caller at an address: an ordinary user, over RDMA. */
 static void
 world_begin(struct world *world, const char *first, const char *second, const char *from)
 {
@@ -88,7 +88,7 @@ a_caller_without_a_rule_is_let_in_nowhere(void **state)
 	world_begin(&world, "192.0.2.1(rw)", "198.51.100.0/24", "192.0.2.2:700");
 	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
 	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
-	/* Nor with a handle that is of no export. */
+	/* A handle that lies in no export is refused, too. */
 	assert_int_equal(ask(&world, 9), RR_GATE_CLOSED);
 	assert_int_equal(ask_from(&world, "192.0.2.1:700"), RR_GATE_OPEN);
 	assert_int_equal(ask(&world, 1), RR_GATE_CLOSED);
@@ -114,7 +114,7 @@ networks_are_matched_bit_by_bit(void **state)
 	assert_int_equal(ask_from(&world, "192.0.2.128:1"), RR_GATE_CLOSED);
 	assert_int_equal(ask_from(&world, "[2001:db8:8000::1]:1"), RR_GATE_OPEN);
 	assert_int_equal(ask_from(&world, "[2001:db8:7fff::1]:1"), RR_GATE_CLOSED);
-	/* The same host, by a socket of IPv6. */
+	/* This is the same host, over an IPv6 socket. */
 	assert_int_equal(ask_from(&world, "[::ffff:192.0.2.127]:1"), RR_GATE_OPEN);
 	world_end(&world);
 }
@@ -145,7 +145,7 @@ a_host_counts_before_a_network_and_that_before_everybody(void **state)
 	world.sys.uid = 0;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.uid, 0);
-	/* Of two networks the first one counts. */
+	/* Of two networks, the first counts. */
 	assert_int_equal(ask_from(&world, "192.0.2.2:1"), RR_GATE_OPEN);
 	assert_int_equal(world.identity.caller.uid, 1);
 	assert_true(world.identity.caller.read_only);
@@ -176,7 +176,7 @@ root_is_squashed_unless_the_rule_says_otherwise(void **state)
 	assert_int_equal(caller->uid, 0);
 	assert_int_equal(caller->gid, 0);
 	assert_int_equal(caller->groups[1], 0);
-	/* The number that stands for no user in system calls stands for nobody. */
+	/* The number that stands for no user in system calls is replaced by nobody. */
 	assert_int_equal(caller->groups[2], RR_VFS_NOBODY);
 	world_end(&world);
 }
@@ -244,7 +244,7 @@ a_version_that_the_rule_does_not_name_is_refused(void **state)
 	world_end(&world);
 }
 
-/* Over RDMA, no caller chooses its port as a process of Linux does. */
+/* Over RDMA, a caller's port says nothing of its privileges. */
 static void
 over_tcp_a_secure_export_wants_a_port_below_1024(void **state)
 {
@@ -256,7 +256,7 @@ over_tcp_a_secure_export_wants_a_port_below_1024(void **state)
 	world.caller.source.tcp = true;
 	assert_int_equal(ask(&world, 0), RR_GATE_CLOSED);
 	assert_int_equal(ask(&world, 1), RR_GATE_OPEN);
-	/* The same address with another port. */
+	/* The next caller has the same address and another port. */
 	world.caller.source.port = 1023;
 	assert_int_equal(ask(&world, 0), RR_GATE_OPEN);
 	world_end(&world);
@@ -278,7 +278,7 @@ new_rules_count_at_once(void **state)
 	world_end(&world);
 }
 
-/* As many callers as will not fit into what the gate remembers. */
+/* More callers ask than fit into the gate's cache. */
 static void
 what_the_gate_remembers_of_one_caller_is_no_other_ones(void **state)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What files in memory can do beyond what any provider does: lose their power, and follow a script. */
+/* This tests what files in memory can do beyond other providers: lose their power, and follow a script. */
 #include "suite.h"
 
 #include "vfs/memory/memory.h"
 
 static const struct rr_vfs_export exports[] = { { "/" } };
 
-/* The suite's functions, without its directory. */
+/* Makes a suite for its functions, without its directory. */
 static struct suite
 world(struct rr_memory **memory)
 {

@@ -10,7 +10,7 @@
 
 static struct rr_text why;
 
-/* Adds a rule to an export, and finds what it says of a caller. */
+/* Adds a rule to an export, and finds the right that it gives to a caller. */
 static int
 add(const char *text, const char *from, struct rr_right *right)
 {
@@ -127,7 +127,7 @@ what_is_not_known_is_refused_with_what_is(void **state)
 	refuses("*(vers=2)", "3, 4");
 }
 
-/* In exports(5), "host (rw)" lets host read and everybody write. */
+/* In exports(5), "host (rw)" lets the host read and every client write. */
 static void
 options_without_a_client_are_refused(void **state)
 {
@@ -207,8 +207,8 @@ addresses_are_taken_out_of_names_of_peers(void **state)
 	assert_false(rr_address_source_of("[]:1").known);
 }
 
-/* Good rules with octets changed, left out and repeated: each is taken or refused, and nothing else happens.
- */
+/* Octets of good rules are changed, left out and repeated: each text is taken or refused, and nothing else
+ * happens. */
 static void
 no_text_is_too_strange(void **state)
 {
@@ -236,7 +236,7 @@ no_text_is_too_strange(void **state)
 			if (length == 0)
 				break;
 		}
-		/* Names are not looked up for the sake of this test. */
+		/* This test looks up no names. */
 		if (text[0] != '*' && !strchr(text, '/'))
 			continue;
 		assert_int_equal(rr_rules_new(&rr_env_system, 1, &rules), 0);

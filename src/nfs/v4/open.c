@@ -155,7 +155,8 @@ rr_v4_open_lose(struct rr_v4_open *open)
 	open->has_delegation = false;
 }
 
-/* The OPEN denies no access, and asks for no delegation, because there is no backchannel to recall it by. */
+/* Fills in the arguments that all OPENs have in common: they deny no access, and ask for no delegation,
+ * because there is no backchannel to recall it by. */
 void
 rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {

@@ -61,6 +61,7 @@ proc_plus_build(struct rr_v4_slot *slot)
 	dir_build(slot, &args, &rr_v4_attr_entry);
 }
 
+/* Makes an entry of READDIRPLUS from an entry of version 4. */
 static int
 proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 {
@@ -82,6 +83,7 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 	return rr_v4_keep(slot, &entry->name_handle.u.handle.data);
 }
 
+/* Makes the result of READDIRPLUS from that of READDIR of version 4. */
 static int
 proc_plus_take(struct rr_v4_slot *slot)
 {
@@ -117,6 +119,7 @@ proc_plain_build(struct rr_v4_slot *slot)
 	dir_build(slot, &args, &fileid);
 }
 
+/* Makes the result of version 3's READDIR from that of version 4's. */
 static int
 proc_plain_take(struct rr_v4_slot *slot)
 {

@@ -25,6 +25,7 @@ list_cookie(int64_t position)
 	return (uint64_t)position & INT64_MAX;
 }
 
+/* Returns the position of the library that a cookie was made of. */
 static int64_t
 list_position(uint64_t cookie)
 {

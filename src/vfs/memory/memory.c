@@ -27,6 +27,7 @@ memory_defaults(struct rr_memory *memory)
 	}
 }
 
+/* Makes the root directories of all exports. Returns -1 without memory. */
 static int
 memory_roots(struct rr_memory *memory)
 {

@@ -35,6 +35,7 @@ node_number(struct rr_memory *memory)
 	return number ? number : ++memory->last_number;
 }
 
+/* Sets the attributes of a new node. */
 static void
 node_fill(struct rr_memory *memory, struct rr_memory_node *node, const struct rr_memory_make *make)
 {

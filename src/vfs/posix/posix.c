@@ -103,6 +103,7 @@ posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 	return rr_tree_export_of(((const struct rr_posix *)vfs)->tree, handle);
 }
 
+/* Fills in the counters. Open files that callers hold count as descriptors, too. */
 static void
 posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {

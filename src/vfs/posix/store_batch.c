@@ -62,6 +62,7 @@ batch_unite(struct target *targets, uint32_t count)
 	return left;
 }
 
+/* Stores one target, in the given way. Returns 0 or an errno. */
 static int
 batch_target_store(const struct target *target, enum rr_store_how how)
 {

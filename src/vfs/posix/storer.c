@@ -113,6 +113,7 @@ storer_finish(struct rr_storer *storer)
 	}
 }
 
+/* Called by the loop when jobs were stored. */
 static void
 storer_ready(struct rr_watch *watch, unsigned events)
 {

@@ -40,6 +40,7 @@ walk_below_free(struct rr_tree *tree, struct below *below)
 	rr_free(tree->env, below);
 }
 
+/* Frees a frame and the names of its directories that are still to be read. */
 static void
 walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 {
@@ -81,6 +82,7 @@ walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_
 	return true;
 }
 
+/* Frees all frames of the walk and closes its directory. */
 static void
 walk_clear(struct rr_tree *tree)
 {

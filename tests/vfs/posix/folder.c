@@ -16,7 +16,7 @@ clock_of(void *ctx)
 	return folder->now;
 }
 
-/* 0, or an error with folder->text. */
+/* Makes the tree. Returns 0, or an error with folder->text. */
 static int
 start(struct folder *folder)
 {
@@ -74,7 +74,7 @@ folder_teardown(void **state)
 	return 0;
 }
 
-/* cmocka runs no teardown where the setup failed, so that this ends what it began. */
+/* cmocka runs no teardown where the setup failed, so the setup frees what it made. */
 int
 folder_setup(void **state)
 {

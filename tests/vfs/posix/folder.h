@@ -8,12 +8,10 @@
 
 #include "vfs/posix/tree_private.h"
 
-/*
- * A directory of its own for each test, with an export "/pub" of its
- * sub-directory pub and a clock that stands still.
- */
+/* This makes a directory of its own for each test, with an export "/pub" of its sub-directory pub, and a
+ * clock that stands still. */
 struct folder {
-	char path[64]; /* there are pub, which is exported, and whatever the test makes beside it */
+	char path[64]; /* contains pub, which is exported, and what the test makes beside it */
 	struct rr_env env;
 	uint64_t now;
 	struct rr_tree_export export;
@@ -21,21 +19,21 @@ struct folder {
 	struct rr_tree_config config;
 	struct rr_tree *tree;
 	struct rr_text text;
-	bool with_kernel; /* the tree uses handles of the kernel, where that can be; else folder_start() has
-			     it do without */
+	bool with_kernel; /* the tree uses kernel handles where it can; else folder_start() makes the tree do
+			     without them */
 };
 
-/* The root of the export; fails the test where it cannot be had. */
+/* Returns the root of the export; fails the test where that is not possible. */
 struct rr_object folder_root(struct rr_tree *tree);
 
 /* For cmocka_unit_test_setup_teardown(): *state is the folder. */
 int folder_setup(void **state);
 int folder_teardown(void **state);
 
-/* Frees the tree if there is one, and makes one of folder->config: as if the server was started again. */
+/* Frees the tree if there is one, and makes a tree of folder->config, as if the server was started again. */
 void folder_start(struct folder *folder);
 
-/* Below folder->path. */
+/* These work on paths below folder->path. */
 void folder_mkdir(const struct folder *folder, const char *path);
 void folder_file(const struct folder *folder, const char *path, const char *content);
 void folder_symlink(const struct folder *folder, const char *target, const char *path);
@@ -49,16 +47,18 @@ bool folder_has_births(const struct folder *folder);
 
 struct rpcrdma_bytes bytes_of(const char *text);
 
-/* Looks path up, one component after the other, from the export's root; asserts that it works. To be put. */
+/* Looks up path, one component after the other, from the export's root; fails the test where that fails. The
+ * object is to be put. */
 struct rr_object walk_to(struct folder *folder, const char *path);
 struct rr_vfs_handle handle_of(struct folder *folder, const char *path);
 enum rr_vfs_status resolve(
 	struct folder *folder, const struct rr_vfs_handle *handle, struct rr_object *object);
 
-/* Resolves handle, and gives the object back at once: its status, and its inode number unless NULL. */
+/* Resolves handle, and puts the object at once. Returns the status, and in *inode the inode number unless
+ * inode is NULL. */
 enum rr_vfs_status status_of(struct folder *folder, const struct rr_vfs_handle *handle, uint64_t *inode);
 
-/* Asserts that handle leads to what is at path. */
+/* Checks that handle leads to the object at path. */
 void assert_leads_to(struct folder *folder, const struct rr_vfs_handle *handle, const char *path);
 
 #endif

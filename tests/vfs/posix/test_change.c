@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Change numbers on a clock that ticks: whoever changes an object within a tick shows. */
+/* This tests change numbers with a clock that ticks: each change within a tick shows. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -29,7 +29,7 @@ object(uint64_t number, uint32_t tick)
 		.stx_ctime = { .tv_sec = 1000000, .tv_nsec = tick * TICK } };
 }
 
-/* The object changes, at a tick: its number then. */
+/* Changes the object at a tick, and returns its change number. */
 static uint64_t
 change(struct rr_changes *changes, struct statx *st, uint32_t tick)
 {
@@ -55,7 +55,7 @@ each_change_within_a_tick_has_a_greater_number(void **state)
 	}
 }
 
-/* Both looked before either of them changed the object. */
+/* Both threads look at the object before either of them changes it. */
 static void
 changes_of_two_threads_within_a_tick_have_two_numbers(void **state)
 {
@@ -90,7 +90,7 @@ changes_of_an_object_are_not_those_of_others(void **state)
 		assert_int_equal(rr_change_number(*state, &others[i]), numbers[i]);
 }
 
-/* Which takes far more memory than the table has. */
+/* The objects are far more than the table has slots. */
 static void
 a_million_objects_that_change_once_have_the_number_of_the_clock(void **state)
 {
@@ -101,7 +101,7 @@ a_million_objects_that_change_once_have_the_number_of_the_clock(void **state)
 	}
 }
 
-/* A second change in the same tick shows also where the slot went to another object in between. */
+/* A second change in the same tick also shows where another object took the slot in between. */
 static void
 the_second_change_shows_without_a_slot(void **state)
 {
@@ -141,7 +141,7 @@ no_change_is_lost_between_threads(void **state)
 	assert_int_equal(rr_change_number(*state, &st), before + THREADS * EACH - 1);
 }
 
-/* More changes than are counted in one tick neither go into the next tick nor back. */
+/* More changes than can be counted in one tick neither reach into the next tick nor go back. */
 static void
 the_count_ends_below_a_tick(void **state)
 {

@@ -72,7 +72,7 @@ each_flipped_bit_and_each_other_length_is_noticed(void **state)
 	}
 }
 
-/* The kernel's handle and the hints share what room there is. */
+/* The kernel's handle and the hints share the room in a handle. */
 static void
 comes_back_with_a_kernel_handle_of_every_length(void **state)
 {
@@ -119,7 +119,7 @@ each_bit_of_the_key_counts(void **state)
 	}
 }
 
-/* Clients keep handles for as long as they have a tree mounted: the layout does not change without its
+/* Clients keep handles as long as they have a tree mounted, so the layout must not change without its
  * version. */
 static void
 the_layout_is_as_it_was(void **state)

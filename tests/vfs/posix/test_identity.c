@@ -11,7 +11,7 @@
 
 #include "vfs/posix/identity.h"
 
-/* Calls that change the uid or the gid for files, or ask for it. */
+/* The number of calls that change the uid or the gid for files, or ask for it. */
 static atomic_uint changes;
 
 static bool
@@ -25,7 +25,7 @@ is_change(long number)
 	return is;
 }
 
-/* Those have one argument, and the others that are made here have two. */
+/* Counts these calls, which have one argument, and makes them. Other calls here have two arguments. */
 long
 syscall(long number, ...)
 {
@@ -125,7 +125,8 @@ one_caller_follows_another(void **state)
 	assert_int_equal(rr_identity_take(&identity, &alice), 0);
 	assert_acts_as(1001, 2001);
 	assert_int_equal(getgroups(0, NULL), 2);
-	/* The same gid and groups, another uid; and the same uid again, after the thread acted as itself. */
+	/* The next caller has the same gid and groups and another uid; then the same uid is taken again after
+	 * the thread acted as itself. */
 	other = alice;
 	other.uid = 1003;
 	assert_int_equal(rr_identity_take(&identity, &other), 0);
@@ -195,7 +196,7 @@ a_caller_who_is_root_costs_no_call(void **state)
 	rr_identity_free(&identity);
 }
 
-/* That number is no uid: the system refuses it. */
+/* This number is no uid, so the system refuses it. */
 static void
 a_uid_that_is_no_number_is_refused(void **state)
 {

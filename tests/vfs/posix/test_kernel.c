@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Objects that are found by the handles of the kernel, where the process may use those. */
+/* This tests objects that are found by kernel handles, where the process may use these. */
 #include "folder.h"
 
 static void
@@ -51,7 +51,7 @@ the_kernel_knows_what_is_gone(void **state)
 	assert_int_equal(folder->tree->core->search.entries, 0);
 }
 
-/* The kernel opens what is anywhere on the file system: only what is below the export counts. */
+/* The kernel opens any object on the file system, but only objects below the export count. */
 static void
 no_handle_of_the_kernel_leads_out_of_the_export(void **state)
 {
@@ -75,7 +75,8 @@ no_handle_of_the_kernel_leads_out_of_the_export(void **state)
 	assert_int_equal(status_of(folder, &below, NULL), RR_VFS_OK);
 }
 
-/* Handles that a server without this privilege gave stay good, and the other way round. */
+/* Handles that a server without this privilege made stay valid for a server with it, and the other way
+ * round. */
 static void
 handles_with_and_without_the_kernels_are_both_good(void **state)
 {

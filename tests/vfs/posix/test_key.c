@@ -34,7 +34,7 @@ is_made_once_and_then_stays(void **state)
 	assert_memory_equal(again, key, sizeof(key));
 	assert_int_equal(stat(path_in(folder, "new/state"), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0700);
-	/* Nothing temporary stays: ".", ".." and the key. */
+	/* No temporary file is left: there are ".", ".." and the key. */
 	assert_int_equal(scandir(path_in(folder, "new/state"), &entries, NULL, alphasort), 3);
 	for (int i = 0; i < 3; i++)
 		free(entries[i]);

@@ -175,7 +175,8 @@ a_file_that_may_be_written_but_not_read_is_written(void **state)
 	file = walk_to(folder, "f");
 	assert_int_equal(open_as(folder, &bob, &file, O_WRONLY), RR_VFS_OK);
 	assert_int_equal(open_as(folder, &bob, &file, O_RDONLY), RR_VFS_ACCESS);
-	/* What bob's is open for does not do for who may read. */
+	/* The descriptor that is open for bob can only write: alice, who may read, gets another descriptor.
+	 */
 	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
 	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), RR_VFS_OK);
 	assert_int_equal(pread(fd, data, sizeof(data), 0), 3);
@@ -230,7 +231,8 @@ lookups_need_the_callers_permission_to_search(void **state)
 	assert_int_equal(rr_tree_as(folder->tree, &bob), 0);
 	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of("f"), &object), RR_VFS_ACCESS);
 	assert_int_equal(rr_tree_lookup(folder->tree, &directory, bytes_of(".."), &object), RR_VFS_ACCESS);
-	/* A handle leads there all the same, also where its path has to be walked; and bob stays bob. */
+	/* The handle still leads to the object, also where the path has to be walked; and the caller is still
+	 * bob. */
 	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_int_equal(status_of(folder, &handle, &inode), RR_VFS_OK);
 	assert_int_equal(inode, expected);
@@ -242,7 +244,7 @@ lookups_need_the_callers_permission_to_search(void **state)
 	rr_object_put(folder->tree, &directory);
 }
 
-/* As when a client creates a file of mode 0444 and then writes it. */
+/* A client does so when it creates a file of mode 0444 and then writes it. */
 static void
 an_ordinary_user_may_too_with_its_own_files(void **state)
 {

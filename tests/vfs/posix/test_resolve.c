@@ -9,7 +9,7 @@
 
 enum { MANY = 1000, BOUND = 64, DEEP = 40 };
 
-/* As a client's REMOVE does it; path is that of name in directory. */
+/* Removes a file as a client's REMOVE does; path is the path of name in directory. */
 static void
 client_removes(struct folder *folder, const struct rr_object *directory, const char *name, const char *path)
 {
@@ -21,7 +21,7 @@ client_removes(struct folder *folder, const struct rr_object *directory, const c
 	rr_object_put(folder->tree, &removed);
 }
 
-/* As a client's RENAME does it, of pub/a/OLD to pub/b/NEW. */
+/* Renames pub/a/OLD to pub/b/NEW as a client's RENAME does. */
 static void
 client_renames(struct folder *folder, const char *old, const char *new)
 {
@@ -40,7 +40,7 @@ client_renames(struct folder *folder, const char *old, const char *new)
 	rr_object_put(folder->tree, &b);
 }
 
-/* The handle of name in the directory that has this handle. */
+/* Returns the handle of name in the directory of this handle. */
 static struct rr_vfs_handle
 child_of(struct folder *folder, const struct rr_vfs_handle *directory, const char *name)
 {
@@ -74,7 +74,7 @@ bad_handles_are_told_from_stale_ones(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_BAD_HANDLE);
 }
 
-/* pub/d/d/.../f, and twenty files in each directory. */
+/* Makes pub/d0/d1/.../f, with twenty files in each directory. */
 static void
 make_deep(const struct folder *folder, char path[PATH_MAX])
 {
@@ -113,7 +113,7 @@ a_deep_handle_survives_a_restart(void **state)
 	assert_memory_equal(again.data, handle.data, handle.length);
 }
 
-/* The kernel takes a path of 4095 octets at most. */
+/* The kernel accepts a path of at most 4095 octets. */
 static void
 a_path_longer_than_the_kernel_takes_is_walked_in_pieces(void **state)
 {
@@ -189,7 +189,7 @@ what_was_renamed_before_a_restart_is_found(void **state)
 	assert_leads_to(folder, &file, "pub/c/h");
 	assert_leads_to(folder, &below, "pub/c/d/g");
 	assert_leads_to(folder, &directory, "pub/c/d");
-	/* Clients compare handles: the one that they hold is the object's. */
+	/* Clients compare handles, so the handle that they hold stays the object's handle. */
 	again = handle_of(folder, "c/h");
 	assert_memory_equal(again.data, file.data, file.length);
 }
@@ -234,7 +234,7 @@ what_others_rename_is_found(void **state)
 	folder_rename(folder, "pub/a/b", "pub/c");
 	rr_nodes_trim(&folder->tree->core->nodes, 0);
 	assert_leads_to(folder, &below, "pub/c/f");
-	/* a into what was below it: the names that are known would make a circle. */
+	/* A directory is moved into a directory that was below it: the known names would make a circle. */
 	folder_rename(folder, "pub/a", "pub/c/a");
 	assert_leads_to(folder, &handle, "pub/c");
 	handle = handle_of(folder, "c/a");
@@ -288,7 +288,7 @@ what_was_removed_is_stale(void **state)
 	folder_remove(folder, "pub/never");
 	rr_object_put(folder->tree, &root);
 	assert_int_equal(status_of(folder, &by_client, NULL), RR_VFS_STALE);
-	/* For that nobody had to walk through the tree. */
+	/* No walk through the tree was needed for that. */
 	assert_int_equal(folder->tree->core->search.entries, 0);
 	assert_int_equal(status_of(folder, &by_other, NULL), RR_VFS_STALE);
 	assert_int_equal(status_of(folder, &directory, NULL), RR_VFS_STALE);
@@ -299,7 +299,7 @@ what_was_removed_is_stale(void **state)
 	assert_int_equal(status_of(folder, &closed, NULL), RR_VFS_STALE);
 }
 
-/* The last of several names counts, whichever of them the tree knew the file by. */
+/* The loss of the last of several names counts, whichever name the tree knew the file by. */
 static void
 what_lost_its_last_name_is_gone(void **state)
 {
@@ -320,7 +320,8 @@ what_lost_its_last_name_is_gone(void **state)
 	rr_object_put(folder->tree, &root);
 }
 
-/* The descriptor of what another process removed is closed for want of room: it says so before. */
+/* A descriptor is closed for want of room, after another process removed its object: the removal is noted
+ * before. */
 static void
 a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
 {
@@ -335,7 +336,7 @@ a_descriptor_tells_of_the_removal_before_it_is_closed(void **state)
 	assert_int_equal(folder->tree->core->search.entries, 0);
 }
 
-/* A directory that left the export must not stay within reach by being asked for its children again and
+/* A directory that left the export must not stay reachable because its children are asked for again and
  * again. */
 static void
 a_child_is_believed_no_longer_than_its_directory(void **state)
@@ -355,7 +356,7 @@ a_child_is_believed_no_longer_than_its_directory(void **state)
 	assert_int_equal(status_of(folder, &upper, NULL), RR_VFS_STALE);
 }
 
-/* Where there are no birth times, an inode number that is used again makes the same object. */
+/* Where there are no birth times, a new object with the same inode number counts as the same object. */
 static void
 what_is_seen_again_is_not_gone(void **state)
 {
@@ -501,7 +502,8 @@ held_objects_stay_while_the_cache_is_full(void **state)
 	assert_in_range(folder->tree->core->nodes.open_count, 1, 4);
 }
 
-/* Who removed what clients hold handles of must not make the server walk the tree for each. */
+/* A client that removes objects whose handles other clients hold must not make the server walk the tree for
+ * each handle. */
 static void
 vain_searches_are_remembered_for_a_while(void **state)
 {
@@ -523,16 +525,17 @@ vain_searches_are_remembered_for_a_while(void **state)
 	assert_int_equal(status_of(folder, &one, NULL), RR_VFS_STALE);
 	assert_leads_to(folder, &moved, "pub/moved");
 	assert_int_equal(status_of(folder, &one, NULL), RR_VFS_STALE);
-	/* As if the files had been made long before. */
+	/* The files are made to look as if they had been made long before. */
 	folder->tree->core->search.memories[0].birth += RR_SECOND;
-	/* Back, but where the hints do not lead: not seen by the walk, so not looked for yet. */
+	/* The file is back, but not where the hints lead: the walk did not see it, so it is not searched for
+	 * yet. */
 	folder_rename(folder, "2", "pub/b/2");
 	assert_int_equal(status_of(folder, &two, NULL), RR_VFS_STALE);
 	folder->now += 2 * RR_SECOND;
 	assert_leads_to(folder, &two, "pub/b/2");
 }
 
-/* An open descriptor keeps the blocks of what was removed. */
+/* An open descriptor would keep the blocks of a removed file. */
 static void
 descriptors_of_removed_and_of_idle_objects_are_closed(void **state)
 {

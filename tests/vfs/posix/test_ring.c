@@ -9,7 +9,7 @@
 #include "../../test.h"
 #include "vfs/posix/ring.h"
 
-/* Reads of a file that the page cache does not have. */
+/* This tests reads of a file that is not in the page cache. */
 
 enum { BLOCK = 4096, BLOCKS = 64, MOST = 16 };
 
@@ -22,7 +22,7 @@ struct world {
 
 struct one {
 	struct rr_ring_read read;
-	uint32_t done; /* how often */
+	uint32_t done; /* how often done() was called */
 	uint8_t data[BLOCK];
 };
 
@@ -45,7 +45,7 @@ one_begin(struct world *world, struct one *one, uint64_t offset)
 static void
 await(struct world *world, const struct one *one)
 {
-	/* The kernel may interrupt a turn that waits, to go on with a read. */
+	/* The kernel may interrupt a turn that waits, in order to go on with a read. */
 	for (int turns = 0; one->done == 0; turns++)
 		assert_true(turns < 1000 && rr_loop_turn(world->loop, 10 * RR_SECOND) >= 0);
 }
@@ -101,7 +101,7 @@ each_read_brings_its_own_octets(void **state)
 	for (uint32_t i = 0; i < MOST; i++)
 		assert_true(one_begin(world, &ones[i], (uint64_t)(BLOCKS - 1 - 3 * i) * BLOCK));
 	for (uint32_t i = 0; i < MOST; i++)
-		assert_int_equal(ones[i].done, 0); /* not from rr_ring_begin() */
+		assert_int_equal(ones[i].done, 0); /* done() is not called from rr_ring_begin() */
 	for (uint32_t i = 0; i < MOST; i++) {
 		await(world, &ones[i]);
 		assert_int_equal(ones[i].done, 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What it costs to find an object of which the server has nothing but the handle. */
+/* This tests what it costs to find an object of which the server only has the handle. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 
 enum { MANY = 3000, BOUND = 64, DEEP = 60 };
 
-/* pub/d/0 and so on; their handles, to be freed. */
+/* Makes pub/d/0 and so on, and returns their handles, which the caller frees. */
 static struct rr_vfs_handle *
 make_many(struct folder *folder)
 {
@@ -27,8 +27,8 @@ make_many(struct folder *folder)
 	return handles;
 }
 
-/* Each handle leads to an object, now or when the server has gone on with its search; all searches together
- * read no more entries than entries_max. */
+/* Checks that each handle leads to an object, at once or after the server has gone on with its search, and
+ * that all searches together read no more entries than entries_max. */
 static void
 find_all(struct folder *folder, const struct rr_vfs_handle *handles, uint64_t entries_max)
 {
@@ -56,7 +56,7 @@ a_directory_is_read_once_for_all_handles_of_it(void **state)
 	free(handles);
 }
 
-/* The same where there is a slice for each buffer of entries. */
+/* The same holds where there is a slice for each buffer of entries. */
 static void
 a_directory_is_read_once_in_slices(void **state)
 {
@@ -83,7 +83,7 @@ what_had_to_leave_the_cache_is_found_without_a_search(void **state)
 	free(handles);
 }
 
-/* Handles of what was removed: the walk for the first of them says that the others are not there, either. */
+/* The walk for the first of the removed objects shows that the others do not exist, either. */
 static void
 removed_objects_are_searched_for_once(void **state)
 {
@@ -98,19 +98,19 @@ removed_objects_are_searched_for_once(void **state)
 	}
 	folder_start(folder);
 	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
-	/* As if the files had been made long before. */
+	/* The files are made to look as if they had been made long before. */
 	folder->tree->core->search.memories[0].birth += RR_SECOND;
 	entries = folder->tree->core->search.entries;
 	for (int i = 0; i < MANY; i += 2)
 		assert_int_equal(status_of(folder, &handles[i], NULL), RR_VFS_STALE);
-	/* Of the first, even if it may have been made after the walk. */
+	/* The first object is remembered, even if it may have been made after the walk. */
 	folder->tree->core->search.memories[0].until = 0;
 	assert_int_equal(status_of(folder, &handles[0], NULL), RR_VFS_STALE);
 	assert_int_equal(folder->tree->core->search.entries, entries);
 	free(handles);
 }
 
-/* pub/d/d/... */
+/* Makes DEEP directories, each in the one before, and returns the handle of the innermost. */
 static struct rr_vfs_handle
 make_deep(struct folder *folder)
 {
@@ -148,7 +148,7 @@ a_search_takes_as_many_steps_as_there_are_directories(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 }
 
-/* Each look at it takes a millisecond. */
+/* A clock that goes on by a millisecond each time it is read. */
 static uint64_t
 ticking_clock(void *ctx)
 {
@@ -158,7 +158,7 @@ ticking_clock(void *ctx)
 	return folder->now;
 }
 
-/* Nobody waits for a search for longer than it may take in a call, or in a slice beside other work. */
+/* No call waits for a search longer than the search may take in a call, or in a slice beside other work. */
 static void
 a_search_has_no_more_time_than_is_meant_for_it(void **state)
 {
@@ -182,7 +182,7 @@ a_search_has_no_more_time_than_is_meant_for_it(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 }
 
-/* The handle of an object that had the inode number of another one before that was made. */
+/* Makes the handle of an object that had the same inode number before another object was made. */
 static struct rr_vfs_handle
 handle_of_an_earlier_one(struct folder *folder, const struct rr_vfs_handle *handle)
 {
@@ -223,8 +223,8 @@ an_object_whose_number_another_one_has_is_not_searched_for(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 }
 
-/* No call waits for a search to end: a call that needs another search meanwhile is answered RR_VFS_BUSY,
- * and a call that needs none is served. */
+/* No call waits for a search to end: a call that needs another search meanwhile is answered RR_VFS_BUSY, and
+ * a call that needs no search is served. */
 static void
 one_search_at_a_time_goes_on_between_calls(void **state)
 {
@@ -251,7 +251,7 @@ one_search_at_a_time_goes_on_between_calls(void **state)
 	assert_int_equal(status_of(folder, &other, NULL), RR_VFS_OK);
 }
 
-/* The first and the last of the directories in pub/a, in the order in which a search reads them. */
+/* Finds the first and the last directory in pub/a, in the order in which a search reads them. */
 static void
 ends_of(const struct folder *folder, char first[PATH_MAX], char last[PATH_MAX])
 {
@@ -273,8 +273,8 @@ ends_of(const struct folder *folder, char first[PATH_MAX], char last[PATH_MAX])
 	closedir(directory);
 }
 
-/* A directory is moved out of the export while the search is in it, after so many steps: the search goes on
- * in the directory above, and finds what is there. */
+/* Moves a directory out of the export while the search is in it, after this many steps: the search goes on in
+ * the directory above, and finds the objects there. */
 static void
 move_during_search(struct folder *folder, const struct rr_vfs_handle *handle, uint32_t steps)
 {

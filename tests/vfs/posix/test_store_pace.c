@@ -17,7 +17,8 @@ many_are_stored_as_a_file_system_at_first(void **state)
 	assert_true(rr_store_pace_is_whole(&pace, 12));
 }
 
-/* On a storage where these ways take so long: of so many batches, how many were stored as a file system. */
+/* Simulates a storage where the two ways of storing take these times. Returns how many of the batches were
+ * stored as a file system. */
 static unsigned
 batches_whole(uint64_t file, uint64_t whole, uint32_t targets, unsigned batches)
 {
@@ -38,9 +39,9 @@ static void
 the_way_that_takes_less_is_found(void **state)
 {
 	(void)state;
-	/* Each fsync(2) waits for the journal, and nothing else has to be stored. */
+	/* Each fsync(2) waits for the journal, and there is nothing else to store. */
 	assert_in_range(batches_whole(4 * RR_MILLISECOND, 5 * RR_MILLISECOND, 3, 1000), 900, 1000);
-	/* Other programs change so much that storing all of it takes long. */
+	/* Other programs change so much that storing the whole file system takes long. */
 	assert_in_range(batches_whole(RR_MILLISECOND, 10 * RR_SECOND, 40, 1000), 0, 1);
 	assert_in_range(batches_whole(RR_MILLISECOND / 10, 5 * RR_MILLISECOND, 20, 1000), 0, 100);
 }
@@ -74,10 +75,10 @@ one_file_is_never_stored_as_a_file_system(void **state)
 	assert_true(rr_store_pace_is_whole(&pace, 2));
 }
 
-/* Callers that make their next call when the last one was stored, each some time after the one before. */
+/* Callers that make their next call when the last was stored, each some time after the caller before it. */
 struct callers {
-	uint64_t arrive[CALLERS]; /* the next call of each; 0: it is in the batch */
-	uint64_t stored;          /* calls */
+	uint64_t arrive[CALLERS]; /* the time of each caller's next call; 0: the call is in the batch */
+	uint64_t stored;          /* number of calls */
 };
 
 static uint32_t
@@ -90,7 +91,7 @@ callers_waiting(const struct callers *callers, uint64_t now)
 	return count;
 }
 
-/* The time at which the next batch begins. */
+/* Returns the time at which the next batch begins. */
 static uint64_t
 callers_gather(const struct callers *callers, const struct rr_store_pace *pace, uint64_t now)
 {
@@ -132,7 +133,7 @@ calls_under_way_together_are_stored_together(void **state)
 	assert_in_range(callers.stored / batches, CALLERS * 3 / 4, CALLERS);
 }
 
-/* The one that comes at once waits for the other one no more than once. */
+/* The caller whose job comes first waits for the caller that is gone only once. */
 static void
 a_caller_that_went_is_awaited_once(void **state)
 {

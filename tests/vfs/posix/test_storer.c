@@ -15,12 +15,12 @@
 
 enum { MANY = 40 };
 
-/* The storer's thread stops in the first of these calls until it is let go on. */
+/* The storer's thread stops in the first of these calls until the test lets it go on. */
 static sem_t entered, let_go;
 static atomic_bool stops;
 static atomic_uint files, whole;
 static atomic_int failure;
-static atomic_ulong failing; /* the inode number of the file that failure is about; 0: of all */
+static atomic_ulong failing; /* the inode number of the file that failure is for; 0: all files */
 
 static int
 store(int fd)
@@ -50,7 +50,7 @@ syncfs(int fd)
 	return store(fd);
 }
 
-/* What storing takes is measured, and decides how the next jobs are stored: here it takes no time. */
+/* The clock stands still, because measured times would decide how the next jobs are stored. */
 static uint64_t
 no_time(void *ctx)
 {
@@ -69,10 +69,10 @@ struct world {
 	struct rr_storer *storer;
 	struct job jobs[MANY];
 	int fds[MANY];
-	unsigned done; /* jobs */
+	unsigned done; /* jobs that are done */
 };
 
-static unsigned *done_count; /* of the world that there is */
+static unsigned *done_count; /* of the present world */
 
 static void
 job_done(struct rr_store_job *job)
@@ -125,7 +125,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The job stores the file of the same number, and that of number other. */
+/* Adds a job that stores the file "number" and the file "other". */
 static void
 add(struct world *world, int number, int other)
 {
@@ -137,7 +137,7 @@ add(struct world *world, int number, int other)
 	rr_storer_add(world->storer, &job->base);
 }
 
-/* One job is being stored; the loop is free. */
+/* Waits until one job is being stored, while the loop is free. */
 static void
 begin(struct world *world)
 {
@@ -164,7 +164,7 @@ what_comes_meanwhile_is_stored_together(void **state)
 		add(world, i, 0);
 	finish(world, 6);
 	assert_int_equal(rr_storer_batches(world->storer), 2);
-	assert_int_equal(files, 1 + 6); /* what all of them changed is stored once */
+	assert_int_equal(files, 1 + 6); /* a file that all of them changed is stored once */
 	assert_int_equal(whole, 0);
 }
 
@@ -196,7 +196,7 @@ a_failure_is_told_to_all_who_wait_for_it(void **state)
 	assert_int_equal(world->jobs[2].base.error, ENOSPC);
 }
 
-/* A file that several calls changed is stored once, and its failure is that of each of these calls. */
+/* A file that several calls changed is stored once, and its failure is the failure of each of these calls. */
 static void
 a_failure_of_what_is_stored_once_fails_all_its_calls(void **state)
 {

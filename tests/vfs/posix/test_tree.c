@@ -46,7 +46,7 @@ says_why_a_tree_cannot_be_exported(void **state)
 	assert_int_equal(rr_tree_new(&folder->env, &config, &tree, &folder->text), -RPCRDMA_ERR_INVAL);
 }
 
-/* Of an object that was found, the inode alone. */
+/* Takes only the inode number of an object that was found. */
 static enum rr_vfs_status
 take_inode(struct folder *folder, enum rr_vfs_status status, struct rr_object *object, uint64_t *inode)
 {
@@ -100,7 +100,7 @@ lookup_status(
 	return take_inode(folder, rr_tree_lookup(folder->tree, directory, name, &object), &object, inode);
 }
 
-/* RFC 1813, 3.2: names that are none, "." and ".." */
+/* RFC 1813, 3.2: invalid names are refused, and "." and ".." are answered. */
 static void
 refuses_bad_names_and_answers_dots(void **state)
 {
@@ -182,7 +182,8 @@ paths_do_not_go_up_nor_through_links(void **state)
 	rr_object_put(folder->tree, &root);
 }
 
-/* A directory that a client knows is moved out and replaced by a symbolic link to where it went. */
+/* A directory that a client knows is moved out of the export and replaced by a symbolic link to its new
+ * place. */
 static void
 what_was_moved_out_is_stale(void **state)
 {
@@ -202,7 +203,7 @@ what_was_moved_out_is_stale(void **state)
 
 struct scarce {
 	struct rr_env env;
-	uint32_t left; /* allocations that still work */
+	uint32_t left; /* number of allocations that still succeed */
 };
 
 static void *
@@ -224,7 +225,8 @@ scarce_now(void *ctx)
 	return RR_SECOND;
 }
 
-/* Whether all of it works: a tree is made, an object looked up, and its handle resolved by a search. */
+/* Makes a tree, looks up an object, and resolves its handle by a search. Returns whether all of that
+ * succeeded. */
 static bool
 work(struct folder *folder, const struct scarce *scarce, const struct rr_vfs_handle *known)
 {
