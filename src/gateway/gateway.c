@@ -136,6 +136,7 @@ rr_gateway_idle(const struct rr_gateway *gateway)
 	return gateway->shut && gateway->session_count == 0 && gateway->relay_count == 0;
 }
 
+/* Adds the counters of an open session. */
 static void
 gateway_add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
 {
@@ -146,6 +147,7 @@ gateway_add_session(const struct rr_session *session, struct rr_gateway_counters
 	}
 }
 
+/* Returns the counters of the sessions that ended and of those that are open. */
 void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {

@@ -34,6 +34,7 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 	return rr_rpc_header_is_reduced(&reader);
 }
 
+/* Finds the program, first among those that the configuration names. */
 static const struct rpcrdma_program *
 items_find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {
@@ -106,6 +107,7 @@ struct chosen {
 	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
 };
 
+/* Counts the items that are outside the stream. */
 static uint32_t
 items_count_reduced(const struct rr_ulb_items *found)
 {
@@ -306,6 +308,7 @@ items_room_of(uint32_t most, uint32_t share)
 	return length + rr_pad((uint32_t)length);
 }
 
+/* Adds up the room of the results that are items. */
 static uint64_t
 items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
 {

@@ -107,6 +107,7 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 	rr_upstream_want(upstream);
 }
 
+/* Ends the session, because its client is gone. */
 static void
 session_client_closed(void *ctx, int error, const char *text)
 {

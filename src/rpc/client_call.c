@@ -24,6 +24,7 @@ rr_call_withdraw(struct rr_call *call)
 	rr_call_free_buffer(call);
 }
 
+/* Counts the time that the call took, and tells the probe. */
 static void
 call_count_time(const struct rr_call *call, int error)
 {

@@ -41,6 +41,7 @@ share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint6
 	rr_heap_add(share_heap_of(shares, share), &share->rank);
 }
 
+/* Frees the share once it has no calls and no members. */
 static void
 share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {

@@ -55,6 +55,7 @@ rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_confi
 	return error < 0 ? rr_fail(&engine->text, error, "no memory for services") : 0;
 }
 
+/* Takes the values that the application set, and the defaults for the others. */
 static struct rr_server_config
 public_config(const struct rpcrdma_server_config *config)
 {

@@ -192,6 +192,7 @@ rr_line_take_spare(struct rr_line *line, uint32_t size)
 	return memory;
 }
 
+/* Gives the memory that was kept for the line's next call back to the pool. */
 static void
 queue_line_give_back(struct rr_line *line)
 {

@@ -111,6 +111,7 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 	return state;
 }
 
+/* Counts the time from the arrival of the call to its reply, and tells the probe. */
 static void
 reply_count_time(const struct rpcrdma_request *request, bool failed)
 {
@@ -223,6 +224,7 @@ rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high)
 			     .high = high });
 }
 
+/* Denies a call whose version of RPC is not 2. */
 void
 rr_block_deny_version(struct rr_block *block)
 {

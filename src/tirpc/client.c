@@ -36,6 +36,7 @@ client_connected(void *ctx)
 	client->up = true;
 }
 
+/* Notes that the connection is gone; the next call connects again. */
 static void
 client_closed(void *ctx, int error, const char *text)
 {
@@ -93,6 +94,7 @@ rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline)
 
 /* ---- Operations ---- */
 
+/* Ends the call that another thread has in progress. */
 static void
 client_abort(CLIENT *handle)
 {
@@ -112,6 +114,7 @@ client_geterr(CLIENT *handle, struct rpc_err *error)
 	pthread_mutex_unlock(&client->lock);
 }
 
+/* Frees what a result points to. */
 static bool_t
 client_freeres(CLIENT *handle, xdrproc_t xresult, void *result)
 {
@@ -147,6 +150,7 @@ static struct clnt_ops client_ops = {
 
 /* ---- Creation ---- */
 
+/* Keeps why no client was made, where clnt_pcreateerror() looks for it. */
 static CLIENT *
 client_fail(enum clnt_stat status, int number)
 {
@@ -197,6 +201,7 @@ client_connect_any(struct rr_tirpc_client *client, const struct sockaddr_storage
 	return error;
 }
 
+/* Returns whether this transport is one of ours. */
 static bool
 client_knows(const char *netid)
 {

@@ -254,6 +254,7 @@ call_run(struct call *call, bool once)
 	}
 }
 
+/* Returns the time in nanoseconds, which is bounded. */
 static uint64_t
 call_nanoseconds(const struct timeval *time)
 {
@@ -264,6 +265,8 @@ call_nanoseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * RR_SECOND + (uint64_t)time->tv_usec * RR_MICROSECOND;
 }
 
+/* clnt_call(): calls, and waits for the reply. One thread at a time uses the client's connection, and is
+ * not cancelled while it does so. */
 enum clnt_stat
 rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrproc_t xresult, void *result,
 	struct timeval timeout)

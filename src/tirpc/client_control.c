@@ -76,6 +76,7 @@ control_do(struct rr_tirpc_client *client, u_int request, void *info)
 	}
 }
 
+/* clnt_control() */
 bool_t
 rr_tirpc_control(CLIENT *handle, u_int request, void *info)
 {

@@ -53,6 +53,7 @@ server_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events server_events = { .closed = server_closed, .call = server_called };
 
+/* Keeps a new connection, whose calls are served from now on. */
 static void
 server_arrived(void *ctx, struct rr_carrier *carrier)
 {
@@ -111,6 +112,7 @@ rr_tirpc_destroy_server(SVCXPRT *handle)
 
 /* ---- The beginning ---- */
 
+/* Makes the server's handle; its descriptor is what svc_run() polls. */
 static struct rr_tirpc_server *
 server_new(void)
 {
@@ -183,6 +185,7 @@ server_listen(struct rr_tirpc_server *server)
 	return server_name(server) ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
+/* Keeps why no server was made, where clnt_pcreateerror() looks for it. */
 static SVCXPRT *
 server_fail(enum clnt_stat status, int number)
 {

@@ -59,6 +59,7 @@ rr_tirpc_end_call(struct rr_tirpc_server *server)
 		rr_exchange_drop(exchange);
 }
 
+/* Takes the oldest call that waits, or returns NULL. */
 static struct rr_exchange *
 server_take(struct rr_tirpc_server *server)
 {
@@ -161,6 +162,7 @@ server_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 	return server->current && SVCAUTH_UNWRAP(&SVC_XP_AUTH(handle), &server->arguments, xargs, args);
 }
 
+/* Frees what the arguments point to. */
 static bool_t
 server_free_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 {
@@ -248,6 +250,7 @@ server_reply(SVCXPRT *handle, struct rpc_msg *message)
 	return TRUE;
 }
 
+/* svc_control(): a version that is not served may be ignored instead of refused. */
 static bool_t
 server_control(SVCXPRT *handle, const u_int request, void *info)
 {

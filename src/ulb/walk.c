@@ -107,6 +107,7 @@ walk_take_u32(struct machine *m, uint32_t *value)
 	return true;
 }
 
+/* Skips an opaque with its length and padding. */
 static inline bool
 walk_skip_opaque(struct machine *m, uint32_t max)
 {
@@ -119,6 +120,7 @@ walk_skip_opaque(struct machine *m, uint32_t max)
 	return walk_skip(m, (uint64_t)length + rr_pad(length));
 }
 
+/* Takes an item, whose data may be absent from the stream. */
 static bool
 walk_skip_item(struct machine *m, uint32_t max)
 {

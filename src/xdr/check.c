@@ -154,6 +154,7 @@ check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definiti
 	compiler->ordered_end = &definition->after;
 }
 
+/* Finds the values and names that the declaration uses. */
 static void
 check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
@@ -165,6 +166,7 @@ check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *
 
 /* ---- Marks ---- */
 
+/* Finds the struct's member of this name, or returns NULL. */
 static struct rr_xdr_declaration *
 check_find_member(const struct rr_xdr_definition *definition, const char *name)
 {

@@ -74,6 +74,7 @@ programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration
 	return declaration;
 }
 
+/* Returns whether the type has a name in C, so that a procedure can take or return it. */
 static bool
 programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 {

@@ -84,6 +84,7 @@ emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	emit_loop(emitter, declaration->type, values, count);
 }
 
+/* Emits the code for a value that may be absent. */
 static void
 emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
 {

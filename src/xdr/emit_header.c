@@ -36,6 +36,7 @@ emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pr
 	}
 }
 
+/* Emits a #define for each constant, and for each program, its versions and procedures. */
 static void
 emit_constants(struct rr_xdr_emitter *emitter)
 {

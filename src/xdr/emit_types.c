@@ -68,6 +68,7 @@ emit_object(
 	rr_xdr_close(emitter, rr_xdr_format(emitter->compiler, " %s;", name));
 }
 
+/* Declares an opaque or a string: an array if its length is fixed. */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before)
 {

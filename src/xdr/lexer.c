@@ -37,6 +37,7 @@ rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to)
 	return rr_xdr_format(lexer->compiler, "%.*s", (int)(to - from), from);
 }
 
+/* Goes to the next character, and counts lines. */
 static void
 lexer_advance(struct rr_xdr_lexer *lexer)
 {
@@ -54,6 +55,7 @@ rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer)
 	return end ? end : lexer->end;
 }
 
+/* Skips a comment; the lexer is at its first character. */
 static void
 lexer_skip_comment(struct rr_xdr_lexer *lexer)
 {
@@ -176,6 +178,7 @@ read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		lexer_convert(lexer, token, text + 1, 8);
 }
 
+/* Reads a name or a keyword. */
 static void
 read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {
@@ -211,6 +214,7 @@ read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		rr_xdr_error(lexer->compiler, token->position, "expected one character between the quotes");
 }
 
+/* Reads one mark, or reports a character that XDR does not use. */
 static void
 read_punctuation(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {

@@ -96,6 +96,7 @@ rr_xdr_parse_value(struct rr_xdr_parser *parser)
 
 /* ---- Definitions ---- */
 
+/* const NAME = VALUE; the value may be a text, as rpcgen allows. */
 static void
 parser_parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
@@ -113,6 +114,7 @@ parser_parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *defin
 	definition->value = rr_xdr_parse_value(parser);
 }
 
+/* typedef DECLARATION */
 static void
 parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
@@ -152,6 +154,7 @@ parser_parse_named_body(
 	rr_xdr_advance(parser);
 }
 
+/* Parses one definition with its semicolon; its first word tells which it is. */
 static void
 parser_parse_definition(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {

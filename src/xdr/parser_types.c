@@ -123,6 +123,7 @@ types_new_declaration(struct rr_xdr_parser *parser)
 
 /* ---- Types with a body ---- */
 
+/* { NAME = VALUE, ... }; as in rpcgen's schemas, the value may be left out. */
 static void
 types_parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -146,6 +147,7 @@ types_parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	rr_xdr_expect(parser, "}");
 }
 
+/* { DECLARATION; ... } */
 static void
 types_parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -192,6 +194,7 @@ types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 	}
 }
 
+/* switch (DECLARATION) { case VALUE: DECLARATION; ... default: DECLARATION; } */
 static void
 types_parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {

@@ -129,6 +129,7 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 	return (struct rr_xdr_size){ .min = 4, .max = sizes_plus(4, padded) };
 }
 
+/* Returns the size of data that may be a chunk: without the data, only its length is in the stream. */
 static struct rr_xdr_size
 size_of_item(const struct rr_xdr_declaration *leaf)
 {

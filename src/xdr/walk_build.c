@@ -130,6 +130,7 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	}
 }
 
+/* Returns how many elements the declaration may have at most. */
 static uint32_t
 build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {

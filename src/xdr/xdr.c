@@ -57,6 +57,7 @@ xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const c
 		close(fd);
 }
 
+/* Closes the file; an error of any write to it is reported here. */
 static void
 xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 {
@@ -68,6 +69,7 @@ xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 		xdr_cannot_write(compiler, output);
 }
 
+/* Gives the finished file its name, unless the compiler found an error. */
 static void
 xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
 {

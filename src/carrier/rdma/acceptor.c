@@ -109,6 +109,8 @@ acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 			rr_fabric_name(acceptor->fabrics[0]));
 }
 
+/* Listens with the provider that this place has, and with the second one too if there are two. Without
+ * any, the acceptor has no listeners: another engine has the adapters. */
 int
 rr_acceptor_rdma_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at,
 	struct rr_acceptor **result, struct rr_text *text)

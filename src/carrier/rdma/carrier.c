@@ -132,6 +132,8 @@ rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_requester_cancel(rr_connection_of(carrier), transaction);
 }
 
+/* Collects what both sides agreed on. A side that was connected to grants credits: for it, they are those
+ * that it granted. */
 static void
 rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {

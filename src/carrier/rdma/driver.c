@@ -241,6 +241,7 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
 }
 
+/* Begins to connect; the private data tells the peer what this side takes inline. */
 int
 rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text)

@@ -15,6 +15,7 @@ rdma_is_inline_size(uint32_t size)
 	return size >= INLINE_MIN && size <= INLINE_MAX && size % 1024 == 0;
 }
 
+/* Returns whether the values that only RDMA connections use are in their bounds. */
 static bool
 rdma_config_is_good(const struct rr_engine_config *config)
 {

@@ -42,6 +42,7 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	return 0;
 }
 
+/* Makes what all TCP connections of the engine share. */
 static int
 tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
@@ -56,6 +57,7 @@ tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	return 0;
 }
 
+/* Frees what all TCP connections of the engine shared. */
 static void
 tcp_end(struct rr_carriers *carriers)
 {

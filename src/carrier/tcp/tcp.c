@@ -186,6 +186,7 @@ tcp_party_moved(void *ctx)
 	return tcp->moved;
 }
 
+/* Ends the connection as the umpire decided. */
 static void
 tcp_party_cut(void *ctx, const char *why)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/core/fetch.h"
 
+/* Begins to fetch read chunks into this memory; empty segments need no read. */
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)
 {

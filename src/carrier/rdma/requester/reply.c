@@ -410,6 +410,7 @@ slot_never(struct rr_slot *slot, const struct rr_arrival *arrival)
 	(void)arrival;
 }
 
+/* Does what the table says for this event in the slot's state. */
 static void
 slot_event(struct rr_slot *slot, enum rr_slot_event event, const struct rr_arrival *arrival)
 {

@@ -312,6 +312,7 @@ respond_credits_for(const struct rr_inbound *inbound)
 		inbound->header.credit);
 }
 
+/* Keeps the credits that are granted with this message, and the fewest and the most so far. */
 static void
 respond_grant(struct rr_connection *connection, uint32_t credits)
 {
