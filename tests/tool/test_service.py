@@ -53,6 +53,15 @@ def units(folder):
         tap.result(not mine, f"the unit of {kind} is a good one", mine)
 
 
+def programs():
+    """A small system has the shell, but not the packages of other programs, such as /bin/kill."""
+    for kind in ("serve", "gateway"):
+        with open(f"{BUILD}/systemd/rpcrdma-{kind}@.service") as unit:
+            first = [line.split("=", 1)[1].split()[0] for line in unit if line.startswith("Exec")]
+        tap.result(first and not [name for name in first if name != "/bin/sh" and not name.endswith("/rpcrdma")],
+                   f"the unit of {kind} starts rpcrdma and the shell alone", first)
+
+
 def completed(*words):
     script = f'source "{SOURCE}/completion/rpcrdma"; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _rpcrdma; ' \
         'printf "%s\\n" "${COMPREPLY[@]}"'
@@ -70,6 +79,7 @@ def main():
         notified(folder, "an abstract one", f"@rpcrdma-test-{os.getpid()}")
         unreachable(folder)
         units(folder)
+    programs()
     completion()
     tap.end()
 
