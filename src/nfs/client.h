@@ -115,7 +115,7 @@ int rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 int rr_nfs_setattr(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes);
 
-/* access: ACCESS3_READ, ...; granted: those of these rights that the server allows. */
+/* Asks which of the rights in access (ACCESS3_READ, ...) the server allows, and returns these in *granted. */
 int rr_nfs_access(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted);
 

@@ -40,8 +40,9 @@ rr_nfs_why(const struct rpcrdma_nfs *nfs)
 	return nfs->v4 ? rr_v4_error(nfs->v4) : rr_client_error(nfs->client);
 }
 
-/* RFC 8881, 2.10.6.1: in a session, a call that is sent again on another connection is executed once. Where
- * the session was lost, the call is made again in another session. */
+/* Returns how many sessions were made with version 4, and how often the connection was made again with
+ * version 3. RFC 8881, 2.10.6.1: in a session, a call that is sent again on another connection is executed
+ * once. Where the session was lost, the call is made again in another session. */
 uint32_t
 rr_nfs_repeats(const struct rpcrdma_nfs *nfs)
 {

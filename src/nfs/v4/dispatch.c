@@ -31,7 +31,8 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
-/* The numbers of the statuses are the same in both versions. */
+/* Makes the caller's result one with this status. The numbers of the statuses are the same in both
+ * versions. */
 void
 rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 {

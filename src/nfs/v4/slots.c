@@ -8,7 +8,8 @@ rr_v4_slots_of(const struct rr_v4 *v4)
 	return (UINT64_C(2) << (v4->slots - 1)) - 1;
 }
 
-/* RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
+/* Takes the lowest free slot. RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available
+ * slot". */
 struct rr_v4_slot *
 rr_v4_slot_get(struct rr_v4 *v4)
 {

@@ -107,8 +107,8 @@ rr_v4_can_put(const struct rr_v4 *v4)
 	return v4->operations >= RR_V4_PUT_OPS;
 }
 
-/* RFC 8881, 2.10.4: servers with the same major ID and the same scope are one server, and a file handle of
- * either is valid at both. */
+/* Tells whether both clients' servers say that they are one server. RFC 8881, 2.10.4: servers with the same
+ * major ID and the same scope are one server, and a file handle of either is valid at both. */
 bool
 rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b)
 {

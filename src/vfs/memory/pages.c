@@ -162,8 +162,8 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 	rr_memory_discharge(memory, node->attributes.uid, octets, 0);
 }
 
-/* end is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at once, so all other data of the file is
- * made stable before. */
+/* Makes a hole from first up to end, which is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at
+ * once, so all other data of the file is made stable before. */
 void
 rr_memory_pages_punch(struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end)
 {

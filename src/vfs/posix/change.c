@@ -49,8 +49,9 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 	return count <= count_mask ? time + count : time;
 }
 
-/* The first change within a tick moves the clock and has the count 0. The slot notes that, because another
- * thread that looked at the object before this change may end its own change within the same tick. */
+/* Counts a change in the object's slot. The first change within a tick moves the clock and has the count 0.
+ * The slot notes that, because another thread that looked at the object before this change may end its own
+ * change within the same tick. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

@@ -149,7 +149,7 @@ op_rename_status(int error)
 	}
 }
 
-/* Renames. Both names have been checked. */
+/* Renames an entry, by rename(2). Both names have been checked. */
 static enum rr_vfs_status
 op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)

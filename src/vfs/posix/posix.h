@@ -20,11 +20,11 @@ int rr_posix_new(const struct rr_env *env, struct rr_loop *loop, const struct rr
  * in others. */
 enum { RR_POSIX_WORKERS = 64 };
 
-/* From this call on the loop's thread takes on no caller's identity: workers do all operations that need a
- * caller's permission. A provider that acts as its callers needs this where the loop's thread also uses RDMA
- * adapters: the kernel takes their commands only from a thread whose credentials are those with which the
- * thread opened them, and a change of credentials counts even when it was undone. It must be called before
- * the first operation, of a provider with workers. */
+/* Keeps the loop's thread from taking on any caller's identity from this call on: workers do all operations
+ * that need a caller's permission. A provider that acts as its callers needs this where the loop's thread
+ * also uses RDMA adapters: the kernel takes their commands only from a thread whose credentials are those
+ * with which the thread opened them, and a change of credentials counts even when it was undone. It must be
+ * called before the first operation, of a provider with workers. */
 void rr_posix_apart(struct rr_vfs *vfs);
 
 #endif

@@ -37,7 +37,7 @@ struct rr_posix_shared {
 	_Atomic uint32_t denying;    /* opens that deny others anything */
 };
 
-/* Errors: NOMEM. */
+/* Makes the structure that providers share, with the first write verifier. Errors: NOMEM. */
 int rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix_shared **shared);
 
 /* Frees shared, which no provider may use any more. shared may be NULL. */

@@ -64,8 +64,8 @@ rr_store_pace_is_enough(const struct rr_store_pace *pace, uint32_t jobs)
 	return jobs >= pace->expected;
 }
 
-/* A job that comes too late waits for a whole batch, so waiting up to half of a batch's time for it is worth
- * while. */
+/* Returns how long a batch waits for further jobs, at most. A job that comes too late waits for a whole
+ * batch, so waiting up to half of a batch's time for it is worth while. */
 uint64_t
 rr_store_pace_patience(const struct rr_store_pace *pace)
 {

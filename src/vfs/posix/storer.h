@@ -21,7 +21,7 @@ struct rr_store_job {
 	struct rr_list link; /* private */
 };
 
-/* Errors: NOMEM, SYSTEM. */
+/* Makes a storer and begins its thread. Errors: NOMEM, SYSTEM. */
 int rr_storer_new(const struct rr_env *env, struct rr_loop *loop, struct rr_storer **storer);
 
 /* Stores the jobs that are left, calls done() for each, and ends the thread. storer may be NULL. */

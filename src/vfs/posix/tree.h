@@ -85,8 +85,8 @@ const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
  * every file system may be used. */
 void rr_tree_on_crossing(struct rr_tree *tree, bool (*cross)(void *ctx, uint64_t place), void *ctx);
 
-/* stays true: no file system other than those of the exports is used from now on. False: others may be used
- * again. */
+/* Makes the tree use no file systems other than those of the exports from now on (stays true), or use them
+ * again (false). */
 void rr_tree_stay(struct rr_tree *tree, bool stays);
 
 /* Writes the handle of the root of an export, by its number. */

@@ -75,7 +75,7 @@ struct rr_search {
 	uint64_t began; /* ns since 1970 */
 };
 
-/* -RPCRDMA_ERR_NOMEM. */
+/* Prepares the core for searches. Errors: NOMEM. rr_search_end() frees their memory. */
 int rr_search_init(struct rr_tree *tree);
 void rr_search_end(struct rr_tree *tree);
 

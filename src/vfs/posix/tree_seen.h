@@ -24,7 +24,7 @@ struct rr_seen {
 
 enum { RR_SEEN_OCTETS = 16 << 20 };
 
-/* -RPCRDMA_ERR_NOMEM. */
+/* Prepares the memory of sightings. Errors: NOMEM. */
 int rr_seen_init(struct rr_seen *seen, const struct rr_env *env);
 void rr_seen_free(struct rr_seen *seen);
 
