@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * model [-n STEPS] [SEED]: random clients open, lock, expire and restart, and the tables of states are
- * compared with a model that knows each open and each octet of each lock. A difference ends the program with
- * the seed that repeats it.
+ * model [-n STEPS] [SEED]: random clients open, lock, expire and restart. After
+ * the steps the tables of states are compared with a model, which knows each
+ * open and each octet of each lock. A difference ends the program with the
+ * seed that repeats the run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +90,8 @@ client_has_state(const struct model_client *client)
 	return false;
 }
 
-/* A new client, or one that has restarted: what it had goes when the new record is confirmed. */
+/* Makes a client, or restarts it. The state that the client had before ends when the new record is
+ * confirmed. */
 static void
 step_start(uint32_t number)
 {
@@ -116,7 +118,8 @@ step_renew(struct model_client *client)
 	rr_nfs4_client_renew(client->client, world.now);
 }
 
-/* Whether an open of a client that is there is in the way; where not, courtesy clients that have one end. */
+/* Whether an open of a client with a lease denies this one. When only courtesy clients are in the way, they
+ * are ended, and the result is false. */
 static bool
 model_denies(uint32_t file, uint32_t access, uint32_t deny)
 {
@@ -155,7 +158,7 @@ step_open(struct model_client *client, uint32_t owner, uint32_t file)
 	model_check(status == (denied ? NFS4ERR_SHARE_DENIED : NFS4_OK), "OPEN");
 	if (denied)
 		return;
-	if (fails) { /* the storage would not open it */
+	if (fails) { /* the storage fails to open the file */
 		rr_nfs4_share_undo(&reserved);
 		return;
 	}
@@ -229,8 +232,8 @@ model_hits(const struct model_open *open, uint32_t lock_owner, uint32_t first, u
 	return false;
 }
 
-/* Whether another lock-owner has a lock in the way; where all of these are courtesy clients, they end. A
- * lock-owner is one in all of its client's opens of the file. */
+/* Whether another lock-owner has a lock that conflicts. When only courtesy clients have such locks, they are
+ * ended, and the result is false. A lock-owner is the same in all opens of the file that its client has. */
 static bool
 model_locked(const struct model_client *own, uint32_t lock_owner, uint32_t file, uint32_t first,
 	uint32_t last, bool write)
@@ -255,7 +258,7 @@ model_locked(const struct model_client *own, uint32_t lock_owner, uint32_t file,
 	return false;
 }
 
-/* The open that the lock state of a lock-owner belongs to: the one it was made for. */
+/* Returns the open that the lock state of a lock-owner belongs to: the open that the state was made for. */
 static struct model_open *
 lock_place(struct model_client *client, uint32_t lock_owner, uint32_t owner, uint32_t file)
 {
@@ -298,7 +301,8 @@ step_lock(struct model_client *client, uint32_t owner, uint32_t file)
 	rr_nfs4_stateid_next(state, &place->lock_stateids[lock_owner]);
 }
 
-/* Time passes; leases that are over end, or become courtesies. */
+/* Lets time pass. A client whose lease is over becomes a courtesy client when it has state, and is forgotten
+ * when it has not. */
 static void
 step_time(void)
 {

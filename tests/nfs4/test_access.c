@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Clients that have no right to an export, or not the right to change it. */
+/* Clients that have no right to an export, or no right to change it. */
 #include <string.h>
 
 #include "../gate.h"
 #include "world.h"
 
-/* The rules change while the server runs: those of both exports, NULL for nobody. */
+/* Changes the rules of both exports while the server runs. NULL: nobody may use that export. */
 static void
 rules(struct world *world, const char *first, const char *second)
 {
@@ -49,7 +49,7 @@ a_handle_that_was_got_before_gives_nothing_any_more(void **state)
 	assert_int_equal(RUN(peer, op_putfh(file), op_plain(OP_GETATTR)), NFS4ERR_ACCESS);
 	assert_int_equal(RUN(peer, op_putfh(file), op_read(&stateid, 0, 1)), NFS4ERR_ACCESS);
 	assert_int_equal(RUN(peer, op_putfh(file), op_write(&stateid, 0, "x")), NFS4ERR_ACCESS);
-	/* Nobody tells such a client that there is such a name. */
+	/* The client has no right to "a": the LOOKUP answers as if there were no such name. */
 	assert_int_equal(RUN(peer, op_root(), op_lookup("a")), NFS4ERR_NOENT);
 	assert_int_equal(RUN(peer, op_root(), op_lookup("deep"), op_lookup("b")), NFS4_OK);
 }
@@ -83,14 +83,15 @@ op_secinfo(const char *name)
 	return (nfs_argop4){ .argop = OP_SECINFO, .u.opsecinfo.name = text_bytes(name) };
 }
 
-/* The operation that the answer ends with. */
+/* Returns the number of the last operation in the answer. */
 static nfs_opnum4
 last_op(const struct peer *peer)
 {
 	return peer->res.resarray.values[peer->res.resarray.count - 1].resop;
 }
 
-/* A peer that comes with AUTH_SYS, the handle of a file in an export that is for AUTH_NONE from now on. */
+/* Connects a client with AUTH_SYS, opens a file, and then changes the rule of the export to AUTH_NONE alone.
+ * Gives the handle of the file. */
 static struct peer *
 wrong_flavor(struct world *world, struct rpcrdma_bytes *file, uint8_t copy[NFS4_FHSIZE])
 {

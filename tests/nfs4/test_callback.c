@@ -16,7 +16,7 @@ wait_for_flags(struct peer *peer, uint32_t flags)
 		continue;
 }
 
-/* A session that has a backchannel is asked over it whether its client answers. */
+/* The server calls back over a new backchannel to learn whether the client answers. */
 static void
 a_new_backchannel_is_tried(void **state)
 {
@@ -41,7 +41,7 @@ a_client_that_fails_callbacks_has_no_path(void **state)
 	world_wait(world, &peer->answers.nulls, 1);
 	world->stage.now += 11 * RR_SECOND;
 	wait_for_flags(peer, SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION);
-	/* 18.34: a client that binds the connection again has a backchannel again. */
+	/* 18.34: a client that binds the connection anew has a backchannel again. */
 	peer->answers.silent = false;
 	assert_int_equal(peer_bind(peer, 0), NFS4_OK);
 	world_wait(world, &peer->answers.nulls, 2);
@@ -108,7 +108,8 @@ a_client_that_waits_for_a_lock_is_called(void **state)
 	assert_int_equal(waiter->answers.compounds, 1);
 }
 
-/* What waits ends with its client, and a client that has gone leaves its locks to those that wait. */
+/* The waiting for a lock ends with the client that waits. The locks of a client that has ended are given to
+ * the clients that wait for them. */
 static void
 locks_of_a_client_that_ends_are_waited_for(void **state)
 {
@@ -120,7 +121,7 @@ locks_of_a_client_that_ends_are_waited_for(void **state)
 	assert_int_equal(flags_now(waiter), 0);
 	lock_file(holder, "first", WRITE_LT, NFS4_OK);
 	lock_file(waiter, "second", READW_LT, NFS4ERR_DENIED);
-	/* The holder begins anew: its verifier is another one. */
+	/* The holder restarts: its verifier is another one, so its state ends. */
 	assert_int_equal(peer_exchange(holder, "holder", 2, 0), NFS4_OK);
 	assert_int_equal(peer_create_session(holder), NFS4_OK);
 	world_wait(world, &waiter->answers.compounds, 1);

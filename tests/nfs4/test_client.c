@@ -45,7 +45,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* The status is one that EXCHANGE_ID may answer with. */
+/* Makes an EXCHANGE_ID, and checks that EXCHANGE_ID may answer with the status that it returns. */
 static nfsstat4
 exchange(struct world *world, const char *name, uint8_t verifier, uint32_t uid, bool update,
 	struct rr_nfs4_client **client)
@@ -160,7 +160,7 @@ leases_end(void **state)
 	busy->state_count = 0;
 }
 
-/* A table that is full has room for those who come, as long as some have no lease or no state. */
+/* A full table takes a new client as long as some client in it has no lease or no state. */
 static void
 newcomers_take_the_place_of_those_without_state(void **state)
 {

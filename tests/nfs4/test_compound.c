@@ -119,7 +119,7 @@ sizes_of_a_session_are_kept(void **state)
 	words[0] |= UINT32_C(1) << FATTR4_FILEHANDLE | UINT32_C(1) << FATTR4_SUPPORTED_ATTRS;
 	assert_int_equal(RUN(peer, op_root(), get, get, get, get), NFS4ERR_REP_TOO_BIG);
 	peer->cache = true;
-	/* Nothing is made whose answer could not be kept. */
+	/* The directory is not made when the answer could not be kept. */
 	assert_int_equal(RUN(peer, op_root(), make), NFS4ERR_REP_TOO_BIG_TO_CACHE);
 	peer->cache = false;
 	assert_int_equal(RUN(peer, op_root(), op_lookup("dir")), NFS4ERR_NOENT);
@@ -169,13 +169,13 @@ a_session_that_could_carry_nothing_is_not_made(void **state)
 	peer->fore = &usual;
 	small.ca_maxrequestsize = 10;
 	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
-	/* The same call again is a retry; with other sizes it is looked at anew. */
+	/* The same call again is a retry, and gets the same answer. A call with other sizes is a new one. */
 	assert_int_equal(peer_create_session(peer), NFS4ERR_TOOSMALL);
 	small = usual;
 	assert_int_equal(peer_create_session(peer), NFS4_OK);
 }
 
-/* 2.10.6.4: where not even the result of SEQUENCE can be kept, SEQUENCE says so. */
+/* 2.10.6.4: when not even the result of SEQUENCE can be kept, SEQUENCE itself fails. */
 static void
 a_reply_that_cannot_be_cached_is_refused_by_sequence(void **state)
 {

@@ -22,7 +22,7 @@ given(const struct peer *peer, uint32_t index)
 	return &peer_res(peer, index)->u.opopen.u.resok4.delegation;
 }
 
-/* A client whose backchannel is known to work. */
+/* Makes a client with a session, and waits until the server knows that the backchannel works. */
 static struct peer *
 working_caller(struct world *world, uint32_t number, const char *name)
 {
@@ -45,7 +45,8 @@ make_file(struct peer *peer, const char *name)
 	assert_int_equal(RUN(peer, op_root(), op_lookup(name), op_close(&stateid)), NFS4_OK);
 }
 
-/* A client with a delegation of "file", which is closed; and another client. */
+/* What hold() makes: a client with a delegation of "file", which the client has closed, and a second
+ * client. */
 struct held {
 	struct peer *holder, *other;
 	stateid4 stateid;
@@ -112,12 +113,13 @@ a_delegation_needs_a_backchannel_and_no_writer(void **state)
 	assert_int_equal(RUN(deaf, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
 	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
-	/* A client has one of a file. */
+	/* The client opens the file a second time, and gets no second delegation. */
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", READ, 0, false)), NFS4_OK);
 	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 }
 
-/* A new file is about to be written to, and a share that denies something is there for others that come. */
+/* A file that is made by the OPEN will be written to soon, and a share that denies writing will stop other
+ * clients. The server gives a delegation for such an OPEN only when the client asks for it. */
 static void
 a_delegation_that_would_not_last_is_given_only_where_it_is_asked_for(void **state)
 {
@@ -152,7 +154,7 @@ a_client_says_what_it_wants(void **state)
 		{ READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, OPEN_DELEGATE_READ, 0 },
 		{ READ | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, OPEN_DELEGATE_READ, 0 },
 		{ READ | WRITE | OPEN4_SHARE_ACCESS_WANT_ANY_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_RESOURCE },
-		/* The writer is there still. */
+		/* The file is still open for writing. */
 		{ READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_CONTENTION },
 	};
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "f" };
@@ -182,19 +184,20 @@ an_open_for_writing_waits_until_it_is_returned(void **state)
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
 	expect_recall(*state, &held);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	/* The holder reads by its delegation, and what is not against it goes on. */
+	/* Meanwhile the holder reads with its delegation, and the other client may open the file for
+	 * reading. */
 	assert_int_equal(
 		RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)), NFS4_OK);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "r", READ, 0, false)), NFS4_OK);
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
 	assert_int_equal(held.holder->answers.compounds, 1);
-	/* It has ended. */
+	/* The delegation has ended with the first DELEGRETURN. */
 	assert_int_equal(give_back(&held, "file"), NFS4ERR_BAD_STATEID);
 }
 
-/* A conflicting operation of another client gets NFS4ERR_DELAY; then, when the delegation is returned, what
- * it should get. */
+/* Runs operations of another client that conflict with a delegation. Checks that they get NFS4ERR_DELAY, and
+ * NFS4_OK when the delegation has been returned. */
 static void
 expect_conflict(void **state, const nfs_argop4 *ops, uint32_t count)
 {
@@ -287,7 +290,7 @@ denying_others_to_read_recalls(void **state)
 	EXPECT_CONFLICT(state, op_root(), op_open("file", "o", READ, OPEN4_SHARE_DENY_READ, false));
 }
 
-/* 10.4: the guarantees are against others: what the holder does itself is done at once. */
+/* 10.4: a delegation protects against other clients. An operation of the holder itself is done at once. */
 static void
 the_holder_waits_for_nothing(void **state)
 {
@@ -296,7 +299,8 @@ the_holder_waits_for_nothing(void **state)
 	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_setattr(FATTR4_MODE)), NFS4_OK);
 	assert_int_equal(RUN(held.holder, op_root(), op_plain(OP_SAVEFH), op_rename("file", "new")), NFS4_OK);
 	assert_int_equal(held.holder->answers.compounds, 0);
-	/* To write, the storage's lease has to go, and the delegation with it; the OPEN succeeds. */
+	/* To open the file for writing, the server gives up the lease of the storage, and recalls the
+	 * delegation. The OPEN succeeds meanwhile. */
 	assert_int_equal(RUN(held.holder, op_root(), op_open("new", "o", WRITE, 0, false)), NFS4_OK);
 	expect_recall(*state, &held);
 	assert_int_equal(
@@ -314,7 +318,8 @@ op_claim(const stateid4 *delegation, const char *name, uint32_t access)
 	return op;
 }
 
-/* 10.2.1: before a delegation is returned, the client opens what it has opened by it. */
+/* 10.2.1: before the client returns a delegation, it opens with CLAIM_DELEGATE_CUR what it has opened
+ * locally. */
 static void
 what_is_open_by_a_delegation_is_opened_during_a_recall(void **state)
 {
@@ -336,7 +341,8 @@ op_free(const stateid4 *stateid)
 	return (nfs_argop4){ .argop = OP_FREE_STATEID, .u.opfree_stateid.fsa_stateid = *stateid };
 }
 
-/* The lease passes, and both clients keep theirs. */
+/* Lets 92 seconds pass, which is longer than a lease. Both clients renew their leases halfway and at the
+ * end. */
 static void
 pass_a_lease(struct world *world, const struct held *held)
 {
@@ -367,7 +373,7 @@ what_is_not_returned_is_revoked(void **state)
 	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)),
 		NFS4ERR_DELEG_REVOKED);
 	assert_int_equal(give_back(&held, "file"), NFS4ERR_DELEG_REVOKED);
-	/* Meanwhile it gets no other one. */
+	/* The holder gets no new delegation before it has freed the revoked one. */
 	assert_int_equal(RUN(held.holder, op_root(), op_open("target", "o", READ, 0, false)), NFS4_OK);
 	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(RUN(held.holder, op_free(&held.stateid)), NFS4_OK);
@@ -398,7 +404,8 @@ a_recall_goes_out_again_over_the_next_connection(void **state)
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
 }
 
-/* 20.2: a recall may reach the client before the answer to the OPEN; then it does not know the stateid. */
+/* 20.2: a recall may reach the client before the answer to the OPEN does. The client does not know the
+ * stateid yet, and refuses the recall. */
 static void
 a_recall_that_comes_too_early_is_repeated(void **state)
 {
@@ -446,7 +453,7 @@ an_open_that_is_denied_recalls_nothing(void **state)
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 }
 
-/* A client whose lease is over stands in nobody's way. */
+/* A client whose lease is over does not make an OPEN of another client wait: its delegation ends. */
 static void
 a_client_without_a_lease_is_not_waited_for(void **state)
 {
@@ -481,7 +488,7 @@ a_local_program_that_writes_recalls(void **state)
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fd >= 0);
-	/* While it is open for writing, there is no delegation. */
+	/* The server gives no delegation of a file that a local program has open for writing. */
 	assert_int_equal(RUN(held.holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
 	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	close(fd);

@@ -43,7 +43,7 @@ op_remove(const char *name)
 	return (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes(name) };
 }
 
-/* One object of each kind. */
+/* Makes a client, and an object of each kind in the export. */
 static struct peer *
 peer_with_kinds(void **state)
 {
@@ -212,11 +212,12 @@ a_directory_is_read_by_cookies(void **state)
 		eof = list->eof;
 	}
 	assert_int_equal(count, 5);
-	/* A verifier that this server never gave. */
+	/* A verifier that this server has never given. */
 	assert_int_equal(RUN(peer, op_root(), op_readdir(cookie, 1, 4096)), NFS4ERR_NOT_SAME);
 }
 
-/* A fattr4 of one attribute, its value 16 octets of zeros but for the last of those that count. */
+/* A SETATTR with a fattr4 of one attribute. Its value has that length, and consists of zeros up to the last
+ * octet, which is `last`. */
 static nfs_argop4
 op_setattr(uint32_t attribute, uint32_t length, uint8_t last)
 {
@@ -317,7 +318,7 @@ attributes_are_compared(void **state)
 		RUN(peer, op_root(), file, op_verify(OP_NVERIFY, FATTR4_ACL, 4, 0)), NFS4ERR_ATTRNOTSUPP);
 	assert_int_equal(RUN(peer, op_verify(OP_VERIFY, FATTR4_TYPE, 4, NF4REG)), NFS4ERR_NOFILEHANDLE);
 	assert_int_equal(RUN(peer, op_root(), file, get), NFS4ERR_INVAL);
-	words[1] = 1 << (FATTR4_TIME_BACKUP - 32); /* not supported: left out */
+	words[1] = 1 << (FATTR4_TIME_BACKUP - 32); /* not supported: the answer leaves the attribute out */
 	assert_int_equal(RUN(peer, op_root(), file, get), NFS4_OK);
 	assert_int_equal(peer_res(peer, 2)->u.opgetattr.u.resok4.obj_attributes.attrmask.count, 0);
 }
@@ -410,7 +411,8 @@ ranges_beyond_what_storage_can_lock_are_locked(void **state)
 	}
 }
 
-/* 15.2: storage has errors that are not listed for each operation. */
+/* 15.2: the storage has errors that are not listed for each operation. The server answers with the nearest
+ * error that is listed. */
 static void
 the_nearest_error_stands_for_one_that_is_not_listed(void **state)
 {
@@ -433,7 +435,7 @@ world_open_to_all(const struct world *world)
 	assert_int_equal(chmod(world->path, 0755), 0);
 }
 
-/* A directory with the sticky bit: EPERM of the storage. */
+/* The directory has the sticky bit, so the storage fails with EPERM. */
 static void
 a_file_of_another_user_is_not_removed_from_a_sticky_directory(void **state)
 {
@@ -472,7 +474,7 @@ reading_nothing_needs_the_right_to_read(void **state)
 	assert_true(peer_res(peer, 2)->u.opread.u.resok4.eof);
 }
 
-/* A directory above the exports has nothing but names. */
+/* A directory above the exports has only the names of its exports and directories. */
 static void
 the_root_of_several_exports_is_a_directory(void **state)
 {

@@ -53,12 +53,13 @@ files_are_made_in_four_ways(void **state)
 	assert_true(ok->cinfo.before != ok->cinfo.after);
 	assert_true(ok->attrset.values[1] & 1 << (FATTR4_MODE - 32));
 	assert_int_equal(ok->stateid.seqid, 1);
-	/* A retry is no error, and another create is one. */
+	/* A second OPEN with the same verifier is a retry, and succeeds. With another verifier it fails. */
 	assert_int_equal(RUN(peer, op_root(), op_exclusive("exclusive", 1, FATTR4_MODE)), NFS4_OK);
 	ok = &peer_res(peer, 1)->u.opopen.u.resok4;
 	assert_int_equal(ok->stateid.seqid, 2);
 	assert_int_equal(RUN(peer, op_root(), op_exclusive("exclusive", 2, FATTR4_MODE)), NFS4ERR_EXIST);
-	/* What suppattr_exclcreat does not have, what can only be got, and what there is not. */
+	/* The attributes are one that suppattr_exclcreat does not have, one that can only be read, and one
+	 * that does not exist. */
 	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_TIME_MODIFY_SET)), NFS4ERR_INVAL);
 	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_CHANGE)), NFS4ERR_INVAL);
 	assert_int_equal(RUN(peer, op_root(), op_exclusive("x", 1, FATTR4_ARCHIVE)), NFS4ERR_INVAL);
@@ -152,7 +153,8 @@ shares_are_denied_and_given_back(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, W, false)), NFS4_OK);
 	stateid = opened(peer, 1);
 	assert_int_equal(stateid.seqid, 2);
-	/* Of the same client, another owner is another one; and an owner's own share stands in its way. */
+	/* A second owner of the same client is denied as another client is; the owner's own share denies its
+	 * second OPEN, too. */
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", W, 0, false)), NFS4ERR_SHARE_DENIED);
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", W, 0, false)), NFS4ERR_SHARE_DENIED);
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", W, 0, false)), NFS4ERR_SHARE_DENIED);
@@ -220,7 +222,7 @@ ranges_are_locked_and_unlocked(void **state)
 		RUN(peer, op_root(), file, op_lock_again(&open, WRITE_LT, 0, 1)), NFS4ERR_BAD_STATEID);
 	assert_int_equal(RUN(peer, op_root(), file, op_lock(&open, "l", WRITE_LT, 0, 100)), NFS4_OK);
 	lock = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
-	/* Two lock-owners of one client are two. */
+	/* Two lock-owners of one client conflict like those of two clients. */
 	assert_int_equal(RUN(peer, op_root(), file, op_lock(&read, "m", READ_LT, 50, 1)), NFS4ERR_DENIED);
 	assert_int_equal(RUN(peer, op_root(), file, op_lock_again(&lock, READ_LT, 50, 10)), NFS4_OK);
 	assert_int_equal(
@@ -232,7 +234,7 @@ ranges_are_locked_and_unlocked(void **state)
 	assert_int_equal(peer_res(peer, 2)->u.oplock.u.denied.length, 50);
 	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 0, 0)), NFS4ERR_INVAL);
 	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&open, 0, 1)), NFS4ERR_BAD_STATEID);
-	/* What is not locked may be unlocked. */
+	/* Unlocking a range that is not locked succeeds. */
 	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 1000, 1)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), file, op_unlock(&lock, 0, UINT64_MAX)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), file, op_lock(&open, "n", WRITE_LT, 100, UINT64_MAX)), NFS4_OK);

@@ -15,7 +15,7 @@ handle_copy(const struct peer *peer, uint32_t index, uint8_t copy[NFS4_FHSIZE])
 	return (struct rpcrdma_bytes){ copy, handle.length };
 }
 
-/* Opens (and makes) a file; its handle and stateid. */
+/* Opens a file, which is made if it does not exist. Gives its stateid, and returns its handle. */
 static struct rpcrdma_bytes
 opened(struct peer *peer, const char *name, uint32_t access, stateid4 *stateid, uint8_t copy[NFS4_FHSIZE])
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* One address, and one connection, cannot take what clients elsewhere need: src/nfs4/origin.h. */
+/* The clients of one address or of one connection cannot take what clients elsewhere need
+ * (src/nfs4/origin.h). */
 #include "../test.h"
 
 #include <stdio.h>
@@ -27,7 +28,7 @@ static const struct rr_nfs4_tables_config config = {
 	.replies = 4 << 20,
 };
 
-/* Bounds of a process that may have few descriptors: far fewer than the 4096 clients that are wanted. */
+/* The bounds in a process that may have few descriptors: far below the default of 4096 clients. */
 enum { FEW_CLIENTS = 64 };
 
 static const struct rr_nfs4_tables_config few = {
@@ -45,7 +46,9 @@ static const struct rr_vfs_handle handle = { 4, "file" };
 
 struct world {
 	struct rr_nfs4_tables tables;
-	struct rr_nfs4_conn conns[CONNECTIONS], same, other; /* from one address; two victims */
+	/* conns and same are connections from one address, other is from another address. The clients of same
+	 * and other must be served. */
+	struct rr_nfs4_conn conns[CONNECTIONS], same, other;
 	uint32_t names;
 	CREATE_SESSION4res created;
 };
@@ -101,7 +104,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* A new client by that connection; NULL: it gets NFS4ERR_DELAY. */
+/* Makes a new client on that connection. NULL: the answer was NFS4ERR_DELAY. */
 static struct rr_nfs4_client *
 exchange(struct world *world, struct rr_nfs4_conn *conn)
 {
@@ -117,7 +120,8 @@ exchange(struct world *world, struct rr_nfs4_conn *conn)
 	return status == NFS4_OK ? made : NULL;
 }
 
-/* CREATE_SESSION with so many slots; 0: it fails, else the slots that it got. */
+/* Makes a session with that many slots, and returns the number of slots that the session got. 0:
+ * CREATE_SESSION failed. */
 static uint32_t
 create_session(struct world *world, struct rr_nfs4_client *client, struct rr_nfs4_conn *conn, uint32_t slots)
 {
@@ -140,7 +144,7 @@ create_session(struct world *world, struct rr_nfs4_client *client, struct rr_nfs
 		       : 0;
 }
 
-/* A client of the connection opens under a new owner; NULL: it may not. */
+/* Opens the file for a client, under a new owner. NULL: the OPEN was refused. */
 static struct rr_nfs4_state *
 open_file(struct world *world, struct rr_nfs4_client *client)
 {
@@ -156,7 +160,7 @@ open_file(struct world *world, struct rr_nfs4_client *client)
 	return reserved.state;
 }
 
-/* A client that mounts, opens a file and locks some of it. */
+/* Checks that a client on that connection can make a session, open a file, and lock ranges of it. */
 static void
 assert_is_served(struct world *world, struct rr_nfs4_conn *conn)
 {
@@ -176,7 +180,8 @@ assert_is_served(struct world *world, struct rr_nfs4_conn *conn)
 			rr_nfs4_lock(locks, (struct rr_nfs4_span){ i * 20, i * 20 + 9 }, true), NFS4_OK);
 }
 
-/* Both at an address of its own, and at that of those who take what they can. */
+/* Checks that a client at another address is served, and a client at the address of those that take what they
+ * can. */
 static void
 assert_others_are_served(struct world *world)
 {
@@ -193,17 +198,18 @@ clients_that_are_not_confirmed_keep_nobody_out(void **state)
 
 	for (int i = 0; i < 100 * CLIENTS; i++)
 		assert_non_null(exchange(world, &world->conns[i % GREEDY]));
-	for (int i = 0; i < 10 * CLIENTS; i++) { /* each by a connection of its own */
+	for (int i = 0; i < 10 * CLIENTS; i++) { /* each on a connection of its own */
 		rr_nfs4_conn_end(&world->conns[0]);
 		conn_begin(world, &world->conns[0], "192.0.2.1:702");
 		assert_non_null(exchange(world, &world->conns[0]));
 	}
-	/* The flood has not pushed out what another connection was about to confirm. */
+	/* The many new clients have not pushed out the client that another connection was about to
+	 * confirm. */
 	assert_ptr_equal(rr_nfs4_client_find(&world->tables.clients, id), client);
 	assert_others_are_served(world);
 }
 
-/* Each client has a session and an open file, so that no client may be forgotten without harm. */
+/* Each client has a session and an open file, so that the server cannot forget a client without harm. */
 static void
 clients_that_hold_something_keep_nobody_out(void **state)
 {
@@ -222,7 +228,7 @@ clients_that_hold_something_keep_nobody_out(void **state)
 	assert_others_are_served(world);
 }
 
-/* The connections end as soon as the clients are made. */
+/* The connections end as soon as their clients have been made. */
 static void
 clients_without_connection_keep_nobody_out(void **state)
 {
@@ -242,7 +248,7 @@ clients_without_connection_keep_nobody_out(void **state)
 	assert_others_are_served(world);
 }
 
-/* Nor is a client with an open file the one that goes, where its connection made no more than that one. */
+/* A client with an open file is not ended for new clients, when its connection has made no other client. */
 static void
 a_client_that_is_alone_on_its_connection_stays(void **state)
 {
@@ -279,7 +285,8 @@ opens_of_an_address_leave_some_to_others(void **state)
 	}
 	assert_int_equal(last->state_count, LEAST);
 	assert_others_are_served(world);
-	/* Another address may have more than that, as the first one has left a quarter of the rest. */
+	/* Another address may make more opens than that, because the first one has left a quarter of the
+	 * rest. */
 	last = exchange(world, &world->other);
 	rr_nfs4_client_confirm(last, 0);
 	for (uint32_t i = 0; i < STATES && open_file(world, last); i++)
@@ -308,7 +315,7 @@ ranges_of_an_address_leave_some_to_others(void **state)
 	assert_others_are_served(world);
 }
 
-/* A range that is cut in two is one more. */
+/* Unlocking the middle of a range makes two ranges of it, and fails when there are too many ranges. */
 static void
 unlocking_is_bounded_too(void **state)
 {
@@ -326,7 +333,7 @@ unlocking_is_bounded_too(void **state)
 		at += 2;
 	assert_true(world->tables.ranges <= RANGES);
 	assert_true(at < 3 * RANGES);
-	/* What makes no more of them is always possible. */
+	/* An unlock that makes no new range always succeeds. */
 	assert_int_equal(rr_nfs4_unlock(locks, all), NFS4_OK);
 	assert_int_equal(world->tables.ranges, 0);
 }
@@ -346,7 +353,7 @@ sessions_of_an_address_leave_some_to_others(void **state)
 	assert_others_are_served(world);
 }
 
-/* Opens the file under a new owner, and locks some of it under a new lock-owner. */
+/* Opens the file under a new owner, and locks a range under a new lock-owner. False: the server refused. */
 static bool
 open_and_lock(struct world *world, struct rr_nfs4_client *client)
 {
@@ -356,7 +363,7 @@ open_and_lock(struct world *world, struct rr_nfs4_client *client)
 	return locks && rr_nfs4_lock(locks, (struct rr_nfs4_span){ 0, 9 }, false) == NFS4_OK;
 }
 
-/* The client gets a delegation of another file each time. */
+/* Gives the client a delegation of a new file. False: the server gave none. */
 static bool
 delegate(struct world *world, struct rr_nfs4_client *client)
 {
@@ -368,8 +375,8 @@ delegate(struct world *world, struct rr_nfs4_client *client)
 	return state != NULL;
 }
 
-/* Each of forty connections has a client that takes what it can get of everything; honest clients of the
- * same address come afterwards. */
+/* Forty connections have a client each, which takes as much of everything as it can get. Afterwards honest
+ * clients of the same address are served. */
 static void
 what_is_left_is_enough_for_many_clients_of_the_same_address(void **state)
 {
@@ -397,7 +404,7 @@ what_is_left_is_enough_for_many_clients_of_the_same_address(void **state)
 	assert_int_equal(world->tables.clients.count, FEW_CLIENTS);
 }
 
-/* The server gives delegations unasked: they are not taken from what a client may open. */
+/* The server gives delegations unasked, so they do not count against the opens of a client. */
 static void
 delegations_take_no_opens(void **state)
 {
@@ -415,7 +422,7 @@ delegations_take_no_opens(void **state)
 		struct rr_nfs4_state *given =
 			rr_container(client->states.next, struct rr_nfs4_state, of_client);
 
-		/* One that was revoked counts until the client frees it. */
+		/* A revoked delegation counts until the client has freed it. */
 		rr_nfs4_state_revoke(given, RR_NFS4_RECALL_REVOKED);
 		assert_int_equal(client->holding.held[RR_NFS4_DELEGATIONS], client->state_count);
 		rr_nfs4_state_end(given);

@@ -64,7 +64,7 @@ some_number(struct random *random)
 	return numbers[below(random, below(random, 3) ? 5 : 8)];
 }
 
-/* One attribute or two, with values of the right length or not. */
+/* Makes attributes, one of random number and random value. The length of the values may be wrong. */
 static fattr4
 some_attributes(struct random *random)
 {
@@ -298,7 +298,7 @@ keep_stateid(struct random *random, const stateid4 *stateid)
 	random->stateids[random->next_stateid++ % STATEIDS] = *stateid;
 }
 
-/* Handles and stateids of the answer are what later calls begin with. */
+/* Remembers the handles and stateids in the answer for later calls. */
 static void
 learn(struct random *random, const struct peer *peer)
 {
@@ -346,7 +346,7 @@ end_client(struct peer *peer)
 	nfsstat4 status = peer_exchange(peer, peer == peer->world->peers ? "a" : "b", 2, 0);
 
 	assert_int_equal(status, NFS4_OK);
-	/* A client that starts again loses what it had. */
+	/* A client that restarts loses its state. */
 	assert_int_equal(peer_create_session(peer), NFS4_OK);
 }
 

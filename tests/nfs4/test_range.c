@@ -46,7 +46,7 @@ an_owner_splits_and_merges_what_it_has(void **state)
 
 enum { PLACES = 64 };
 
-/* The last place stands for the last octet that there is. */
+/* Returns the octet of a place: the last place is the last octet that a lock can have. */
 static uint64_t
 octet(int place)
 {
@@ -80,7 +80,7 @@ is_in_order(const struct rr_nfs4_ranges *ranges)
 	assert_int_equal(count, ranges->count);
 }
 
-/* Any sequence of locks and unlocks leaves what an array of octets would have. */
+/* Checks that random locks and unlocks give the same locked octets as an array of octets has. */
 static void
 agrees_with_an_array_of_octets(void **state)
 {

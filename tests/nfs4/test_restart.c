@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What clients reclaim when the server has started again, and what it knows of them then: RFC 8881,
+/* What clients reclaim after a restart of the server, and what the server still knows of them: RFC 8881,
  * sections 8.4.2 and 18.51. */
 #include "world.h"
 
@@ -9,7 +9,7 @@
 
 enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH, LEASE = 91 };
 
-/* A file that a client has open and locked. */
+/* A file that a client has opened and locked. */
 struct held {
 	uint8_t data[NFS4_FHSIZE];
 	struct rpcrdma_bytes handle;
@@ -87,7 +87,7 @@ what_a_client_held_is_its_again(void **state)
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", RW, 0, false)), NFS4ERR_GRACE);
 	assert_int_equal(RUN(peer, op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_putfh(held.handle), op_reclaim("o")), NFS4ERR_NO_GRACE);
-	/* All have come back: the grace period is over as soon as the old record has gone. */
+	/* All clients have reclaimed: the grace period ends as soon as the old record has been removed. */
 	while (RUN(other, op_root(), op_open("file", "o", RW, 0, false)) == NFS4ERR_GRACE)
 		;
 	assert_int_equal(other->res.status, NFS4_OK);
@@ -97,7 +97,7 @@ what_a_client_held_is_its_again(void **state)
 	assert_int_equal(peer_res(other, 1)->u.oplock.u.denied.owner.clientid, peer->clientid);
 }
 
-/* A second restart before the client came back, and one after. */
+/* The server restarts a second time before the client has come back, and once more afterwards. */
 static void
 restarts_one_after_the_other(void **state)
 {
@@ -124,11 +124,12 @@ a_stranger_reclaims_nothing(void **state)
 	hold(world_peer(world, 0, "a", 0), &held);
 	world_restart(world);
 	assert_int_equal(reclaim_all(world_new_peer(world, 0, "b", 0), &held), NFS4ERR_RECLAIM_BAD);
-	/* The same owner, but another user. */
+	/* The same client owner comes back as another user. */
 	assert_int_equal(reclaim_all(world_new_peer(world, 1, "a", 7), &held), NFS4ERR_RECLAIM_BAD);
 }
 
-/* 8.4.3: what another client may have got meanwhile is not reclaimed by the next start's grace period. */
+/* 8.4.3: a client that did not come back cannot reclaim in the next grace period, because another client may
+ * have got its locks meanwhile. */
 static void
 who_does_not_come_back_is_forgotten(void **state)
 {
@@ -190,7 +191,7 @@ nobody_waits_for_clients_that_said_goodbye(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
 }
 
-/* What a crash left half written, and what somebody else put there, is no record. */
+/* A file that a crash left half written, or that another program has put there, is not taken for a record. */
 static void
 files_that_are_no_records_do_no_harm(void **state)
 {

@@ -149,8 +149,9 @@ sizes_are_lowered_or_refused(void **state)
 	assert_int_equal(create_as(world, 3, 0xf, &wanted, 0), NFS4ERR_INVAL);
 }
 
-/* 18.36.4 caches an answer, so that a session is made once. A refusal that the arguments alone decide comes
- * again to the same arguments, and does not stand in the way of better ones under the same number. */
+/* 18.36.4 keeps the answer, so that a session is made once. A refusal that only depends on the arguments is
+ * repeated for the same arguments, and does not prevent a call with other arguments under the same sequence
+ * ID. */
 static void
 a_refusal_of_sizes_does_not_use_the_sequence_up(void **state)
 {
@@ -164,14 +165,14 @@ a_refusal_of_sizes_does_not_use_the_sequence_up(void **state)
 	assert_int_equal(create(world, 1), NFS4_OK);
 	assert_int_equal(create_as(world, 1, 0, &fore, 0), NFS4_OK);
 	assert_int_equal(world->client->session_count, 1);
-	/* The next number counts behind a refusal, too. */
+	/* After a refusal, a call with the next sequence ID is accepted, too. */
 	assert_int_equal(create_as(world, 2, 0, &fore, 0), NFS4ERR_TOOSMALL);
 	assert_int_equal(create(world, 3), NFS4_OK);
 	assert_int_equal(create(world, 2), NFS4ERR_SEQ_MISORDERED);
 	assert_int_equal(world->client->session_count, 2);
 }
 
-/* 18.46.3 and 2.10.6.1: what a slot takes. */
+/* 18.46.3 and 2.10.6.1: which calls a slot accepts. */
 static void
 a_slot_takes_the_next_call_and_repeats_the_last_answer(void **state)
 {
@@ -239,7 +240,7 @@ a_session_with_calls_under_way_is_not_destroyed(void **state)
 		rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->conn), NFS4ERR_BADSESSION);
 }
 
-/* A client that ends while one of its calls is under way takes nothing from that call. */
+/* A client may end while a call of its session is in progress: the call can still finish. */
 static void
 a_call_outlives_its_session(void **state)
 {
@@ -253,8 +254,7 @@ a_call_outlives_its_session(void **state)
 	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &turn), NFS4ERR_BADSESSION);
 }
 
-/* 18.34.3; and SEQ4_STATUS_CB_PATH_DOWN is set as long as there is no connection for callbacks, and no
- * longer. */
+/* 18.34.3. SEQ4_STATUS_CB_PATH_DOWN is set exactly as long as the session has no connection for callbacks. */
 static void
 connections_come_and_go(void **state)
 {

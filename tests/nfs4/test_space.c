@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Operations of RFC 7862 (section 15) and RFC 8276 (section 8.4) at their edges, on storage in memory. */
+/* Edge cases of the operations of RFC 7862 (section 15) and RFC 8276 (section 8.4), on storage in memory. */
 #include "world.h"
 
 #include <string.h>

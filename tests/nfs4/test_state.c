@@ -69,7 +69,7 @@ open_as(struct world *world, struct rr_nfs4_client *who, const char *owner, uint
 
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, ANY = RR_NFS4_OPEN | RR_NFS4_LOCK };
 
-/* 8.2.4, in its order. */
+/* The checks of 8.2.4, in the order of that section. */
 static void
 a_stateid_is_checked(void **state)
 {
@@ -164,7 +164,7 @@ shares_conflict(void **state)
 	assert_int_equal(open_as(world, world->b, "o", R | W, R | W, &open, &stateid), NFS4_OK);
 }
 
-/* 18.18.3: what is left must be what some of the OPENs asked for. */
+/* 18.18.3: the access and deny that remain must be those of some of the OPENs. */
 static void
 a_downgrade_goes_back_to_opens_that_there_were(void **state)
 {
@@ -241,7 +241,8 @@ locks_conflict_between_owners(void **state)
 	assert_int_equal(rr_nfs4_test_stateid(&world->tables, world->a, &freed), NFS4ERR_BAD_STATEID);
 }
 
-/* What a courtesy client holds is there until somebody else wants it; then all of it goes. */
+/* The state of a courtesy client stays until another client needs what conflicts with it. Then the whole
+ * client ends. */
 static void
 courtesy_ends_with_a_conflict(void **state)
 {
@@ -260,7 +261,7 @@ courtesy_ends_with_a_conflict(void **state)
 	assert_null(rr_nfs4_client_find(&world->tables.clients, id));
 }
 
-/* 8.2.4 and 18.46.3: the stateid of what was revoked stays until FREE_STATEID, and so long does the flag. */
+/* 8.2.4 and 18.46.3: a revoked stateid, and the flag that goes with it, stay until FREE_STATEID. */
 static void
 what_is_revoked_is_known_until_it_is_freed(void **state)
 {
@@ -292,8 +293,8 @@ a_client_leaves_room_for_others(void **state)
 	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4_OK);
 }
 
-/* 8.4.3: what a client without a lease holds is nobody else's before its record has gone from the disk, so
- * that it cannot reclaim that after a crash. */
+/* 8.4.3: the state of a client without a lease conflicts with others until its record has been removed from
+ * the disk, because the client could reclaim it after a crash. */
 static void
 a_lapsed_client_keeps_what_it_has_until_its_record_has_gone(void **state)
 {
@@ -321,7 +322,8 @@ a_lapsed_client_keeps_what_it_has_until_its_record_has_gone(void **state)
 	assert_int_equal(open_as(world, world->b, "o", R, 0, &open, &stateid), NFS4_OK);
 }
 
-/* One that comes back while its record is being removed is recorded again, one after the other. */
+/* A client that comes back while its record is being removed is recorded again, after the removal has
+ * ended. */
 static void
 a_client_that_comes_back_is_recorded_again(void **state)
 {

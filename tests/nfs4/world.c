@@ -164,7 +164,7 @@ answer_null(void *ctx, struct rpcrdma_request *request, const void *args, void *
 	return answers->silent ? RPCRDMA_HANDLE_DROP : RPCRDMA_HANDLED;
 }
 
-/* RFC 8881, 20.9.3: what a client checks of CB_SEQUENCE. */
+/* Answers a CB_SEQUENCE with the checks that a client makes: RFC 8881, 20.9.3. */
 static void
 answer_sequence(struct answers *answers, const CB_SEQUENCE4args *args, CB_SEQUENCE4res *res)
 {
@@ -218,7 +218,7 @@ answer_compound(void *ctx, struct rpcrdma_request *request, const void *argument
 	res->resarray.values = ops;
 	res->resarray.count = answers->sequence != NFS4_OK ? 1 : 2;
 	ops[1].resop = args->argarray.values[1].argop;
-	/* The result of both operations is a status. */
+	/* Both operations have a result that is only a status. */
 	ops[1].u.opcbrecall.status = answers->status;
 	return RPCRDMA_HANDLED;
 }
@@ -451,7 +451,7 @@ peer_run(struct peer *peer, const nfs_argop4 *ops, uint32_t count)
 
 	peer->sequence++;
 	status = peer_again(peer, ops, count);
-	/* An error of SEQUENCE itself leaves the slot as it was. */
+	/* A SEQUENCE that failed has left the sequence ID of the slot as it was. */
 	if (peer->res.resarray.count > 0 && peer->res.resarray.values[0].u.opsequence.sr_status != NFS4_OK)
 		peer->sequence--;
 	return status;
@@ -467,7 +467,7 @@ peer_res(const struct peer *peer, uint32_t index)
 nfs_argop4
 op_open(const char *name, const char *owner, uint32_t access, uint32_t deny, bool create)
 {
-	/* The mode alone. */
+	/* Mode 0644 is the only attribute. */
 	static uint32_t words[2] = { 0, 1 << (FATTR4_MODE - 32) };
 	static const uint8_t mode[4] = { 0, 0, 1, 0244 };
 	nfs_argop4 op = { .argop = OP_OPEN,

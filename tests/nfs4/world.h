@@ -12,30 +12,29 @@
 #include "vfs/memory/memory.h"
 #include "vfs/posix/posix.h"
 
-/* A server of version 4 for a directory, and clients of it, in one engine: what they say goes over the
- * loopback. */
+/* A server of version 4 for a directory and its clients, all in one engine. They talk over the loopback. */
 
 enum { WORLD_CLIENTS = 3, WORLD_OPS = 24, WORLD_CALLBACKS = 16 };
 
 struct world;
 
-/* How a client answers callbacks, and those that came. */
+/* How a client answers callbacks, and which callbacks it got. */
 struct answers {
-	struct rpcrdma_server *server; /* NULL: it serves no callbacks */
-	uint32_t nulls, compounds;     /* that came */
-	nfsstat4 sequence, status;     /* of the next ones: NFS4_OK: as it should be */
-	bool silent;                   /* none is answered */
-	bool replays;                  /* a sequence ID that came before is taken for a retry */
+	struct rpcrdma_server *server; /* NULL: the client serves no callbacks */
+	uint32_t nulls, compounds;     /* number of CB_NULL and CB_COMPOUND calls that came */
+	nfsstat4 sequence, status;     /* of the next CB_SEQUENCE, and of the operation after it */
+	bool silent;                   /* the client answers no callback */
+	bool replays;                  /* the client takes a repeated sequence ID for a retry */
 	uint32_t retries;
-	sequenceid4 last[16]; /* of each slot */
+	sequenceid4 last[16]; /* sequence ID of each slot */
 	uint32_t minor;
-	/* The second operation of each COMPOUND; pointers in it are not valid. */
+	/* The second operation of each CB_COMPOUND. Its pointers are not valid any more. */
 	nfs_cb_argop4 ops[WORLD_CALLBACKS];
-	uint8_t handle[128]; /* of the last */
+	uint8_t handle[128]; /* file handle of the last callback */
 	uint32_t handle_length;
 };
 
-/* A client with a session, which uses slot 0. */
+/* A client with a session. Its calls use slot 0. */
 struct peer {
 	struct world *world;
 	struct rpcrdma_client *client;
@@ -43,12 +42,12 @@ struct peer {
 	sequenceid4 create_sequence;
 	sessionid4 session;
 	uint32_t sequence, minor;
-	bool cache;                        /* of its next calls */
-	const channel_attrs4 *fore, *back; /* NULL: generous ones */
-	const char *tag;                   /* NULL: "tag" */
-	bool calls_back;                   /* its sessions have a backchannel, and it serves callbacks */
+	bool cache;                        /* sa_cachethis of the next calls */
+	const channel_attrs4 *fore, *back; /* NULL: attributes with generous limits */
+	const char *tag;                   /* tag of each COMPOUND; NULL: "tag" */
+	bool calls_back; /* its sessions have a backchannel, and the client serves callbacks */
 	struct answers answers;
-	/* The last answer. */
+	/* The answer to the last COMPOUND. */
 	COMPOUND4res res;
 	uint8_t memory[1 << 17], keep[1 << 18];
 };
@@ -61,11 +60,11 @@ struct world {
 	uint32_t export_count;
 	struct rr_posix_shared *posix;
 	bool in_memory;
-	bool storage_fails; /* in ways of its own: NFS4ERR_SERVERFAULT is no wonder */
+	bool storage_fails; /* the storage fails on purpose, so NFS4ERR_SERVERFAULT is a valid status */
 	struct rr_memory *memory;
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
-	const char *rule; /* for all exports; NULL: TEST_GATE_OPEN */
+	const char *rule; /* rule for all exports; NULL: TEST_GATE_OPEN */
 	struct rr_nfs4_shared *shared;
 	struct rr_nfs4_server *nfs4;
 	struct rpcrdma_server *server;
@@ -74,43 +73,45 @@ struct world {
 	struct peer peers[WORLD_CLIENTS];
 };
 
-/* With one export "/", or two, "/a" and "/deep/b". */
+/* Makes a server with one export "/", or with two exports "/a" and "/deep/b". */
 int world_setup(void **state);
 int world_setup_two_exports(void **state);
-/* With one export "/", and a directory for the records of clients. */
+/* Makes a server with one export "/", and with a directory for the records of clients. */
 int world_setup_records(void **state);
-/* With one export "/" that lies in memory. */
+/* Makes a server with one export "/", whose files are in memory. */
 int world_setup_memory(void **state);
 int world_teardown(void **state);
 
-/* The server ends and starts again at another port; peers are not connected after that. */
+/* Ends the server, and starts it again at another port. The peers are not connected afterwards. */
 void world_restart(struct world *world);
 
-/* Connects, and makes a client and a session. */
+/* Connects a client, and makes its client ID and session. */
 struct peer *world_new_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
-/* The same, and is done with reclaiming. */
+/* Makes a client like world_new_peer(), and calls RECLAIM_COMPLETE. */
 struct peer *world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
 nfsstat4 peer_create_session(struct peer *peer);
 
-/* The flags of the last SEQUENCE. */
+/* Returns the flags in the last SEQUENCE result. */
 uint32_t peer_flags(const struct peer *peer);
-/* A client that serves callbacks, connected, with a session, done with reclaiming. */
+/* Makes a client like world_peer(), whose session has a backchannel, and that answers callbacks. */
 struct peer *world_caller(struct world *world, uint32_t number, const char *name, uint32_t uid);
-/* Turns of the loop until the number is at least that. */
+/* Runs the loop until the number is at least `least`. */
 void world_wait(struct world *world, const uint32_t *number, uint32_t least);
 void peer_disconnect(struct peer *peer);
-/* BIND_CONN_TO_SESSION to both channels, over a connection that is made for it where there is none. */
+/* Binds a connection to both channels of the session by BIND_CONN_TO_SESSION. Connects when there is no
+ * connection. */
 nfsstat4 peer_bind(struct peer *peer, uint32_t uid);
 
-/* Each result has a status that its operation may have, none has NFS4ERR_SERVERFAULT, by which the server
- * stands in for a status that the operation may not have, and a COMPOUND ends with its first error. */
+/* Checks the results of a COMPOUND: the status of each is one that its operation may have, no status is
+ * NFS4ERR_SERVERFAULT (with which the server replaces a status that the operation may not have), and the
+ * COMPOUND ends at its first error. */
 void world_check_results(const struct world *world, const COMPOUND4res *res);
-/* One COMPOUND as it is; its status. */
+/* Sends a COMPOUND with these operations and no others, and returns its status. */
 nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
-/* Begins a call of one operation behind a SEQUENCE, as peer_again() makes it; done is set when its answer is
- * there. */
+/* A call of one operation after a SEQUENCE, as peer_again() makes it, which has been begun. `done` is set
+ * when the answer has come. */
 struct started {
 	COMPOUND4args args;
 	nfs_argop4 ops[2];
@@ -119,10 +120,11 @@ struct started {
 };
 void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
 
-/* Behind a SEQUENCE. The result of ops[i] is peer_res(peer, i). */
+/* Sends a COMPOUND of a SEQUENCE and these operations, and returns its status. The result of ops[i] is
+ * peer_res(peer, i). */
 nfsstat4 peer_run(struct peer *peer, const nfs_argop4 *ops, uint32_t count);
 const nfs_resop4 *peer_res(const struct peer *peer, uint32_t index);
-/* The same call again: slot, sequence and octets. */
+/* Sends these operations with the slot and the sequence ID of the last call: a retry. */
 nfsstat4 peer_again(struct peer *peer, const nfs_argop4 *ops, uint32_t count);
 
 #define RUN(peer, ...)                                                                                       \
@@ -159,7 +161,7 @@ op_putfh(struct rpcrdma_bytes handle)
 	return (nfs_argop4){ .argop = OP_PUTFH, .u.opputfh.object = handle };
 }
 
-/* OPEN by name: access and deny as they go over. A file that is made has mode 0644. */
+/* An OPEN by name; `access` and `deny` are sent unchanged. A new file gets mode 0644. */
 nfs_argop4 op_open(const char *name, const char *owner, uint32_t access, uint32_t deny, bool create);
 nfs_argop4 op_close(const stateid4 *stateid);
 nfs_argop4 op_write(const stateid4 *stateid, uint64_t offset, const char *data);

@@ -18,7 +18,8 @@ conf_of(const char *text)
 	return conf;
 }
 
-/* All words, with the line of each line's first one: "1:a|b 3:c". An error: "2:!". */
+/* Checks the words of a text. `all` has the words of each line after the number of the line: "1:a|b 3:c". An
+ * error in line 2 is "2:!". */
 static void
 expect(const char *text, const char *all)
 {
@@ -102,7 +103,8 @@ what_is_no_text_is_refused(void **state)
 	assert_int_equal(rr_conf_read("/", &conf, &why), -RPCRDMA_ERR_SYSTEM);
 }
 
-/* A good file with octets changed, left out and repeated: its words end, and lie in its text. */
+/* Reads a good file in which octets were changed, left out and repeated. Checks that the words come to an
+ * end, and that each lies in the text. */
 static void
 no_file_is_too_strange(void **state)
 {

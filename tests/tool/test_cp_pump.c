@@ -11,9 +11,9 @@
 #include "tool/tool.h"
 
 /*
- * The data path of cp between a local file and a server that does what each
- * test wants. Its restarts do destroy unstable data: what must be sent again
- * is seen in what arrives.
+ * The data path of cp, between a local file and a server that does what each test
+ * wants. A restart of the server destroys unstable data, so the data on the server
+ * show whether the client sent again what was lost.
  */
 
 enum { SIZE = 3000001 };
@@ -89,7 +89,7 @@ teardown(void **state)
 	return 0;
 }
 
-/* From the local file to a new one on the server: object 1. */
+/* Copies the local file to a new file on the server, which is object 1. */
 static int
 push(void)
 {
@@ -158,7 +158,7 @@ stable_data_needs_no_commit(void **state)
 	assert_int_equal(fake->calls[NFSPROC3_COMMIT], 0);
 }
 
-/* A verifier that never stays the same would have everything sent for ever. */
+/* A server whose verifier changes with each call would have the data sent again for ever. */
 static void
 a_server_that_never_keeps_anything_is_given_up(void **state)
 {
@@ -168,7 +168,7 @@ a_server_that_never_keeps_anything_is_given_up(void **state)
 	assert_non_null(strstr(pump.failed->text.text, "forgot"));
 }
 
-/* A pipe that has all of its octets from the beginning. */
+/* A pipe that has all of its data from the beginning. */
 enum { PIPED = 50500, PIPED_PIECE = 1000 };
 
 static void
@@ -185,7 +185,7 @@ open_pipe(void)
 	from = (struct rr_file){ .side = &local, .stream = true, .fd = ends[0], .watch.fd = -1 };
 }
 
-static struct rr_piece *first; /* the piece that begins the file */
+static struct rr_piece *first; /* the piece at offset 0 of the file */
 static struct rr_timer patience;
 
 static bool
@@ -197,7 +197,7 @@ is_any_slot_idle(void)
 	return false;
 }
 
-/* The first piece is written when each slot has a piece, and no more can be read. */
+/* Writes the first piece once each slot has a piece, and no more can be read. */
 static void
 write_first_at_last(struct rr_timer *timer)
 {

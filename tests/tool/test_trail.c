@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Trees of a server that have no end. */
+/* Directory trees on a server that have no end. */
 #include "../nfs/fake.h"
 
 #include <string.h>
 
 #include "tool/cp.h"
 
-/* ---- What cp_tree.c needs of the rest of cp: files are not copied, what fails is noted ---- */
+/* ---- Functions that cp_tree.c needs of the rest of cp: files are not copied, failures are counted ---- */
 
 static struct {
 	uint32_t count;
@@ -139,7 +139,8 @@ rr_cp_sync_say(const struct rr_cp *cp, const char *action)
 
 /* ---- Copies ---- */
 
-/* Both sides are the server: its root is copied into its directory 1, which is an entry of another one. */
+/* Both sides are on the server. The root is copied into its directory 1, which is an entry of another
+ * directory. */
 static struct fake *fake;
 static struct rr_cp cp;
 static struct rr_place root;
@@ -212,7 +213,7 @@ a_tree_without_end_ends_the_whole_copy(void **state)
 	make_tree();
 	cp.trail.entries = RR_TRAIL_ENTRIES_MAX - 2;
 	copy_root();
-	/* The root has two entries; the third one, in "a", is one too many. */
+	/* The root has two entries, so the third one, which is in "a", is above the limit. */
 	assert_int_equal(failures.count, 1);
 	assert_non_null(strstr(failures.last, "100 million"));
 	assert_true(cp.stop);
@@ -229,7 +230,7 @@ what_is_not_on_the_way_may_be_entered_again(void **state)
 	assert_null(rr_trail_enter(&trail, 1, 2));
 	assert_null(rr_trail_enter(&trail, 1, 3));
 	assert_non_null(rr_trail_enter(&trail, 1, 2));
-	assert_null(rr_trail_enter(&trail, 2, 2)); /* of another file system */
+	assert_null(rr_trail_enter(&trail, 2, 2)); /* on another file system */
 	assert_non_null(rr_trail_enter(&trail, 2, 2));
 	rr_trail_leave(&trail);
 	assert_null(rr_trail_enter(&trail, 2, 2));
