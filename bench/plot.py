@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Plots as SVG, of lines and of bars, for the pages in docs/."""
+"""Draws plots with lines or bars as SVG, for the pages in docs/."""
 import html
 import math
 
@@ -19,7 +19,7 @@ def frame(width, height, title):
 
 
 def short(value):
-    """1024: 1 Ki, and so on; small numbers as they are."""
+    """Returns a number as text with Ki or Mi, if the number is a multiple: 1024 is "1 Ki"."""
     for power, unit in ((20, " Mi"), (10, " Ki")):
         if value >= 1 << power and value % (1 << power) == 0:
             return f"{int(value) >> power}{unit}"
@@ -27,7 +27,7 @@ def short(value):
 
 
 def ticks(most):
-    """Five or so round numbers from 0 on."""
+    """Returns about five round numbers for an axis, from 0 to at least `most`."""
     step = 10 ** math.floor(math.log10(most / 4)) if most > 0 else 1
     for factor in (5, 2):
         if most / (step * factor) >= 4:
@@ -37,7 +37,7 @@ def ticks(most):
 
 
 def lines(title, across, up, series):
-    """series: {name: [(x, y)]}, with x on a scale of powers."""
+    """Draws lines. `series` is {name: [(x, y)]}; the scale of x is logarithmic."""
     xs = sorted({x for points in series.values() for x, _ in points})
     marks = ticks(max(y for points in series.values() for _, y in points))
     low, span = math.log2(xs[0]), max(math.log2(xs[-1] / xs[0]), 1)
@@ -64,7 +64,7 @@ def lines(title, across, up, series):
 
 
 def bars(title, rows):
-    """rows: [(name, value, unit)]."""
+    """Draws bars. `rows` is [(name, value, unit)]."""
     most = max(value for _, value, _ in rows)
     yield from frame(WIDTH, TOP + len(rows) * (BAR + GAP) + 10, title)
     for i, (name, value, unit) in enumerate(rows):

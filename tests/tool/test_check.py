@@ -76,7 +76,8 @@ def test_formats(url):
 # ---- check --serve ----
 
 def test_serve(top):
-    """Our client breaks nothing. `rpcrdma check` does, on purpose; our server, which answers it, does not."""
+    """`check --serve` finds no broken rows with our client, and those that `rpcrdma check` breaks on purpose. It finds none
+    in its own answers."""
     for name, client, status in (("our client", ["cp", "-r", f"{top}/served"], 0), ("a requester that breaks rows", ["check"], 1)):
         port = free_port()
         server = Daemon()
@@ -96,7 +97,7 @@ def test_serve(top):
 # ---- Responders that break a row ----
 
 class Responder(threading.Thread):
-    """iWARP on revision 1 of MPA. answer(xid, words of the call) is a list of Sends."""
+    """A responder over iWARP with revision 1 of MPA. answer(xid, words of the call) returns the messages to send."""
 
     def __init__(self, answer, private=PRIVATE, reads=False):
         super().__init__(daemon=True)
@@ -158,7 +159,7 @@ def reply(xid, credit=32, version=1, proc=0, lists=(0, 0, 0), rpc_xid=None):
 
 
 def good(words):
-    """What a good responder says to what the cases of headers and errors send, of version 1."""
+    """Returns what a correct responder of version 1 answers to a message of the cases of headers and errors."""
     if len(words) < 7:
         return []
     xid, version, _, proc = words[:4]

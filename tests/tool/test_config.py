@@ -43,7 +43,7 @@ class ConfiguredServer(Daemon):
                      str(self.tcp_port), "--key", config.path + ".key", *arguments], subprocess.PIPE)
 
     def reload(self):
-        """What the server says to SIGHUP, up to its verdict."""
+        """Sends SIGHUP. Returns what the server writes, up to the line that accepts or refuses the new rules."""
         self.process.send_signal(signal.SIGHUP)
         text = ""
         for line in self.process.stderr:
@@ -58,7 +58,7 @@ def string(text):
 
 
 class Mounts:
-    """MNT over one connection that stays open."""
+    """A client of MOUNT over a connection that stays open."""
 
     def __init__(self, port, address="127.0.0.1"):
         self.stream = socket.create_connection(("127.0.0.1", port), timeout=60, source_address=(address, 0))
@@ -76,7 +76,7 @@ class Mounts:
         return struct.unpack(">I", self.call(1, string(path))[:4])[0]
 
     def dump(self):
-        """(host, path) of each mount."""
+        """Returns (host, path) of each mount, by the procedure DUMP."""
         data, found = self.call(2, b""), []
         while struct.unpack(">I", data[:4])[0]:
             data = data[4:]
@@ -96,7 +96,7 @@ class Mounts:
         return data
 
     def becomes(self, path, status):
-        """The threads of a server take new rules one after the other."""
+        """Waits until mounting the path has that status. The threads of a server take new rules one after the other."""
         deadline = time.monotonic() + 60
         while self.status(path) != status and time.monotonic() < deadline:
             pass

@@ -23,7 +23,7 @@ tap = Tap()
 
 
 class Relay:
-    """Passes connections on to a port, counts what they carry, and cuts one of them once, when it has carried enough."""
+    """Passes connections on to a port, counts the octets of each, and cuts one of them once, after CUT_AFTER octets."""
 
     def __init__(self, port):
         self.port, self.octets, self.cut, self.lock = port, [], None, threading.Lock()
@@ -97,7 +97,7 @@ def copied(source, destination):
 
 
 def spread(work, tree, port, options):
-    """Copies in and out, each through a relay of its own that cuts a connection."""
+    """Copies a tree to a server and from it, each time through a new relay, which cuts a connection."""
     name = options.replace("=", "-").replace("&", "-").strip("?")
     for way in ("in", "out"):
         with Relay(port) as relay:
@@ -113,7 +113,7 @@ def spread(work, tree, port, options):
 
 
 def is_open(connection):
-    """Whether the server still has it: it answers nothing, so the end is all that can come."""
+    """Whether the connection is still open. The server sends nothing over it, so it can only be readable at its end."""
     connection.setblocking(False)
     try:
         return connection.recv(1) != b""
@@ -124,7 +124,7 @@ def is_open(connection):
 
 
 def bounded(folder):
-    """Of more connections than there may be, the oldest ones go, and a client is served all the same."""
+    """With --connections 3, a server ends the oldest of six connections, and still serves a client."""
     tcp = free_port()
     with Server(TOOL, folder, "--connections", "3", tcp_port=tcp):
         connections = [socket.create_connection(("127.0.0.1", tcp)) for _ in range(6)]
@@ -140,7 +140,7 @@ def bounded(folder):
 
 
 def threads_of(path, count):
-    """How many connections each thread has, when there are so many in all."""
+    """Waits until a server has `count` connections. Returns how many of them each thread has."""
     until = time.monotonic() + 60
     while True:
         result = subprocess.run([TOOL, "top", "--json", path], capture_output=True, text=True, timeout=60)
@@ -151,7 +151,8 @@ def threads_of(path, count):
 
 
 def even(folder, path):
-    """The system gives connections to any of the threads that listen; each of them ends up with as many as the others."""
+    """The system gives a connection to any thread that listens. The server spreads connections, so that each thread has the
+    same number."""
     tcp = free_port()
     with Server(TOOL, folder, "--threads", "3", "--monitor", path, tcp_port=tcp) as server:
         connections = [socket.create_connection(("127.0.0.1", tcp)) for _ in range(12)]

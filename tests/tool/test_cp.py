@@ -27,7 +27,7 @@ def run(*arguments, **options):
 
 
 def make_tree(top):
-    """Everything that a name, a size and a mode can be."""
+    """Makes a tree with names, sizes and modes of every kind."""
     os.makedirs(f"{top}/empty")
     os.makedirs(f"{top}/a/b/c/d")
     for size in (0, 1, 3, 4, 1000, 4095, 4096, 4097, 100001, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 3333333):
@@ -53,7 +53,7 @@ def make_tree(top):
 
 
 def describe(top):
-    """path -> all that a copy keeps."""
+    """Returns by path what a copy keeps of each file: type, mode, time, contents or target."""
     found = {}
     top = os.fsencode(top)
     for path, directories, files in os.walk(top):
@@ -98,8 +98,8 @@ class World:
         return path
 
     def begin(self, source, target, watched):
-        """Starts a copy and returns when its temporary file has some octets, the copy stopped in the middle of it. A copy
-        that was too quick is made again."""
+        """Starts a copy, and stops the process in the middle of it, when its temporary file has some data. A copy that was
+        too quick is made again."""
         while True:
             process = subprocess.Popen([TOOL, "cp", "--json", source, target], stdout=subprocess.PIPE,
                                        stderr=subprocess.PIPE, text=True)
@@ -186,7 +186,7 @@ def targets(world, server):
 
 
 def several(world, server):
-    """Sources of both kinds, into a directory."""
+    """Copies several sources, local ones and URLs, into a directory."""
     os.makedirs(f"{world.local}/s/tree")
     os.mkdir(f"{world.served}/several")
     for name in ("s/one", "s/two", "s/tree/three"):
@@ -240,7 +240,7 @@ def refusals(world, server):
 
 
 def strangers(world):
-    """What listens there is no RPC-over-RDMA server."""
+    """The program that listens at the port is no server of RPC-over-RDMA."""
     def answer(listener, octets):
         connection, _ = listener.accept()
         connection.recv(4096)
@@ -317,7 +317,7 @@ def get(path):
 
 
 def updates(world, server):
-    """To a server, and from it."""
+    """Copies with --update and --checksum, to a server and from a server."""
     for number, (top, there) in enumerate(((f"{world.local}/u", f"{world.served}/u"), (f"{world.served}/v", f"{world.local}/v"))):
         os.makedirs(f"{top}/d")
         os.makedirs(f"{there}/d")
@@ -384,7 +384,7 @@ def restarts(world, server):
 
 
 def full(world):
-    """Small file systems on either side."""
+    """The file system of the destination becomes full, on either side."""
     place = f"{world.work}/small"
     os.mkdir(place)
     names = ("the disk here is full", "the disk there is full")
@@ -409,7 +409,7 @@ def full(world):
 
 def main():
     os.umask(0o022)
-    # Everything is synced to disk: in memory that takes no time.
+    # The commands sync what they write to disk, which takes no time for files in memory.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(prefix="rpcrdma-cp-", dir=memory) as work:
         os.chmod(work, 0o755)

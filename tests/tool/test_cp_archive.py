@@ -70,7 +70,7 @@ def make_tree(top, xattrs):
 
 
 def describe(top, xattrs):
-    """path -> all that is to be kept; hard links by the first of their names."""
+    """Returns by path what `cp -a` must keep of each file. A hard link is described by the first name of its file."""
     found, first = {}, {}
     for path, directories, names in os.walk(top):
         for name in ["."] + sorted(directories) + sorted(names):
@@ -126,7 +126,7 @@ def directions(work, server, xattrs):
 
 
 def without(work, server):
-    """-r keeps neither owners nor links."""
+    """`cp -r` keeps neither owners nor hard links."""
     result = run("cp", "-r", f"{work}/tree", f"{server.url}plain")
     top = f"{work}/served/plain"
     check("-r makes a file of each name", result.returncode == 0 and os.stat(f"{top}/small").st_nlink == 1 and
@@ -134,7 +134,7 @@ def without(work, server):
 
 
 def strangers(work, xattrs):
-    """A user who may give nothing away."""
+    """`cp -a` by a user who may not give files away."""
     if not ROOT:
         tap.skip("a user who may not give files away copies all the same", "only root can become somebody else")
         return

@@ -14,7 +14,7 @@ from tap import Server, Tap, free_port
 TOOL = os.path.abspath(sys.argv[1])
 NEWEST = "RPCRDMA_VERSION" not in os.environ
 SIZE = 24 << 20
-# Where there is data: not at the beginning, nor at the end, and a piece of more than one READ.
+# The ranges with data: not at the beginning, not at the end, and with more than a READ can have.
 PIECES = [(1 << 20, 5000), (3 << 20, 2 << 20), (9 << 20, 1), (20 << 20, 65536)]
 tap = Tap()
 
@@ -24,7 +24,7 @@ def run(*arguments):
 
 
 def copy(*arguments):
-    """The result, and the summary."""
+    """Runs `cp --json`. Returns the result of the process, and the summary."""
     result = run("cp", "--json", *arguments)
     try:
         return result, json.loads(result.stdout)
@@ -43,7 +43,7 @@ def make_sparse(path):
 
 
 def extents(path):
-    """Where the file's data is."""
+    """Returns the (start, end) of each range of a file that has data."""
     found = []
     fd = os.open(path, os.O_RDONLY)
     try:
@@ -66,7 +66,7 @@ def equal(a, b):
 
 
 def moved(summary):
-    """Octets of file data; inline are the calls themselves, and all that goes over TCP."""
+    """Returns how many octets of data were sent: those moved by RDMA, or, over TCP, all octets, calls among them."""
     placed = summary["octets_rdma_write"] + summary["octets_rdma_read"]
     return placed if summary["over"] != "tcp" else summary["octets_inline"]
 
@@ -76,7 +76,7 @@ def check(name, good, result, *details):
 
 
 def keeps(work, url, transport):
-    """Both directions."""
+    """Holes are kept on the way to a server and on the way back."""
     source = make_sparse(f"{work}/sparse")
     data = sum(end - start for start, end in extents(source))
     over = f"{url}%s?transport={transport}"
@@ -117,7 +117,7 @@ def options(work, server):
 
 
 def empty(work, server):
-    """Files that are one hole."""
+    """A file that consists of one hole is copied as one."""
     with open(f"{work}/hole", "wb") as file:
         file.truncate(SIZE)
     result = run("cp", f"{work}/hole", server.url)
@@ -128,7 +128,7 @@ def empty(work, server):
 
 
 def within(work, server):
-    """From a server to the same server."""
+    """A copy from a server to the same server."""
     source = make_sparse(f"{work}/served/inside")
     data = sum(end - start for start, end in extents(source))
     result, summary = copy(f"{server.url}inside", f"{server.url}other")
@@ -175,7 +175,7 @@ def within_trees(work, server):
 
 
 def exports(work):
-    """Two exports of one server, and two servers."""
+    """Copies between two exports of one server, and between two servers."""
     for name in ("one", "two", "three"):
         os.makedirs(f"{work}/{name}")
     with open(f"{work}/one/file", "wb") as file:
@@ -192,7 +192,7 @@ def exports(work):
 
 
 def main():
-    # Everything is synced to disk: in memory that takes no time.
+    # The commands sync what they write to disk, which takes no time for files in memory.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as work:
         os.makedirs(f"{work}/served")

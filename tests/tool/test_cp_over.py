@@ -41,7 +41,7 @@ def read(path):
 
 
 class Place:
-    """One directory of either side, and how it is named in a copy to it."""
+    """A directory, on this side or on the server, and the prefix that names it as the target of a copy."""
 
     def __init__(self, name, path, prefix, source):
         self.name, self.path, self.prefix, self.source = name, path, prefix, source
@@ -51,7 +51,7 @@ class Place:
 
 
 def keeps(place, data):
-    """A file that is written over stays what it is, but for its data."""
+    """A file that is written over keeps its mode and its owner."""
     target = write(f"{place.path}/private", b"old" * 1000, 0o600)
     if ROOT:
         os.chown(target, 1234, 1235)
@@ -98,7 +98,7 @@ def attributes(place, data):
 
 
 def refused(place, work):
-    """Whoever may not write to a file does not."""
+    """A file is not written over by a user who may not write to it."""
     if not ROOT:
         tap.skip("a file that may not be written is refused", "needs root to be somebody else")
         return
@@ -113,7 +113,7 @@ def refused(place, work):
 
 
 def streams(server, local, served, data):
-    """Devices and pipes are read and written, not replaced."""
+    """cp reads and writes devices and pipes, and does not replace them."""
     null = f"{local}/null"
     if ROOT:
         os.mknod(null, stat.S_IFCHR | 0o666, os.makedev(1, 3))
@@ -173,7 +173,7 @@ def write_pipe(pipe, data):
 
 
 def same(server, served, data):
-    """A file that is seen from both sides is not destroyed by copying it to itself."""
+    """A file that is both the source and the target is not copied, and keeps its data."""
     for source, target in ((f"{served}/file", server.url + "file"), (server.url + "file", f"{served}/file"),
                            (server.url + "file", server.url + "file")):
         result = run("cp", source, target)
@@ -182,7 +182,7 @@ def same(server, served, data):
 
 
 def trees(server, local, served, data):
-    """Below a directory, no link of the destination leads out of it."""
+    """A copy of a tree does not follow symbolic links below its target."""
     os.makedirs(f"{served}/tree")
     write(f"{served}/tree/x", data)
     os.makedirs(f"{local}/tree")

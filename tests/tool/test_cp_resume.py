@@ -69,7 +69,7 @@ def goes_on(name, source, there, target, here):
 
 
 def interrupted(work, server):
-    """The copy is stopped when it has written something, and then interrupted."""
+    """A copy is interrupted when it has written something, and goes on with --resume."""
     source, target = f"{work}/large", f"{work}/served/large"
     left = f"{work}/served/.large.rpcrdma-0"
     write(source, os.urandom(SIZE))
@@ -91,7 +91,7 @@ def interrupted(work, server):
 
 
 def main():
-    # Everything is synced to disk: in memory that takes no time.
+    # The commands sync what they write to disk, which takes no time for files in memory.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as work:
         os.makedirs(f"{work}/served")

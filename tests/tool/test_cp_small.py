@@ -27,7 +27,7 @@ def check(name, good, *details):
 
 
 def calls(log, server):
-    """How often each procedure was called so far, as the server reports it."""
+    """Returns how often each procedure has been called, from the report of the server at SIGUSR1."""
     with open(log) as file:
         file.seek(0, os.SEEK_END)
         server.process.send_signal(signal.SIGUSR1)
@@ -67,7 +67,7 @@ def same(a, b):
 
 
 def version_3(server, name):
-    """Its calls are those that a server counts by procedure."""
+    """Returns a URL of version 3, whose calls a server counts by procedure."""
     return f"{server.url}{name}?version=3"
 
 
@@ -109,8 +109,8 @@ def compounds(work, log, server):
 
 
 def together(work, server):
-    """The server is stopped again and again, until it is seen in the middle of several files. A copy that was too quick for
-    that is made again."""
+    """Several files are copied at a time: the server is stopped again and again, and has several temporary files then. A copy
+    that was too quick is made again."""
     most = copies = status = 0
     while most < 4 and copies < 20 and status == 0:
         process = subprocess.Popen([TOOL, "cp", "-q", "-r", f"{work}/source", version_3(server, f"together-{copies}")])

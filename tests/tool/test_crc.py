@@ -19,7 +19,7 @@ tap = Tap()
 
 
 class Relay:
-    """Between clients and the server at port; said has [C of the request, C of the reply] of each connection."""
+    """Passes connections on to the server at `port`. `said` has [C of the request, C of the reply] of each connection."""
 
     def __init__(self, port):
         self.port, self.said = port, []
@@ -57,7 +57,8 @@ def check(name, relay, wanted, *command):
 
 
 def commands(work, relay, serving):
-    """Of a server with those options: what it says is the same or more."""
+    """Runs each command with and without --crc. The request has C with --crc; the reply has C with --crc, or when `serving`
+    has it."""
     for option in ([], ["--crc"]):
         asked = [bool(option), bool(option or serving)]
         name = f"{' '.join(option) or 'nothing'}, to a server with {' '.join(serving) or 'nothing'}"

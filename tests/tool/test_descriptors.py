@@ -17,7 +17,7 @@ tap = Tap()
 
 
 class Client(Nfs4):
-    """Opens and locks one file under new owners."""
+    """A client that opens and locks a file under new owners."""
 
     def __init__(self, port, name):
         super().__init__(("127.0.0.1", port))
@@ -38,12 +38,12 @@ class Client(Nfs4):
             self.lock_next(stateid)
 
     def number(self):
-        """Of the connection: two clients lock no octet in common."""
+        """Returns a number of the connection, so that no two clients lock the same octets."""
         return self.connection.socket.getsockname()[1] << 32
 
 
 class Limited(Server):
-    """A server of DIRECTORY=/NAME, with its key in that directory."""
+    """A server of DIRECTORY=/NAME, whose key is in that directory."""
 
     def start(self):
         self.key = self.directory.split("=")[0] + "/key"
@@ -51,7 +51,7 @@ class Limited(Server):
 
 
 def count(work, most):
-    """How often the work can be done, until the server refuses it."""
+    """Returns how often work() succeeds before the server refuses it, `most` at most."""
     for done in range(most):
         try:
             work()
@@ -63,7 +63,7 @@ def count(work, most):
 
 
 def served(soft, hard, use):
-    """Runs use(port, name of the export) against a server with these limits."""
+    """Runs use(port, name of the export) with a server whose limits of descriptors are these."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
     with tempfile.TemporaryDirectory() as top:
         with open(f"{top}/file", "w"):
@@ -81,7 +81,8 @@ def one_client(port, name):
 
 
 def greedy_and_honest(port, name):
-    """Ten clients of one address lock what they can, and ten others open and lock a file each."""
+    """Ten clients of an address lock as much as they can. Ten other clients of that address can still open and lock a file
+    each."""
     clients = [Client(port, name) for _ in range(10)]
     for client in clients:
         count(client.lock_for_ever, 1)

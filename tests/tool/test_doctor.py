@@ -26,7 +26,7 @@ def doctor(*arguments, timeout="3", **options):
 
 
 def diagnosed(name, step, found, advice, *arguments, **options):
-    """That step fails, and no other one."""
+    """Runs the doctor, and checks that this step fails, with these texts, and no other step."""
     done, steps = doctor(*arguments, **options)
     failed = [s for s in steps if s["status"] == "fail"]
     tap.result(done.returncode == 1 and [s["step"] for s in failed] == [step] and found in failed[0]["found"]
@@ -34,7 +34,7 @@ def diagnosed(name, step, found, advice, *arguments, **options):
 
 
 class Peer(threading.Thread):
-    """Takes connections, and hands each to a function."""
+    """Accepts connections, and gives each to a function."""
 
     def __init__(self, serve, backlog=16):
         super().__init__(daemon=True)
@@ -79,7 +79,8 @@ def is_silent(peer):
 
 
 def loses_large(to):
-    """Passes on what a small MTU lets through: of what the server sends, nothing of more than 2000 octets at a time."""
+    """Returns a function that passes a connection on as a network with a small MTU would: data of the server that come in
+    more than 2000 octets at once are lost."""
     def serve(peer):
         server = socket.create_connection(("127.0.0.1", to))
 
@@ -128,7 +129,7 @@ def test_server(top):
 
 
 def test_memlock():
-    """Without the right to lock memory freely, and with a limit that no adapter can work below."""
+    """The process may not lock memory freely, and has a limit that is too low for any adapter."""
     def limit():
         resource.setrlimit(resource.RLIMIT_MEMLOCK, (65536, 65536))
         if os.geteuid() == 0:
@@ -145,7 +146,7 @@ def test_memlock():
 
 
 def test_others():
-    """What the doctor advises is advised by the other commands too."""
+    """The other commands give the advice of the doctor, too."""
     port = free_port()
     for command in (["ls"], ["cat"], ["stat"], ["rm"], ["ping", "-c", "1"], ["check"]):
         done = subprocess.run([TOOL, *command, f"nfs://127.0.0.1:{port}/x"], capture_output=True, text=True)

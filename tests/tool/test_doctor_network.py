@@ -27,8 +27,8 @@ def within(part, *command):
 
 
 def build():
-    """True where the system lets this process have namespaces. The ends have an MTU of 9000, and send nothing larger than
-    that to the interface, as an adapter would not divide it either."""
+    """Makes the namespaces of a client, a bridge and a server. False: the system does not allow it. Both ends have an MTU of
+    9000, and give no larger packets to the interface, because an adapter would not divide them either."""
     for name in NAMES.values():
         if run("ip", "netns", "add", name).returncode:
             return False
@@ -78,7 +78,7 @@ def test_firewall():
     if made.returncode:
         return tap.skip(name, made.stderr)
     diagnosed(name, "port", "does not answer", "firewall")
-    # On the server itself, the rule can be shown.
+    # A doctor that runs on the server can show the rule.
     done = within("server", TOOL, "doctor", "--json", "--transport", "iwarp", "--timeout", "2", URL)
     steps = [json.loads(line) for line in done.stdout.splitlines()]
     tap.result(any(s["step"] == "firewall" and "tcp dport 20049 drop" in s["found"] for s in steps),

@@ -29,7 +29,7 @@ def ls(path, url):
 
 
 def await_file(path):
-    """True once the file is there, and whole: what it shows is a message."""
+    """Waits until the file exists and has a whole message."""
     for _ in range(1200):
         if os.path.exists(path) and messages(path):
             return True
@@ -38,7 +38,7 @@ def await_file(path):
 
 
 def mpa_peer(answer):
-    """A responder that agrees to iWARP, waits for a message, and then sends the octets. Returns its URL."""
+    """Starts a responder that agrees to iWARP, waits for a message, and then sends `answer`. Returns its URL."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def serve():
@@ -77,7 +77,7 @@ def test_server(top):
 
 
 def test_protocol(top):
-    """An FPDU of an opcode that there is not."""
+    """The peer sends an FPDU with an opcode that does not exist."""
     path = f"{top}/protocol"
     url = mpa_peer(struct.pack(">HHIIIII", 18, 0x414f, 0, 0, 1, 0, 0))
     process = subprocess.Popen([TOOL, "ping", "-c", "1", "--flight", path, url], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -60,7 +60,7 @@ def go(version, server, work, served):
 
 
 def under_way(copy, folder, before):
-    """Waits until the copy has put some data into a new file of the folder; False: it ended first."""
+    """Waits until the copy has put some data into a new file of the folder. False: the copy ended before that."""
     while copy.poll() is None:
         for name in set(os.listdir(folder)) - before:
             if os.path.exists(f"{folder}/{name}") and os.path.getsize(f"{folder}/{name}") > 0:
@@ -89,7 +89,7 @@ def over_a_restart(version, server, work, served):
 
 
 def within_the_server(version, server, work, served):
-    """A file with a hole, copied in, within the server, and out."""
+    """Copies a file with a hole to the server, within the server, and back."""
     def url(name):
         return f"nfs://127.0.0.1:{server.ports['nfs']}/data/{name}?transport=tcp&version={version}"
 
@@ -111,7 +111,7 @@ def within_the_server(version, server, work, served):
 
 
 def checked(server, minors):
-    """The cases of version 4: with sessions, and of version 4.0 where the server has no other one."""
+    """Runs the cases of version 4 through a gateway: with sessions, or by version 4.0 when the server has no later one."""
     with Gateway(TOOL, f"nfs://127.0.0.1:{server.ports['nfs']}/?transport=tcp&mountport={server.ports['mount']}") as gateway:
         done = subprocess.run([TOOL, "check", "--format", "json", "--only", "B9", f"{gateway.rdma_url}data/source/a/size-100001"],
                               capture_output=True, text=True, timeout=120)

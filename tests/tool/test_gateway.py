@@ -84,7 +84,7 @@ def default_ports():
 
 
 def unreachable():
-    """A gateway says what to do about a server that is not there: once, not at each try."""
+    """A gateway that cannot reach its server says once what to do, not at each try."""
     null = struct.pack(">10I", 1, 0, 2, 100003, 3, 0, 0, 0, 0, 0)
     for query, advice in (("", "echo rdma 20049"), ("?transport=tcp", "usually at 2049")):
         log = Log()
@@ -99,7 +99,7 @@ def unreachable():
 
 
 def report(gateway, stderr):
-    """What it counted, once it says so."""
+    """Returns the report of the gateway at SIGUSR1."""
     gateway.process.send_signal(signal.SIGUSR1)
     for _ in range(6000):
         text = stderr.read_text()
@@ -129,7 +129,7 @@ def counted(text, name):
 
 
 def copy_both_ways(name, url, tree):
-    """url: of a new directory."""
+    """Copies a tree to `url`, a new directory, and back."""
     there = run(TOOL, "cp", "-q", "-r", tree, url)
     back = f"{WORK}/back"
     again = run(TOOL, "cp", "-q", "-r", url, back)
@@ -170,7 +170,8 @@ def combinations(tree):
 
 
 def provided():
-    """Options of the gateway about replies in Read chunks, towards a client that makes no room for large ones."""
+    """The options --provided and --no-provided: whether the gateway sends large replies in Read chunks to a client that has
+    provided no chunk for them."""
     os.mkdir(f"{WORK}/served/many")
     for i in range(300):
         open(f"{WORK}/served/many/{i:060}", "w").close()
@@ -188,7 +189,7 @@ def provided():
 
 
 def begin_copy(source, url):
-    """A copy, stopped in the middle of it. One that was too quick is made again."""
+    """Starts a copy, and stops the process in the middle of it. A copy that was too quick is made again."""
     while True:
         copy = subprocess.Popen([TOOL, "cp", "-q", source, url], stderr=subprocess.PIPE, text=True)
         while copy.poll() is None and not any(".rpcrdma-" in name for name in os.listdir(f"{WORK}/served")):
@@ -204,7 +205,7 @@ def begin_copy(source, url):
 
 
 def restart(name, gateway_to, client_url):
-    """The server goes away in the middle of a copy and comes back: the client repeats what was not answered."""
+    """The server restarts in the middle of a copy: the client repeats the calls that were not answered."""
     large = f"{WORK}/large"
     with open(large, "wb") as file:
         for _ in range(64):

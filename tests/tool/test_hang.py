@@ -18,7 +18,7 @@ tap = Tap()
 
 
 def cat(server, path, limit=60):
-    """What is read, or None where no answer comes."""
+    """Returns what `rpcrdma cat` prints. None: there was no answer in time."""
     try:
         return subprocess.run([TOOL, "cat", server.url + path], capture_output=True, timeout=limit).stdout
     except subprocess.TimeoutExpired:
@@ -38,7 +38,7 @@ def others_go_on(server, folder):
 
 
 def wait_for(condition, limit=60):
-    """True when the condition has come to hold."""
+    """Waits until the condition holds. False: it did not in time."""
     end = time.monotonic() + limit
     while not condition():
         if time.monotonic() > end:
@@ -87,7 +87,7 @@ def hang(folder, takes):
 
 
 def killed(folder):
-    """Who kills the process that was started ends the server, although a child serves."""
+    """A child process serves. When the process that was started is killed, the child ends, too."""
     os.makedirs(f"{folder}/served/mounted")
     with Hanging(f"{folder}/served/mounted", True), Server(TOOL, f"{folder}/served") as server:
         tap.result(cat(server, "mounted/file") == CONTENT, "a child serves")

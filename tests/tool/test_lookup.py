@@ -45,7 +45,8 @@ def universal(port, host="0.0.0.0"):
 
 
 class Rpcbind:
-    """Version 4 has the list of all entries (results), which None makes a version that is not there; version 2 has ports."""
+    """An rpcbind. Its version 4 answers with `results`, the list of all entries (None: there is no version 4); its version 2
+    with `ports`."""
 
     def __init__(self, results=None, ports=None):
         self.results, self.ports, self.calls = results, ports or {}, []
@@ -81,7 +82,7 @@ class Rpcbind:
 
 
 class Relay:
-    """Passes NFS over TCP on to a server, and has no MOUNT (PROG_UNAVAIL): as the Linux server."""
+    """Passes NFS over TCP on to a server, and answers MOUNT with PROG_UNAVAIL, as the NFS port of a Linux server does."""
 
     def __init__(self, to, address=("127.0.0.1", 0), family=socket.AF_INET):
         self.to = to
@@ -172,7 +173,7 @@ def not_found(server):
 
 
 def of_others(server):
-    """Sub-commands that connect on their own."""
+    """Sub-commands that connect by code of their own find the port, too."""
     rpcbind = Rpcbind(listed([(NFS, version, "rdma", universal(server.port)) for version in (3, 4)]))
     url = f"nfs://127.0.0.1/?rpcbind={rpcbind.port}"
     result = run("ping", "--json", "-c", "1", url)
@@ -210,7 +211,8 @@ def may_have_namespaces():
 
 
 def inside(folder):
-    """In the namespaces: serves at ports of no standard, in what rpcbind knows. Prints a JSON object of name and result."""
+    """Runs in the namespaces. Serves at unusual ports, which only rpcbind knows. Prints the results by name, as a JSON
+    object."""
     results = {}
     options = ["--rpcbind", "/run/rpcbind.sock", "--rpcbind-rdma", "--listen", "[::1]:4321"]
     with Server(TOOL, folder, *options, port=5432, tcp_port=6543):

@@ -175,7 +175,7 @@ def objects(text):
 
 
 def json_of_each(url, top):
-    """A JSON object for each operand: what was done, or what went wrong."""
+    """With --json there is an object for each operand: what was done, or the error."""
     top, url = f"{top}/j", url + "j/"
     os.mkdir(top)
     put(f"{top}/file", "")
@@ -218,7 +218,7 @@ def json_of_each(url, top):
 
 
 def on_terminal(*arguments):
-    """What the command shows on a terminal."""
+    """Returns what a command writes to a terminal."""
     control, terminal = pty.openpty()
     process = subprocess.Popen([TOOL, *arguments], stdout=terminal, stderr=terminal)
     os.close(terminal)
@@ -234,7 +234,7 @@ def on_terminal(*arguments):
 
 
 def terminal(url, top):
-    """URLs name octets by %XX: none of them reaches a terminal."""
+    """A URL can have control characters as %XX. The commands do not write them to a terminal."""
     bad = "%1b[2J%0d"
     for command in (["mv", url + bad, url + "x"], ["ln", url + bad, url + "x"], ["ln", "-s", "x", url + "none/" + bad],
                     ["ln", "-s", "\x1b[2J", url + "x/y/z/n/o"], ["df", url + bad]):
@@ -244,7 +244,7 @@ def terminal(url, top):
 
 
 def paths(url, top):
-    """Version 4 looks many names up at once, version 3 each by itself: both find the same, links on the way included."""
+    """Version 4 looks up many names in a call, version 3 one. Both find the same files, also over symbolic links."""
     os.makedirs(f"{top}/p/q/r/s")
     put(f"{top}/p/q/r/file", "text")
     for name, target in (("p/link", "q/r"), ("p/q/up", ".."), ("p/q/r/last", "file"), ("p/absolute", "/p/q/r"), ("p/none", "nowhere"),

@@ -19,7 +19,7 @@ def run(*arguments):
 
 
 def refused(name, command, arguments, message):
-    """Exit status 2, this message alone, and how the sub-command is used."""
+    """Checks that the sub-command fails with status 2, and prints only this message and its usage."""
     result = run(command, *arguments)
     lines = result.stderr.splitlines()
     good = (result.returncode == 2 and len(lines) == 2 and re.fullmatch(f"rpcrdma {command}: (?:{message})", lines[0])
@@ -28,7 +28,7 @@ def refused(name, command, arguments, message):
 
 
 def options_of(command):
-    """(names, argument) of each option."""
+    """Returns (names, argument) of each option, from --help."""
     text = run(command, "--help").stdout
     lines = re.findall(r"^ {2,6}(-[^ ,\n]+)(?:, (--[^ \n]+))?(?: ([^ \n]+))?(?: |$)", text, re.MULTILINE)
     return [([name for name in (first, second) if name], argument) for first, second, argument in lines]

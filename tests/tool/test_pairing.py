@@ -27,7 +27,8 @@ def data_of(place, length):
 
 
 def read_results(lengths, fails_at):
-    """What the server says: PUTROOTFH, then a READ of each length; the one at fails_at fails, and ends the COMPOUND."""
+    """Returns the answer of the server: the results of PUTROOTFH and of a READ of each length. The READ at fails_at fails,
+    and ends the COMPOUND."""
     status, results = 0, [words(PUTROOTFH, 0)]
     for place, length in enumerate(lengths):
         if place == fails_at:
@@ -39,7 +40,7 @@ def read_results(lengths, fails_at):
 
 
 class FakeServer(threading.Thread):
-    """Answers calls over TCP by what `answer` then is; other calls, such as those of a port mapper, by PROG_UNAVAIL."""
+    """Answers calls over TCP with `answer`. Calls of other programs, such as a port mapper, get PROG_UNAVAIL."""
 
     def __init__(self):
         super().__init__(daemon=True)
@@ -66,7 +67,8 @@ class FakeServer(threading.Thread):
 
 
 class Client(Rdma):
-    """Keeps what is written into its chunks: chunk i has the handle HANDLE + i and ROOM octets from address i << 32."""
+    """A client that keeps what is written into its chunks. Chunk i has the handle HANDLE + i, and ROOM octets from address i
+    << 32."""
 
     def __init__(self, address):
         super().__init__(address)
@@ -81,7 +83,8 @@ class Client(Rdma):
         return payload
 
     def compound(self, reads, chunks):
-        """The lengths of the chunks in the reply's header, and the results in its stream."""
+        """Makes a COMPOUND of READs. Returns the lengths of the chunks in the header of the reply, and the results in its
+        stream."""
         xid = self.next_xid()
         chunk_list = b"".join(words(1, 1, HANDLE + i, ROOM) + struct.pack(">Q", i << 32) for i in range(chunks))
         operations = words(PUTROOTFH) + (words(READ) + bytes(16) + struct.pack(">QI", 0, ROOM)) * reads
@@ -101,7 +104,7 @@ class Client(Rdma):
 
 
 def expected(lengths, chunks, fails_at):
-    """The lengths of chunks, and the stream without the data in them."""
+    """Returns what compound() must return: the lengths of the chunks, and the results without the data that are in chunks."""
     returned, status = [0] * chunks, 0
     stream, count = words(PUTROOTFH, 0), 1
     for place, length in enumerate(lengths):
@@ -119,7 +122,7 @@ def expected(lengths, chunks, fails_at):
 
 
 def pairs(server, gateway, name, lengths, chunks, fails_at=-1):
-    """A COMPOUND of a READ for each length, with so many Write chunks."""
+    """Checks a COMPOUND of a READ for each length, with that many Write chunks."""
     server.answer = read_results(lengths, fails_at)
     client = Client(("127.0.0.1", gateway.rdma_port))
     try:

@@ -17,7 +17,8 @@ tap = Tap()
 
 
 def report(server):
-    """What two threads write at SIGUSR1, twice: the heads of the second reports say that the first ones are complete."""
+    """Returns the reports of two threads at SIGUSR1. The signal is sent twice, because the heads of the second reports show
+    that the first ones are complete."""
     lines, heads = [], 0
     for wanted in (2, 4):
         server.process.send_signal(signal.SIGUSR1)
@@ -28,7 +29,7 @@ def report(server):
 
 
 def report_of_one(server):
-    """What a server of one thread has counted: its report between that head and the next."""
+    """Returns the report of a server of one thread: the lines from its head to the head of the next report."""
     text = ""
     server.process.send_signal(signal.SIGUSR1)
     while not server.process.stderr.readline().startswith("thread "):
@@ -45,7 +46,7 @@ def counted(server):
 
 
 def storage(top):
-    """The operations of the provider: all have ended when the client has."""
+    """The report counts the operations of the storage. When the client has ended, all have ended."""
     with Server(TOOL, top, stderr=subprocess.PIPE) as server:
         subprocess.run([TOOL, "mkdir", server.url + "made"], timeout=60)
         text = report_of_one(server)
@@ -55,7 +56,8 @@ def storage(top):
 
 
 def large_replies(top):
-    """Row B14: --reply-chunks says who conveys a reply that does not fit inline."""
+    """Row B14: --reply-chunks decides whether the client or the server provides the chunk for a reply that does not fit
+    inline."""
     os.mkdir(f"{top}/many")
     for i in range(300):
         open(f"{top}/many/{i:060}", "w").close()

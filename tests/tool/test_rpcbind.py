@@ -18,7 +18,8 @@ SET, UNSET = 1, 2
 
 
 class Rpcbind:
-    """RFC 1833, section 2: SET is true where nobody else has the program, version and transport."""
+    """An rpcbind. RFC 1833, section 2: SET returns true unless another program has registered that program, version and
+    transport."""
 
     def __init__(self, path, taken=()):
         self.calls, self.taken = [], taken
@@ -60,7 +61,8 @@ def expected(proc, addresses, programs=((100003, 3), (100005, 3), (100003, 4))):
 
 
 def served(folder, name, taken, *options):
-    """The calls of a server that was up and was ended, and what the server said."""
+    """Runs a server and ends it. Returns the calls that came to rpcbind before and after the end, and what the server
+    wrote."""
     rpcbind = Rpcbind(f"{folder}/{name}", taken)
     with Server(TOOL, folder, "--rpcbind", f"{folder}/{name}", *options, tcp_port=free_port(), stderr=subprocess.PIPE) as server:
         up = sorted(rpcbind.calls)

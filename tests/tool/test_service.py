@@ -17,7 +17,7 @@ tap = Tap()
 
 
 def notified(folder, name, address):
-    """What a server sends to NOTIFY_SOCKET."""
+    """Returns what a server sends to NOTIFY_SOCKET."""
     os.makedirs(f"{folder}/served", exist_ok=True)
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         manager.bind(address.replace("@", "\0"))

@@ -130,7 +130,7 @@ def cat(url, top):
 
 
 def exports(top):
-    """Exports by name, over RDMA and TCP."""
+    """An export is found by its name, over RDMA and over TCP."""
     port = free_port()
     with Server(TOOL, f"{top}/d=/some/export", tcp_port=port) as server:
         result = run("cat", server.url + "some/export/a")
@@ -143,7 +143,7 @@ def exports(top):
 
 
 def on_terminal(*arguments):
-    """What a command writes to a terminal."""
+    """Returns what a command writes to a terminal."""
     master, slave = pty.openpty()
     process = subprocess.Popen([TOOL, *arguments], stdin=slave, stdout=slave, stderr=slave)
     os.close(slave)
@@ -162,13 +162,14 @@ def on_terminal(*arguments):
 
 
 def has_control(seen):
-    """The terminal's own line ends, and the erasing of a progress line, are not the server's."""
+    """Whether the text has control characters, apart from the line ends of the terminal and the sequence that erases a
+    progress line."""
     text = seen.replace(b"\r\n", b"\n").replace(b"\r\x1b[K", b"").decode(errors="surrogateescape")
     return any(ord(c) < 0x20 and c != "\n" or 0x7f <= ord(c) < 0xa0 or 0xdc80 <= ord(c) < 0xdca0 for c in text)
 
 
 def terminals(url, top):
-    """No name, link or text of a server reaches a terminal as a command to it."""
+    """Names, links and texts of a server that have control characters do not control the terminal."""
     bad = b"\x1b]0;title\x07\x1b[31m\r\x9b2J\xc2\x9b3J\x7f\x01-\xc3\xa4\xc2\x85\n"
     directory = os.fsencode(top) + b"/bad"
     os.mkdir(directory)
@@ -194,7 +195,7 @@ def terminals(url, top):
 
 
 def progress(url, top):
-    """A large file has its line from the start, and says how much there is to do."""
+    """A large file has a progress line from the start, with its size."""
     os.mkdir(f"{top}/tall")
     for name in ("a", "b"):
         with open(f"{top}/tall/{name}", "wb") as file:
@@ -207,7 +208,7 @@ def progress(url, top):
 
 
 def highest(top):
-    """A URL that names no version is for the highest that the server speaks."""
+    """A URL without a version uses the highest version that the server has."""
     for versions, spoken, other in (("3,4", "NFSPROC4_COMPOUND", "NFSPROC3_READDIRPLUS"),
                                     ("3", "NFSPROC3_READDIRPLUS", "NFSPROC4_COMPOUND")):
         with open(f"{top}.log", "w+") as log, Server(TOOL, top, "--nfs", versions, stderr=log) as server:

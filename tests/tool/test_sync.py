@@ -21,7 +21,7 @@ def run(*arguments, **options):
 
 
 def sync(*arguments):
-    """The result, the summary, and the actions of a dry run."""
+    """Runs `sync --json`. Returns the result of the process, the summary, and the actions of a dry run."""
     result = run("sync", "--json", *arguments)
     try:
         *actions, summary = [json.loads(line) for line in result.stdout.splitlines()]
@@ -76,7 +76,7 @@ def check(name, good, result, *details):
 
 
 def change(top):
-    """Something of each kind."""
+    """Makes a change of each kind in a tree."""
     write(f"{top}/a/1", b"longer than it was" * 20)
     write(f"{top}/a/2", b"newer", TIME + 1)
     write(f"{top}/a/new", b"new")
@@ -94,7 +94,7 @@ def change(top):
 
 
 def way(work, name, source, there, destination, here):
-    """source is the directory of the argument there, destination that of here."""
+    """Syncs `there` to `here`, which are paths or URLs. `source` and `destination` are their directories on this machine."""
     make_tree(source)
     result, _, actions = sync("--dry-run", there, here)
     check(f"a dry run says what is missing, {name}", result.returncode == 0 and ("make", ".") in actions and
@@ -155,7 +155,7 @@ def refusals(work, server):
 
 
 def unreadable(work):
-    """Where a part of the source cannot be read, nothing is known to be missing there."""
+    """With --delete, sync removes nothing below a directory of the source that cannot be read."""
     os.makedirs(f"{work}/shut/in")
     os.makedirs(f"{work}/was/in")
     write(f"{work}/was/in/kept", b"x")
@@ -172,7 +172,7 @@ def unreadable(work):
 
 def main():
     os.umask(0o022)
-    # Everything is synced to disk: in memory that takes no time.
+    # The commands sync what they write to disk, which takes no time for files in memory.
     memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
     with tempfile.TemporaryDirectory(dir=memory) as work:
         os.chmod(work, 0o755)

@@ -31,7 +31,7 @@ def http(port, request):
 
 
 def values(text):
-    """{name and labels: value}; fails where a line is none of the format's."""
+    """Returns {name and labels: value}; {} when a line does not have the format."""
     lines = [line for line in text.splitlines() if not line.startswith("# TYPE rpcrdma_")]
     matches = [re.fullmatch(r"(rpcrdma_\w+(?:\{[^}]*\})?) ([0-9.e+-]+)", line) for line in lines]
     return {m[1]: float(m[2]) for m in matches} if all(matches) else {}
@@ -68,7 +68,7 @@ def test_numbers(path, port, url):
 
 
 def test_hostile(path, port, url):
-    """Peers that say nothing, that say too much, and that do not read."""
+    """Peers that send nothing, that send too much, and that do not read."""
     idle = [socket.create_connection(("127.0.0.1", port)) for _ in range(40)]
     http_too_long = socket.create_connection(("127.0.0.1", port))
     http_too_long.sendall(b"GET /" + b"x" * 100000)
@@ -110,7 +110,7 @@ def may_hide_run():
 
 
 def test_service(top):
-    """As a service manager starts them: each instance has a directory of its own."""
+    """Gateways as a service manager starts them: each instance has a directory of its own."""
     os.mkdir(f"{top}/services")
     gateways = []
     for name in ("one", "two"):
@@ -133,7 +133,7 @@ def test_service(top):
 
 
 def test_default(top):
-    """The socket is found where no name is given."""
+    """`rpcrdma top` without a name finds the socket."""
     os.mkdir(f"{top}/run")
     tap.result(top_alone(XDG_RUNTIME_DIR=f"{top}/run").returncode == 1, "no server is an error")
     servers = [Daemon(), Daemon()]

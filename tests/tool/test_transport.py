@@ -54,7 +54,7 @@ def choose(work, server):
 
 
 def without_adapters(work, server):
-    """Clear words, where there is nothing to choose."""
+    """Without an adapter, --transport verbs fails with the reason."""
     reason = json.loads(run("devices", "--json").stdout).get("reason")
     if not reason:
         tap.skip("verbs without a device", "this machine has RDMA devices")

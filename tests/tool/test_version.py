@@ -20,7 +20,7 @@ def run(*arguments):
 
 
 def agreed(client, server):
-    """The version that the two come to, or None."""
+    """Returns the version that the client and the server agree on, or None."""
     both = {"1": {1}, "2": {2}, "auto": {1, 2}}
     return max(both[client] & both[server], default=None)
 
@@ -34,14 +34,14 @@ def ping(client, server, url):
     else:
         told = json.loads(result.stdout)
         refused = told["counters"]["err_vers_received"]
-        # A fallback is one message more, which is no call, on the same connection.
+        # A fallback takes one more message on the same connection, which is no call.
         good = (result.returncode == 0 and told["version"] == wanted and refused == (wanted == 1 and client == "auto")
                 and told["counters"]["calls"] == 3 and told["reconnects"] == 0)
     tap.result(good, f"a client of {client} and a server of {server} agree on {wanted or 'nothing'}", details)
 
 
 def properties(work):
-    """draft-cel-nfsv4-rpcrdma-version-two-03, 5: what each side told is shown. In version 1 there is nothing to tell."""
+    """draft-cel-nfsv4-rpcrdma-version-two-03, 5: ping shows the properties of both sides. Version 1 has none."""
     with Server(TOOL, f"{work}/served", "--inline", "16384") as server:
         for version in ("2", "1"):
             result = run("ping", "--json", "-c", "3", "-i", "0.01", "--rpcrdma-version", version, server.url)
@@ -65,7 +65,7 @@ def every_command(work, url):
 
 
 def reply_chunks(work, url):
-    """Of every command that calls."""
+    """Every command that makes calls takes --reply-chunks."""
     for choice in ("auto", "always", "never"):
         for command in (("ping", "-c", "1", url), ("cp", f"{work}/file", f"{url}{choice}"), ("ls", "-l", url),
                         ("stat", f"{url}{choice}"), ("cat", f"{url}{choice}"), ("cp", f"{url}{choice}", f"{work}/back")):
@@ -74,7 +74,7 @@ def reply_chunks(work, url):
 
 
 def gateways(work, server):
-    """Each side of a gateway speaks for itself."""
+    """A gateway agrees on a version with its clients and with its server separately."""
     for version in VERSIONS:
         with Gateway(TOOL, server.url, "--rpcrdma-version", version) as gateway:
             ping("auto", version, gateway.rdma_url)

@@ -45,14 +45,14 @@ class Reader:
         return struct.unpack(">II", self.take(8))
 
     def attributes(self):
-        """The time of change of a post_op_attr, or None."""
+        """Reads a post_op_attr. Returns its time of change, or None."""
         if not self.word():
             return None
         self.take(FATTR_BEFORE_CTIME)
         return self.time()
 
     def wcc(self):
-        """The times of change before and after; None where they are not there."""
+        """Reads a wcc_data. Returns the times of change before and after; None for a half without attributes."""
         before = None
         if self.word():
             self.take(16)  # size and mtime
@@ -61,7 +61,7 @@ class Reader:
 
 
 class Client:
-    """A connection over TCP, with one call at a time."""
+    """A client over TCP that makes a call at a time."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port), timeout=60)
@@ -77,7 +77,7 @@ class Client:
         return octets
 
     def call(self, program, procedure, arguments):
-        """The results, behind a status that must be 0."""
+        """Makes a call, whose status must be 0. Returns a reader of the results after the status."""
         self.xid += 1
         message = struct.pack(">IIIIII", self.xid, 0, 2, *program, procedure) + struct.pack(">I", 1) + opaque(AUTH_SYS) + \
             struct.pack(">II", 0, 0) + arguments
@@ -90,7 +90,7 @@ class Client:
         return reply
 
     def create(self, directory, name):
-        """The handle of the file, and the times of the directory."""
+        """Creates a file. Returns its handle, and the times of change of the directory before and after."""
         reply = self.call(NFS, CREATE, opaque(directory) + opaque(name.encode()) + struct.pack(">I", GUARDED) + NO_ATTRIBUTES)
         handle = reply.opaque() if reply.word() else None
         reply.attributes()
@@ -102,7 +102,8 @@ class Client:
 
 
 def at_the_same_time(clients, change):
-    """For each client, what its calls of change(client, number of the client, number of the call) returned."""
+    """Calls change(client, number of the client, number of the call) in a thread for each client. Returns the results by
+    client."""
     times = [[] for _ in clients]
 
     def run(number):
@@ -118,7 +119,7 @@ def at_the_same_time(clients, change):
 
 
 def enclosed(times):
-    """The replies that have another client's change between their halves."""
+    """Returns the replies with a change of another client between the times of their two halves."""
     found = []
     for one, mine in enumerate(times):
         others = sorted(after for other, theirs in enumerate(times) if other != one for _, after in theirs if after)
