@@ -181,6 +181,7 @@ file_make(void)
 	atexit(file_remove);
 }
 
+/* Makes the storage of the server: the directory as the export /bench. */
 static void
 bench_provide(struct bench *bench)
 {

@@ -39,6 +39,7 @@ binding_drop_back(struct rr_nfs4_binding *binding)
 		session->back_works = false;
 }
 
+/* Removes a binding from its session and its connection, and frees it. */
 static void
 binding_drop(struct rr_nfs4_binding *binding)
 {

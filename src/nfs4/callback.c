@@ -37,6 +37,7 @@ callback_drop_slot(struct rr_nfs4_callback *callback)
 	rr_nfs4_session_release(session);
 }
 
+/* Ends a callback: frees its slot, and calls ended() of its kind. */
 static void
 callback_end(struct rr_nfs4_callback *callback)
 {
@@ -249,6 +250,7 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 
 /* ---- Sessions ---- */
 
+/* Does nothing: a callback that only tests the path has no owner to inform. */
 static void
 callback_probe_ended(struct rr_nfs4_callback *callback)
 {

@@ -26,6 +26,7 @@ recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return status != NFS4_OK && state->revoked == RR_NFS4_VALID;
 }
 
+/* Runs when the recall of a delegation has ended: releases the state that the callback held. */
 static void
 recall_ended(struct rr_nfs4_callback *callback)
 {

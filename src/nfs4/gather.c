@@ -24,6 +24,7 @@ gather_finish(struct rr_nfs4_compound *c)
 	return gathered->then(c);
 }
 
+/* Runs when the storage has given the limits of a file system. */
 static uint32_t
 gather_limits_done(struct rr_nfs4_compound *c)
 {
@@ -45,6 +46,7 @@ gather_limits(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->limits(vfs, &c->vfs.limits), gather_limits_done);
 }
 
+/* Runs when the storage has given the space of a file system. The limits come next. */
 static uint32_t
 gather_statfs_done(struct rr_nfs4_compound *c)
 {
@@ -54,6 +56,8 @@ gather_statfs_done(struct rr_nfs4_compound *c)
 	return gather_limits(c);
 }
 
+/* Runs when the attributes of the object are known. The space of the file system comes next, when it was
+ * asked for. */
 static uint32_t
 gather_attributes_done(struct rr_nfs4_compound *c)
 {

@@ -4,6 +4,7 @@
 
 #include "nfs4/state.h"
 
+/* Whether a lock state belongs to that lock-owner of the client. */
 static bool
 lock_is_owners(
 	const struct rr_nfs4_state *state, const struct rr_nfs4_client *client, struct rpcrdma_bytes owner)

@@ -43,6 +43,7 @@ op_verify_compare(struct rr_nfs4_compound *c)
 	return memory ? rr_attr_compare(fattr, &c->gathered->source, memory, size) : NFS4ERR_DELAY;
 }
 
+/* Runs when the attributes that VERIFY compares are known: VERIFY succeeds when they are the same. */
 static uint32_t
 op_verify_gathered(struct rr_nfs4_compound *c)
 {
@@ -51,6 +52,7 @@ op_verify_gathered(struct rr_nfs4_compound *c)
 	return status == NFS4ERR_SAME ? NFS4_OK : status;
 }
 
+/* Runs when the attributes that NVERIFY compares are known: NVERIFY succeeds when they differ. */
 static uint32_t
 op_nverify_gathered(struct rr_nfs4_compound *c)
 {
@@ -59,6 +61,7 @@ op_nverify_gathered(struct rr_nfs4_compound *c)
 	return status == NFS4ERR_NOT_SAME ? NFS4_OK : status;
 }
 
+/* Gets the attributes that VERIFY and NVERIFY compare, and then runs `then`. */
 static uint32_t
 op_verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 {
@@ -87,6 +90,7 @@ enum {
 	ACCESS_XATTR = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST
 };
 
+/* Runs when the storage has said which access the caller has. */
 static uint32_t
 op_access_done(struct rr_nfs4_compound *c)
 {

@@ -51,6 +51,8 @@ op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args
 	return status;
 }
 
+/* Runs when the attributes of the file are known: reserves the smaller share, and changes the open of the
+ * storage if that is necessary. */
 static uint32_t
 op_downgrade_typed(struct rr_nfs4_compound *c)
 {
@@ -80,6 +82,7 @@ rr_op_open_downgrade(struct rr_nfs4_compound *c)
 
 /* ---- CLOSE ---- */
 
+/* Runs when the attributes of the file are known: ends the open. */
 static uint32_t
 close_typed(struct rr_nfs4_compound *c)
 {

@@ -7,6 +7,7 @@
 
 #include "nfs4/ops.h"
 
+/* Runs when the storage has copied. */
 static uint32_t
 copy_done(struct rr_nfs4_compound *c)
 {
@@ -21,6 +22,7 @@ copy_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the storage has cloned. */
 static uint32_t
 op_clone_done(struct rr_nfs4_compound *c)
 {
@@ -58,6 +60,7 @@ copy_begin(struct rr_nfs4_compound *c, uint64_t from_offset, uint64_t to_offset,
 	return copy;
 }
 
+/* Whether the saved and the current filehandle are of the same file. */
 static bool
 copy_is_same(const struct rr_nfs4_compound *c)
 {
@@ -86,6 +89,7 @@ copy_typed(struct rr_nfs4_compound *c)
 		copy_done);
 }
 
+/* Runs when the attributes of both files are known: checks the stateids and the range, and clones. */
 static uint32_t
 op_clone_typed(struct rr_nfs4_compound *c)
 {

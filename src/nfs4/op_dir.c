@@ -13,6 +13,7 @@ dir_status(enum rr_vfs_status status)
 	return status == RR_VFS_SYMLINK ? NFS4ERR_NOTDIR : rr_nfs4_status(status);
 }
 
+/* Runs when the storage has created the object, which becomes the current filehandle. */
 static uint32_t
 op_create_done(struct rr_nfs4_compound *c)
 {
@@ -80,6 +81,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), op_create_done);
 }
 
+/* Runs when the storage has removed the name. */
 static uint32_t
 op_remove_done(struct rr_nfs4_compound *c)
 {
@@ -107,6 +109,7 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), op_remove_done);
 }
 
+/* Runs when the storage has renamed. */
 static uint32_t
 op_rename_done(struct rr_nfs4_compound *c)
 {
@@ -142,6 +145,7 @@ rr_op_rename(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), op_rename_done);
 }
 
+/* Runs when the storage has made the link. */
 static uint32_t
 op_link_done(struct rr_nfs4_compound *c)
 {

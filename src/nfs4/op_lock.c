@@ -36,6 +36,7 @@ lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *con
 		conflict->span = (struct rr_nfs4_span){ 0, UINT64_MAX };
 }
 
+/* Returns the name of the lock-owner of a lock state. */
 static struct rpcrdma_bytes
 lock_owner(const struct rr_nfs4_state *state)
 {
@@ -245,6 +246,7 @@ rr_lock_is_write(nfs_lock_type4 type)
 	return type == WRITE_LT || type == WRITEW_LT;
 }
 
+/* Runs when the attributes of the file are known: takes the lock in the tables first, then in the storage. */
 static uint32_t
 lock_typed(struct rr_nfs4_compound *c)
 {

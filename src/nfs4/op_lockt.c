@@ -2,6 +2,7 @@
 /* LOCKT and LOCKU: RFC 8881, sections 18.11 and 18.12. */
 #include "nfs4/op_lock.h"
 
+/* Runs when the attributes of the file are known: looks for a conflicting lock. */
 static uint32_t
 lockt_typed(struct rr_nfs4_compound *c)
 {
@@ -35,6 +36,7 @@ rr_op_lockt(struct rr_nfs4_compound *c)
 
 /* ---- LOCKU ---- */
 
+/* Runs when the storage has unlocked the range: removes it from the tables. */
 static uint32_t
 op_locku_unlocked(struct rr_nfs4_compound *c)
 {
@@ -55,6 +57,8 @@ op_locku_unlocked(struct rr_nfs4_compound *c)
 	return status;
 }
 
+/* Runs when the attributes of the file are known: finds the lock state, and unlocks the range in the
+ * storage. */
 static uint32_t
 op_locku_typed(struct rr_nfs4_compound *c)
 {

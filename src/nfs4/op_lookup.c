@@ -24,6 +24,7 @@ lookup_status(const struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
+/* Runs when the storage has looked the name up: the object becomes the current filehandle. */
 static uint32_t
 lookup_done(struct rr_nfs4_compound *c)
 {
@@ -37,6 +38,7 @@ lookup_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the type of the current filehandle is known: looks the name up if it is a directory. */
 static uint32_t
 lookup_typed(struct rr_nfs4_compound *c)
 {
@@ -139,6 +141,7 @@ op_lookupp_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the type of the current filehandle is known: looks ".." up if it is a directory. */
 static uint32_t
 op_lookupp_typed(struct rr_nfs4_compound *c)
 {
@@ -182,6 +185,7 @@ op_secinfo_answer(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the storage has looked the name up: SECINFO answers only for a name that exists. */
 static uint32_t
 op_secinfo_done(struct rr_nfs4_compound *c)
 {
@@ -206,6 +210,7 @@ op_secinfo_parent_done(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
+/* Runs when the type of the current filehandle is known: looks ".." up if it is a directory. */
 static uint32_t
 op_secinfo_parent_typed(struct rr_nfs4_compound *c)
 {

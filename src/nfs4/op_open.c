@@ -40,6 +40,7 @@ open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
 	return status;
 }
 
+/* Sets the change_info4 of an OPEN that has not changed the directory: before and after are the same. */
 static void
 open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *directory)
 {
@@ -47,6 +48,7 @@ open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *direct
 	work->cinfo.before = work->cinfo.after = directory->valid ? directory->attributes.change : 0;
 }
 
+/* Runs when the storage has looked the name up: the file becomes the current filehandle, and is opened. */
 static uint32_t
 open_looked_up(struct rr_nfs4_compound *c)
 {
@@ -68,6 +70,7 @@ open_looked_up(struct rr_nfs4_compound *c)
 	return rr_open_file(c);
 }
 
+/* Looks up the name of the file in the storage. */
 static uint32_t
 open_look_up(struct rr_nfs4_compound *c)
 {
@@ -179,6 +182,7 @@ open_typed(struct rr_nfs4_compound *c)
 	return c->op->u.opopen.openhow.opentype == OPEN4_CREATE ? open_create(c) : open_look_up(c);
 }
 
+/* Begins an OPEN by name. A directory of the pseudo file system has no files. */
 static uint32_t
 open_by_name(struct rr_nfs4_compound *c, component4 name)
 {
@@ -196,6 +200,7 @@ open_by_name(struct rr_nfs4_compound *c, component4 name)
 	return creates ? NFS4ERR_ROFS : NFS4ERR_NOENT;
 }
 
+/* Runs when the attributes of a file that is opened by its filehandle are known. */
 static uint32_t
 open_found(struct rr_nfs4_compound *c)
 {

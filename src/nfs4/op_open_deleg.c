@@ -7,6 +7,7 @@
  */
 #include "nfs4/op_open.h"
 
+/* Whether an OPEN reclaims a read delegation after a restart of the server. */
 static bool
 deleg_is_reclaimed(const OPEN4args *args)
 {
@@ -115,6 +116,7 @@ deleg_opened(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lease(vfs, lease), deleg_leased);
 }
 
+/* Makes the delegation in the tables. NULL: the client gets none; work->why has the reason. */
 static struct rr_nfs4_state *
 deleg_make(struct rr_nfs4_compound *c)
 {

@@ -61,6 +61,7 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the storage has truncated the file for the OPEN. */
 static uint32_t
 open_truncated(struct rr_nfs4_compound *c)
 {

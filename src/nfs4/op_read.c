@@ -108,6 +108,7 @@ read_without_memory(struct rr_nfs4_compound *c)
 	return RR_NFS4_PENDING;
 }
 
+/* Runs when the storage has read. */
 static uint32_t
 read_done(struct rr_nfs4_compound *c)
 {
@@ -123,6 +124,7 @@ read_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Reads from the storage. */
 static uint32_t
 read_begin(struct rr_nfs4_compound *c)
 {
@@ -137,6 +139,7 @@ read_begin(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), read_done);
 }
 
+/* Runs when the storage has said whether the caller may read. */
 static uint32_t
 read_asked(struct rr_nfs4_compound *c)
 {
@@ -175,6 +178,7 @@ read_nothing(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the attributes of the file are known: checks the stateid, and reads. */
 static uint32_t
 read_typed(struct rr_nfs4_compound *c)
 {
@@ -213,6 +217,7 @@ rr_op_read(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, read_typed);
 }
 
+/* Runs when the storage has read the target of the link. */
 static uint32_t
 op_readlink_done(struct rr_nfs4_compound *c)
 {

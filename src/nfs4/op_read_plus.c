@@ -123,6 +123,7 @@ plus_nothing(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the attributes of the file are known: checks the stateid, and seeks the first data. */
 static uint32_t
 plus_typed(struct rr_nfs4_compound *c)
 {

@@ -104,6 +104,7 @@ readdir_finish(struct rr_nfs4_compound *c, bool eof)
 	return NFS4_OK;
 }
 
+/* Runs when the storage has listed the directory. */
 static uint32_t
 readdir_done(struct rr_nfs4_compound *c)
 {
@@ -156,6 +157,7 @@ readdir_wants_attributes(const struct rr_attr_mask *mask)
 	return rest.words[0] || rest.words[1] || rest.words[2];
 }
 
+/* Runs when the attributes of the directory are known: begins the result, and lists the directory. */
 static uint32_t
 readdir_gathered(struct rr_nfs4_compound *c)
 {

@@ -91,6 +91,7 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the time of the timer `look` is over: goes on with the SEQUENCE. */
 static void
 sequence_look(struct rr_timer *timer)
 {

@@ -30,6 +30,7 @@ op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args
 	return NFS4ERR_INVAL;
 }
 
+/* Writes the result of an EXCHANGE_ID. */
 static void
 op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
 {

@@ -2,6 +2,7 @@
 /* ALLOCATE, DEALLOCATE, SEEK, IO_ADVISE: RFC 7862, sections 15.1, 15.4, 15.11 and 15.5. */
 #include "nfs4/ops.h"
 
+/* Runs when the storage has allocated or deallocated. */
 static uint32_t
 space_done(struct rr_nfs4_compound *c)
 {
@@ -14,6 +15,7 @@ _Static_assert(sizeof(ALLOCATE4args) == sizeof(DEALLOCATE4args) &&
 		       offsetof(ALLOCATE4args, aa_length) == offsetof(DEALLOCATE4args, da_length),
 	"alike");
 
+/* Runs when the attributes of the file are known: checks the stateid, and allocates or deallocates. */
 static uint32_t
 space_typed(struct rr_nfs4_compound *c)
 {
@@ -58,6 +60,7 @@ rr_op_deallocate(struct rr_nfs4_compound *c)
 	return rr_op_allocate(c);
 }
 
+/* Runs when the storage has found the next data or hole. */
 static uint32_t
 op_seek_done(struct rr_nfs4_compound *c)
 {
@@ -70,6 +73,7 @@ op_seek_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the attributes of the file are known: checks the stateid, and seeks data or a hole. */
 static uint32_t
 op_seek_typed(struct rr_nfs4_compound *c)
 {
@@ -106,6 +110,7 @@ rr_op_seek(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_seek_typed);
 }
 
+/* Runs when the attributes of the file are known: checks the stateid. The advice itself is ignored. */
 static uint32_t
 op_advise_typed(struct rr_nfs4_compound *c)
 {

@@ -37,6 +37,7 @@ rr_op_free_stateid(struct rr_nfs4_compound *c)
 	return status;
 }
 
+/* Runs when the attributes of the file are known: ends the delegation. */
 static uint32_t
 op_delegreturn_typed(struct rr_nfs4_compound *c)
 {

@@ -24,6 +24,7 @@ rr_nfs4_committed(enum rr_vfs_stable stable)
 	return committed[stable];
 }
 
+/* Runs when the storage has written. */
 static uint32_t
 write_done(struct rr_nfs4_compound *c)
 {
@@ -38,6 +39,7 @@ write_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Writes to the storage. */
 static uint32_t
 write_begin(struct rr_nfs4_compound *c)
 {
@@ -53,6 +55,7 @@ write_begin(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->write(vfs, write), write_done);
 }
 
+/* Runs when the attributes of the file are known: checks the stateid, and writes. */
 static uint32_t
 write_typed(struct rr_nfs4_compound *c)
 {
@@ -82,6 +85,7 @@ rr_op_write(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, write_typed);
 }
 
+/* Runs when the storage has committed. */
 static uint32_t
 op_commit_done(struct rr_nfs4_compound *c)
 {
@@ -91,6 +95,7 @@ op_commit_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Runs when the attributes of the file are known: has the storage commit. */
 static uint32_t
 op_commit_typed(struct rr_nfs4_compound *c)
 {
@@ -134,6 +139,8 @@ op_setattr_done(struct rr_nfs4_compound *c)
 	return status;
 }
 
+/* Runs when the attributes of the object are known: checks the stateid when the size is set, and sets the
+ * attributes. */
 static uint32_t
 op_setattr_typed(struct rr_nfs4_compound *c)
 {

@@ -24,6 +24,7 @@ xattr_status(enum rr_vfs_status status)
 	return status == RR_VFS_SYMLINK ? NFS4ERR_WRONG_TYPE : rr_nfs4_status(status);
 }
 
+/* Begins a request of the storage for an extended attribute of the current filehandle. */
 static struct rr_vfs_xattr *
 xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
 {
@@ -34,6 +35,7 @@ xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
 	return xattr;
 }
 
+/* Runs when the storage has read the value. */
 static uint32_t
 op_getxattr_done(struct rr_nfs4_compound *c)
 {
@@ -63,6 +65,7 @@ rr_op_getxattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), op_getxattr_done);
 }
 
+/* Runs when the storage has set the value. */
 static uint32_t
 op_setxattr_done(struct rr_nfs4_compound *c)
 {
@@ -95,6 +98,7 @@ rr_op_setxattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), op_setxattr_done);
 }
 
+/* Runs when the storage has removed the attribute. */
 static uint32_t
 op_removexattr_done(struct rr_nfs4_compound *c)
 {

@@ -40,12 +40,14 @@ recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_ste
 	return status == NFS4_OK ? then(c) : status;
 }
 
+/* Recalls the delegations of the current filehandle, and runs the operation. */
 static uint32_t
 recall_current(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->current.attributes.id, recall_run);
 }
 
+/* Recalls the delegations of the saved filehandle, and runs the operation. */
 static uint32_t
 recall_saved(struct rr_nfs4_compound *c)
 {
@@ -69,6 +71,7 @@ recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, comp
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), looked);
 }
 
+/* Runs when the name has been looked up: recalls the delegations of the file, and runs the operation. */
 static uint32_t
 recall_looked(struct rr_nfs4_compound *c)
 {

@@ -25,8 +25,8 @@ static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD
 		RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING },
 };
 
-/* Moves the record to its next phase. If that phase is one that only the disk ends, the record is put on the
- * list of the disk. */
+/* Sets the next phase of a record. A record that is now to be written to the disk, or removed from it, goes
+ * on the list of what is to do there. */
 static void
 record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
 {
@@ -65,6 +65,7 @@ rr_nfs4_records_free(struct rr_nfs4_records *records)
 		record_free(records, rr_container(link, struct rr_nfs4_record, link));
 }
 
+/* Makes a record in memory. NULL: there are too many, or no memory. */
 static struct rr_nfs4_record *
 record_make(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded)
 {

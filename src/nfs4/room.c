@@ -17,6 +17,7 @@ rr_nfs4_size(const struct rr_nfs4_compound *c)
 	return size;
 }
 
+/* Whether the operation is the last one of its COMPOUND. */
 static bool
 room_is_last(const struct rr_nfs4_compound *c)
 {

@@ -12,6 +12,7 @@
 /* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
 
+/* Runs at intervals: ends leases and what else is due in the tables. */
 static void
 server_look(struct rr_timer *timer)
 {

@@ -11,6 +11,7 @@ struct tables_task {
 	bool write, done;
 };
 
+/* Writes or removes a record on the disk, in a thread of the crew. */
 static bool
 server_task_run(struct rr_crew_job *job, void *member)
 {
@@ -37,6 +38,7 @@ server_task_waiter(const struct tables_task *task)
 	return NULL;
 }
 
+/* Runs when a record has been written or removed: resumes the COMPOUNDs that waited for it. */
 static void
 server_task_done(struct rr_crew_job *job)
 {
@@ -132,6 +134,7 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 	pthread_mutex_unlock(&server->shared->lock);
 }
 
+/* Runs when a connection has ended: its bindings end, and its COMPOUNDs lose their connection. */
 static void
 server_connection_ended(struct rr_attachment *attachment)
 {

@@ -40,6 +40,7 @@ rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
 
 /* ---- The quotas of sessions ---- */
 
+/* Gives back to the quotas what a session has taken. */
 static void
 session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, uint64_t reserved)
 {
@@ -78,6 +79,7 @@ session_take(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 
 /* ---- The life of a session ---- */
 
+/* Returns the key of a session in the table: the first eight octets of its ID. */
 static uint64_t
 session_key(const sessionid4 id)
 {

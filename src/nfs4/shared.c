@@ -3,6 +3,7 @@
 
 #include <rpcrdma/error.h>
 
+/* Takes a client that was read from its record. */
 static int
 shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
 {
@@ -67,6 +68,7 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 	rr_free(shared->env, shared);
 }
 
+/* Adds the opens, locked ranges and delegations of a client. */
 static void
 shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
 {

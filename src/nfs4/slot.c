@@ -81,6 +81,7 @@ rr_nfs4_status_flags(const struct rr_nfs4_session *session)
 	return flags;
 }
 
+/* Writes the result of a SEQUENCE. */
 static void
 slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SEQUENCE4resok *ok)
 {

@@ -348,6 +348,7 @@ rr_nfs4_name(component4 name)
 	return rr_nfs4_status(rr_vfs_name(name, text));
 }
 
+/* Runs when the storage has given the attributes: the filehandle keeps them. */
 static uint32_t
 support_attributes_done(struct rr_nfs4_compound *c)
 {

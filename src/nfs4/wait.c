@@ -48,6 +48,7 @@ wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return false;
 }
 
+/* Runs when the CB_NOTIFY_LOCK has ended: frees the waiting. */
 static void
 wait_notify_ended(struct rr_nfs4_callback *callback)
 {

@@ -67,6 +67,7 @@ optional_announce(struct rr_check_peer *peer, struct rr_property_set *set, struc
 	return good;
 }
 
+/* Announces properties, and checks that the responder announces its own and still answers. */
 static enum rr_check_verdict
 optional_properties(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -122,6 +123,7 @@ optional_pull(
 	return rr_check_silence(peer, why);
 }
 
+/* Checks that a reply that does not fit inline comes in Read chunks, if the responder announces them. */
 static enum rr_check_verdict
 optional_provided(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -29,6 +29,7 @@ peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 	rr_endpoint_allow(peer->endpoint, 1);
 }
 
+/* Notes that the connection is established, and what the private data of the responder offer. */
 static void
 peer_established(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -41,6 +42,7 @@ peer_established(struct rr_check_peer *peer, const struct rr_event *event)
 	peer->invalidates = data.remote_invalidation;
 }
 
+/* Notes an event of the connection. */
 static void
 peer_event(void *ctx, const struct rr_event *event)
 {

@@ -329,6 +329,8 @@ reverse_delegated(struct reverse *reverse)
 		reverse->talk.why, "the server gives no delegation that it would have to recall");
 }
 
+/* Checks the callbacks over the connection of a session: the server must recall a delegation that it has
+ * given. */
 static enum rr_check_verdict
 reverse_called(struct rr_check_peer *peer, struct rr_text *why)
 {

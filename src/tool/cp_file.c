@@ -98,6 +98,7 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
+/* Renames the temporary file to the name of the destination. */
 static int
 file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
 {
@@ -226,6 +227,7 @@ file_go_on(struct copying *copying)
 	return 0;
 }
 
+/* Goes on with the file that an interrupted copy has left, or creates a temporary file. */
 static int
 file_create_or_go_on(struct copying *copying)
 {

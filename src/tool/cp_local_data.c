@@ -17,6 +17,7 @@
 
 /* ---- Opening ---- */
 
+/* Whether the name stands for standard input or output. */
 static bool
 local_is_standard(const char *name)
 {
@@ -147,6 +148,7 @@ local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 	return got > 0 && piece->moved < piece->length;
 }
 
+/* Runs when a stream can be read: reads a part of the piece that is awaited. */
 static void
 local_stream_ready(struct rr_watch *watch, unsigned events)
 {

@@ -64,6 +64,7 @@ pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fa
 	pump_stop(pump, side, error);
 }
 
+/* Ends the copy, because the file has changed its size. */
 static int
 pump_changed(struct rr_pump *pump)
 {
@@ -81,6 +82,7 @@ pump_slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
 	pump->busy--;
 }
 
+/* Ends the copy with the error of a slot's request, and frees the slot. */
 static void
 pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 {
@@ -100,6 +102,7 @@ pump_slot_completed(struct rr_piece *piece, int error)
 		pump_slot_advance(slot->pump, slot);
 }
 
+/* Adds octets to the progress, unless they are sent a second time. */
 static void
 pump_count(struct rr_pump *pump, uint64_t octets)
 {
@@ -126,6 +129,7 @@ pump_take_extent(struct rr_pump *pump)
 	pump_count(pump, pump->next - before);
 }
 
+/* Runs when the search for the next extent has ended: idle slots go on with that extent. */
 static void
 pump_found_extent(struct rr_extent *extent, int error)
 {
@@ -290,6 +294,7 @@ pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump_slot_write(pump, slot);
 }
 
+/* Does the next step of a slot, by its state. */
 static int
 pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -386,6 +391,7 @@ pump_check_size(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
+/* Begins the copy of a file: decides how its holes are copied, and whether the server copies the data. */
 static void
 pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const struct rr_info *info)
 {

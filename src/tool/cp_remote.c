@@ -17,12 +17,14 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
 }
 
+/* Notes the error of a request for rr_cp_fail(). Returns 0 when there is none. */
 static int
 remote_check(struct rr_side *side, int error)
 {
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }
 
+/* Translates the attributes of an object into struct rr_info. */
 static void
 remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
@@ -46,6 +48,7 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 	};
 }
 
+/* Describes an object that was looked up. A name that does not exist has the kind NONE. */
 static int
 remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
@@ -114,6 +117,7 @@ remote_read_link(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, rpcrdma_nfs_readlink(side->nfs, &info->handle, target, RR_NFS_PATH, NULL));
 }
 
+/* Returns attributes that set only the mode. */
 static sattr3
 remote_mode_alone(uint32_t mode)
 {
@@ -231,6 +235,7 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
 }
 
+/* Opens a file that an interrupted copy has left, and cuts it after the part that is kept. */
 static int
 remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
@@ -242,6 +247,7 @@ remote_go_on(struct rr_side *side, const struct rr_place *place, const char *nam
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
 }
 
+/* Sets the attributes of a file that has been copied. */
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {

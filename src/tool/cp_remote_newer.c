@@ -16,6 +16,7 @@ remote_extent_end(struct rr_extent *extent, int error)
 	extent->done(extent, error < 0 ? rr_cp_remote_fail(side, error) : 0);
 }
 
+/* Runs when the end of the data, which is the next hole, has been found. */
 static void
 remote_found_hole(struct rr_nfs_op *op, int error)
 {

@@ -21,6 +21,7 @@ struct same {
 	uint8_t *memory; /* for a piece of each side */
 };
 
+/* Runs when a piece of a file has been read. */
 static void
 same_was_read(struct rr_piece *piece, int error)
 {

@@ -113,6 +113,7 @@ small_finish(struct small_job *job)
 
 /* ---- From the source ---- */
 
+/* Runs when the extended attributes of the source have been listed. */
 static void
 small_was_listed(struct rr_nfs_op *op, int error)
 {
@@ -153,6 +154,7 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 		       value.length > 0);
 }
 
+/* Runs when the source has been read. */
 static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
@@ -182,6 +184,7 @@ small_read_local(struct small_job *job)
 	return error ? error : piece.moved != job->info.size;
 }
 
+/* Reads the source, unless the server copies the data by itself. */
 static void
 small_read(struct small_job *job)
 {
@@ -206,6 +209,7 @@ small_read(struct small_job *job)
 
 /* ---- To a server ---- */
 
+/* Runs when an operation on the destination has ended. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -286,6 +290,7 @@ small_put(struct small_job *job)
 		rr_nfs_op_put(job->cp->to.nfs, &job->op, &put);
 }
 
+/* Creates the temporary file. */
 static void
 small_create(struct small_job *job)
 {
@@ -297,12 +302,14 @@ small_create(struct small_job *job)
 	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
 }
 
+/* Runs when the data has been written. */
 static void
 small_was_written(struct rr_nfs_io *io, int error)
 {
 	small_next(io->ctx, error);
 }
 
+/* Writes the data, or has the server copy it. */
 static void
 small_write(struct small_job *job)
 {
@@ -325,6 +332,7 @@ small_write(struct small_job *job)
 	rr_nfs_write(job->cp->to.nfs, &job->io);
 }
 
+/* Sets the attributes of the temporary file. */
 static void
 small_set(struct small_job *job)
 {
@@ -336,6 +344,7 @@ small_set(struct small_job *job)
 		rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &attributes);
 }
 
+/* Gives the temporary file the name of the destination. */
 static void
 small_rename(struct small_job *job)
 {
@@ -382,6 +391,7 @@ small_find_idle(struct rr_cp_small *small)
 	return NULL;
 }
 
+/* Waits for events once, and shows the progress. */
 static void
 small_turn(struct rr_cp *cp)
 {

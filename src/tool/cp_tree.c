@@ -197,6 +197,7 @@ tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *n
 		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 
+/* Counts a file that is not copied. */
 static void
 tree_skip(struct rr_cp *cp, const struct rr_info *info)
 {

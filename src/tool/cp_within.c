@@ -17,6 +17,7 @@ struct within_search {
 	int error;
 };
 
+/* Runs when the search for the next extent has ended. */
 static void
 within_found(struct rr_extent *extent, int error)
 {
@@ -61,6 +62,7 @@ within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 	return 0;
 }
 
+/* Has the server copy a range, piece by piece. */
 static int
 within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
 {
@@ -90,6 +92,7 @@ within_extents(struct rr_pump *pump, uint64_t size)
 	return result;
 }
 
+/* Has the server clone the whole file. 1: the server cannot. */
 static int
 within_clone(struct rr_pump *pump, uint64_t size)
 {

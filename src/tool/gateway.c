@@ -50,6 +50,7 @@ struct run {
 
 /* ---- Options ---- */
 
+/* Returns the text after the prefix. NULL: the text does not begin with it. */
 static const char *
 gateway_after_prefix(const char *text, const char *prefix)
 {
@@ -370,6 +371,7 @@ gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 		engine->message_max = of_schemas;
 }
 
+/* Runs in place of the gateway for --check: says that there are no errors. */
 static int
 gateway_checked(const struct run *run)
 {

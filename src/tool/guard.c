@@ -20,6 +20,7 @@
 
 /* ---- File systems that may hang ---- */
 
+/* Whether a file system of that type can hang: a server or another program answers its requests. */
 static bool
 guard_may_hang(const char *type)
 {
@@ -61,6 +62,7 @@ rr_guard_wanted(const char *path)
 
 /* ---- The parent ---- */
 
+/* Returns the time up to the deadline. */
 static struct timespec
 guard_time_left(uint64_t deadline)
 {
@@ -69,6 +71,7 @@ guard_time_left(uint64_t deadline)
 	return (struct timespec){ (time_t)(left / RR_SECOND), (long)(left % RR_SECOND) };
 }
 
+/* Returns the exit status of a child as a shell has it. */
 static int
 guard_status(int status)
 {

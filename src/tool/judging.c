@@ -39,6 +39,7 @@ judging_found(void *ctx, const struct rr_finding *finding)
 		rule->known ? " [known of " : "", rule->known ? rule->known : "", rule->known ? "]" : "");
 }
 
+/* Gives a packet of the capture to the decoder. */
 static void
 judging_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {

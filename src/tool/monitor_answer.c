@@ -10,6 +10,7 @@ rr_monitor_is_whole(const struct rr_monitor_peer *peer)
 	return strstr(peer->request, peer->kind == RR_MONITOR_UNIX ? "\n" : "\r\n\r\n") != NULL;
 }
 
+/* Whether the request begins with that word. */
 static bool
 answer_begins(const struct rr_monitor_peer *peer, const char *word)
 {

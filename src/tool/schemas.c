@@ -10,6 +10,7 @@
  * can ask for; the payload memory of an engine has room for several of that size. */
 enum { HEADERS = 4096, MESSAGE_MAX = 16 << 20 };
 
+/* Whether the gateway knows the program, by a schema or by the library. */
 static bool
 schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_program *program)
 {

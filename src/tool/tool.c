@@ -55,6 +55,7 @@ rr_tool_warn(const struct rr_tool *tool, const char *format, ...)
 	va_end(args);
 }
 
+/* The handler of signals: remembers the number. */
 static void
 tool_remember(int number)
 {

@@ -189,6 +189,7 @@ worker_request_came(struct rr_watch *watch, unsigned events)
 	rr_loop_arm(worker->engine->loop, &worker->drain, DRAIN_LIMIT);
 }
 
+/* Gives a request to all workers. */
 static void
 workers_tell(struct rr_workers_run *run, eventfd_t request)
 {
@@ -202,6 +203,7 @@ rr_workers_renew(struct rr_workers_run *run)
 	workers_tell(run, RENEW);
 }
 
+/* Runs when a signal has come: reports, reloads, or ends the workers. */
 static void
 workers_signal_came(struct rr_watch *watch, unsigned events)
 {
@@ -258,6 +260,7 @@ worker_free(struct worker *worker)
 	close(worker->request.fd);
 }
 
+/* The thread of a worker: serves until the service is idle or has been given up. */
 static void *
 worker_run(void *argument)
 {
