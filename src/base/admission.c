@@ -8,6 +8,8 @@
  * call under way goes only where its host has more than its share, which is what the newcomer's host has. So
  * a host that connects often and does nothing loses those connections, a host that calls keeps its own, and
  * each host can have as many connections as any other host.
+ *
+ * A newcomer costs no more than a look at LOOKS connections, however many there are.
  */
 #include "base/share.h"
 
@@ -16,6 +18,9 @@
 /* The first call may take this long after its connection was accepted, before the connection counts as
  * silent. */
 #define GRACE RR_SECOND
+/* At most this many connections are looked at for a newcomer. Where there are more, the next newcomer has
+ * other connections looked at. */
+enum { LOOKS = 1024 };
 /* A connection whose calls have been under way for longer, while no other call came, counts as busy no more.
  */
 #define BUSY_LIMIT (60 * RR_SECOND)
@@ -93,13 +98,31 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
-/* Counts the silent connections of each host anew. */
-static void
-admission_count_silent(struct rr_shares *shares, uint64_t now)
+/* Moves the parties that are to be looked at to the end of the list. Returns the last party before them, or
+ * the head of the list. */
+static struct rr_list *
+admission_take_turn(struct rr_shares *shares)
 {
-	rr_list_for_each (link, &shares->hosts)
-		rr_container(link, struct rr_host, link)->silent = 0;
-	rr_list_for_each (link, &shares->parties) {
+	struct rr_list *behind = shares->parties.prev;
+
+	for (uint32_t i = 0; i < LOOKS && shares->parties.next != &shares->parties; i++) {
+		struct rr_list *link = shares->parties.next;
+
+		rr_list_remove(link);
+		rr_list_append(&shares->parties, link);
+		if (link == behind)
+			return &shares->parties;
+	}
+	return behind;
+}
+
+/* Counts the silent connections of each host, among the parties behind before. */
+static void
+admission_count_silent(struct rr_shares *shares, const struct rr_list *before, uint64_t now)
+{
+	for (struct rr_list *link = before->next; link != &shares->parties; link = link->next)
+		rr_container(link, struct rr_party, link)->host->silent = 0;
+	for (struct rr_list *link = before->next; link != &shares->parties; link = link->next) {
 		const struct rr_party *party = rr_container(link, struct rr_party, link);
 
 		party->host->silent += party->accepted && admission_is_silent(party, now);
@@ -140,13 +163,14 @@ rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted
 {
 	uint64_t now = rr_now(rr_loop_env(shares->loop));
 	const struct rr_host *newcomer;
+	const struct rr_list *before = admission_take_turn(shares);
 	struct rr_party *first = NULL;
 	char name[RR_HOST_NAME];
 
 	rr_host_name(peer, name);
 	newcomer = rr_shares_host(shares, name);
-	admission_count_silent(shares, now);
-	rr_list_for_each (link, &shares->parties) {
+	admission_count_silent(shares, before, now);
+	for (struct rr_list *link = before->next; link != &shares->parties; link = link->next) {
 		struct rr_party *party = rr_container(link, struct rr_party, link);
 
 		if (party->accepted && (kind == RR_NOT_ACCEPTED || party->accepted == kind) &&

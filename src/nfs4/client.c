@@ -77,9 +77,9 @@ rr_nfs4_clients_init(struct rr_nfs4_clients *clients, const struct rr_env *env, 
 	clients->next = 1;
 	clients->secret = rr_random_u64(env);
 	rr_list_init(&clients->leases);
-	rr_list_init(&clients->addresses);
 	rr_nfs4_origin_init(&clients->nobody);
-	if (rr_map_init(&clients->by_id, env, 256) < 0 || rr_map_init(&clients->by_owner, env, 256) < 0)
+	if (rr_map_init(&clients->by_id, env, max) < 0 || rr_map_init(&clients->by_owner, env, max) < 0 ||
+		rr_nfs4_addresses_init(&clients->addresses, env) < 0)
 		return -RPCRDMA_ERR_NOMEM;
 	return 0;
 }
@@ -90,6 +90,7 @@ rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
 	rr_list_for_each (link, &clients->leases)
 		client_set_phase(rr_container(link, struct rr_nfs4_client, by_lease), CLIENT_END);
 	rr_nfs4_origin_end(&clients->nobody);
+	rr_nfs4_addresses_free(&clients->addresses);
 	rr_map_free(&clients->by_id, clients->env);
 	rr_map_free(&clients->by_owner, clients->env);
 }
@@ -175,8 +176,7 @@ client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *ex
 {
 	if (exchange->origin)
 		return exchange->origin;
-	return rr_nfs4_origin_join(&clients->addresses, clients->env, &clients->nobody, "") ? &clients->nobody
-											    : NULL;
+	return rr_nfs4_origin_join(&clients->addresses, &clients->nobody, "") ? &clients->nobody : NULL;
 }
 
 /* Makes an unconfirmed record for the owner. */

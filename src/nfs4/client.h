@@ -65,7 +65,7 @@ struct rr_nfs4_clients {
 	const struct rr_env *env;
 	struct rr_map by_id, by_owner;
 	struct rr_list leases;
-	struct rr_list addresses;     /* struct rr_nfs4_address */
+	struct rr_nfs4_addresses addresses;
 	struct rr_nfs4_origin nobody; /* of clients that came by no connection */
 	uint64_t lease;
 	uint32_t count, max;

@@ -7,29 +7,61 @@
  * that stays free. */
 enum { ORIGIN_TIMES = 3 };
 
+/* So many addresses are found without a search; more of them share places. */
+enum { ORIGIN_BUCKETS = 4096 };
+
 /* ---- Addresses ---- */
 
-/* Returns the entry of the peer's address, made if it is not there yet; NULL: no memory. */
-static struct rr_nfs4_address *
-origin_address(struct rr_list *addresses, const struct rr_env *env, const char *peer)
+int
+rr_nfs4_addresses_init(struct rr_nfs4_addresses *addresses, const struct rr_env *env)
 {
-	struct rr_nfs4_address *address;
-	char name[RR_HOST_NAME];
+	addresses->env = env;
+	env->random(env->ctx, addresses->secret, sizeof(addresses->secret));
+	return rr_map_init(&addresses->by_name, env, ORIGIN_BUCKETS);
+}
 
-	rr_host_name(peer, name);
-	rr_list_for_each (link, addresses) {
-		address = rr_container(link, struct rr_nfs4_address, link);
+void
+rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses)
+{
+	rr_map_free(&addresses->by_name, addresses->env);
+}
+
+/* The address of that name, which has that hash; NULL: no connection and no client comes from there. */
+static struct rr_nfs4_address *
+origin_find_address(const struct rr_nfs4_addresses *addresses, const char *name, uint64_t hash)
+{
+	struct rr_map_link *link = rr_map_find(&addresses->by_name, hash);
+
+	for (; link; link = rr_map_next(link)) {
+		struct rr_nfs4_address *address = rr_container(link, struct rr_nfs4_address, by_name);
+
 		if (strcmp(address->name, name) == 0)
 			return address;
 	}
-	address = rr_alloc(env, sizeof(*address));
+	return NULL;
+}
+
+/* Returns the entry of the peer's address, made if it is not there yet; NULL: no memory. */
+static struct rr_nfs4_address *
+origin_address(struct rr_nfs4_addresses *addresses, const char *peer)
+{
+	struct rr_nfs4_address *address;
+	char name[RR_HOST_NAME];
+	uint64_t hash;
+
+	rr_host_name(peer, name);
+	hash = rr_siphash_64(addresses->secret, name, strlen(name));
+	address = origin_find_address(addresses, name, hash);
+	if (address)
+		return address;
+	address = rr_alloc(addresses->env, sizeof(*address));
 	if (!address)
 		return NULL;
-	address->env = env;
-	memcpy(address->name, name, sizeof(name));
+	address->all = addresses;
+	memcpy(address->name, name, strlen(name) + 1);
 	rr_nfs4_origin_init(&address->lost);
 	address->lost.address = address;
-	rr_list_append(addresses, &address->link);
+	rr_map_add(&addresses->by_name, &address->by_name, hash);
 	return address;
 }
 
@@ -39,8 +71,8 @@ origin_address_leave(struct rr_nfs4_address *address)
 {
 	if (address->origins > 0 || address->clients > 0)
 		return;
-	rr_list_remove(&address->link);
-	rr_free(address->env, address);
+	rr_map_remove(&address->all->by_name, &address->by_name);
+	rr_free(address->all->env, address);
 }
 
 /* ---- Origins ---- */
@@ -53,12 +85,11 @@ rr_nfs4_origin_init(struct rr_nfs4_origin *origin)
 }
 
 bool
-rr_nfs4_origin_join(
-	struct rr_list *addresses, const struct rr_env *env, struct rr_nfs4_origin *origin, const char *peer)
+rr_nfs4_origin_join(struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *origin, const char *peer)
 {
 	if (origin->address)
 		return true;
-	origin->address = origin_address(addresses, env, peer);
+	origin->address = origin_address(addresses, peer);
 	if (!origin->address)
 		return false;
 	origin->address->origins++;

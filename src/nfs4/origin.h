@@ -5,6 +5,8 @@
 #include "base/env.h"
 #include "base/host.h"
 #include "base/list.h"
+#include "base/map.h"
+#include "base/siphash.h"
 
 /*
  * The origins of clients, and how much the clients of an address may hold. The functions make no system call.
@@ -39,6 +41,13 @@ struct rr_nfs4_quota {
 
 struct rr_nfs4_address;
 
+/* All addresses that connections or clients come from. */
+struct rr_nfs4_addresses {
+	const struct rr_env *env;
+	struct rr_map by_name;
+	uint8_t secret[RR_SIPHASH_KEY]; /* of by_name */
+};
+
 struct rr_nfs4_origin {
 	struct rr_nfs4_address *address; /* NULL: no client has come by the connection */
 	struct rr_list clients;
@@ -46,8 +55,8 @@ struct rr_nfs4_origin {
 };
 
 struct rr_nfs4_address {
-	struct rr_list link; /* in all addresses */
-	const struct rr_env *env;
+	struct rr_nfs4_addresses *all;
+	struct rr_map_link by_name;
 	uint32_t origins; /* number of connections */
 	uint32_t clients;
 	struct rr_nfs4_origin lost;        /* clients of connections that have ended */
@@ -62,12 +71,19 @@ struct rr_nfs4_holding {
 	uint64_t held[RR_NFS4_QUANTITIES];
 };
 
+/* Errors: NOMEM. */
+int rr_nfs4_addresses_init(struct rr_nfs4_addresses *addresses, const struct rr_env *env);
+
+/* No origin and no client must be left. Also after a failed or no rr_nfs4_addresses_init() of zeroed memory.
+ */
+void rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses);
+
 void rr_nfs4_origin_init(struct rr_nfs4_origin *origin);
 
-/* Sets the address of the connection; peer: the address as text; addresses: the list of all. True, without
- * effect, if the connection has an address already. False: no memory. */
+/* Sets the address of the connection; peer: the address as text. True, without effect, if the connection has
+ * an address already. False: no memory. */
 bool rr_nfs4_origin_join(
-	struct rr_list *addresses, const struct rr_env *env, struct rr_nfs4_origin *origin, const char *peer);
+	struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *origin, const char *peer);
 
 /* Handles the end of the connection: its clients stay, with their address alone. */
 void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);

@@ -161,8 +161,8 @@ static bool
 server_connection_join(struct rr_nfs4_connection *connection, const struct rpcrdma_request *request)
 {
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(connection->server);
-	bool joined = rr_nfs4_origin_join(
-		&tables->clients.addresses, connection->server->env, &connection->conn.origin, request->peer);
+	bool joined =
+		rr_nfs4_origin_join(&tables->clients.addresses, &connection->conn.origin, request->peer);
 
 	rr_nfs4_unlock_tables(connection->server);
 	return joined;

@@ -29,7 +29,7 @@ rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *en
 	rr_nfs4_quota_init(&sessions->sessions, RR_NFS4_SESSIONS, max, clients);
 	rr_nfs4_quota_init(&sessions->replies, RR_NFS4_REPLIES, replies, clients);
 	rr_list_init(&sessions->callbacks);
-	return rr_map_init(&sessions->by_id, env, 256);
+	return rr_map_init(&sessions->by_id, env, max);
 }
 
 void

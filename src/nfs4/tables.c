@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+/* Elements of a bucket, on average, where there are as many states as there can be. */
+enum { TABLES_CHAIN = 4 };
+
 const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.lease = 90 * RR_SECOND,
 	.clients = 4096,
@@ -94,6 +97,7 @@ rr_nfs4_tables_init(
 	struct rr_nfs4_tables *tables, const struct rr_env *env, const struct rr_nfs4_tables_config *config)
 {
 	uint32_t clients = tables_clients_max(config);
+	uint32_t buckets = (config->states + config->delegations) / TABLES_CHAIN;
 	int error;
 
 	memset(tables, 0, sizeof(*tables));
@@ -110,11 +114,11 @@ rr_nfs4_tables_init(
 		error = rr_nfs4_sessions_init(
 			&tables->sessions, env, config->sessions, config->replies, clients);
 	if (error == 0)
-		error = rr_map_init(&tables->files, env, 1024);
+		error = rr_map_init(&tables->files, env, buckets);
 	if (error == 0)
-		error = rr_map_init(&tables->states, env, 1024);
+		error = rr_map_init(&tables->states, env, buckets);
 	if (error == 0)
-		error = rr_map_init(&tables->owners, env, 1024);
+		error = rr_map_init(&tables->owners, env, buckets);
 	rr_nfs4_records_init(&tables->records, env, 2 * clients);
 	tables->clients.ended = tables_client_ended;
 	tables->clients.lapsed = tables_client_lapsed;

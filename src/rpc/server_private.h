@@ -28,8 +28,7 @@ struct rr_exchange_queue {
 
 /* The connections of a server that come from the same address. */
 struct rr_line_address {
-	struct rr_list link; /* in the server's addresses */
-	const struct rr_host *host;
+	struct rr_map_link by_host; /* in the server's addresses */
 	uint32_t lines;
 	struct rr_list waiting; /* lines with a backlog, in the order of their turns */
 	struct rr_list turn;    /* in the server's turns, while lines are waiting */
@@ -95,7 +94,7 @@ struct rpcrdma_server {
 	size_t args_size, result_size; /* of the largest C types of all procedures */
 	struct rr_cache free_blocks;
 	uint32_t block_count;     /* blocks in use */
-	struct rr_list addresses; /* struct rr_line_address of all lines */
+	struct rr_map addresses;  /* struct rr_line_address of all lines, by host */
 	struct rr_list turns;     /* addresses whose calls wait */
 	struct rr_list spares;    /* lines that keep memory until the end of the turn */
 	struct rr_task give_back; /* gives that memory back */

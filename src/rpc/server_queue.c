@@ -104,6 +104,7 @@ rr_server_delete(struct rpcrdma_server *server)
 	const struct rr_env *env = server->engine->env;
 
 	rr_cache_end(&server->free_blocks);
+	rr_map_free(&server->addresses, env);
 	rr_drc_free(server->own_drc);
 	rr_free(env, server->services);
 	rr_free(env, server->latencies);

@@ -4,26 +4,26 @@
  * connections than with one. An address (base/host.h) is there as long as a line belongs to it. */
 #include "rpc/server_private.h"
 
+/* So many addresses are found without a search; more of them share places. */
+enum { TURNS_BUCKETS = 1024 };
+
 /* ---- Addresses ---- */
 
 /* Returns the address of that host; makes it if there is none yet. NULL: no memory. */
 static struct rr_line_address *
 turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 {
+	struct rr_map_link *found = rr_map_find(&server->addresses, (uintptr_t)host);
 	struct rr_line_address *address;
 
-	rr_list_for_each (link, &server->addresses) {
-		address = rr_container(link, struct rr_line_address, link);
-		if (address->host == host)
-			return address;
-	}
+	if (found)
+		return rr_container(found, struct rr_line_address, by_host);
 	address = rr_alloc(server->engine->env, sizeof(*address));
 	if (!address)
 		return NULL;
-	address->host = host;
 	rr_list_init(&address->turn);
 	rr_list_init(&address->waiting);
-	rr_list_append(&server->addresses, &address->link);
+	rr_map_add(&server->addresses, &address->by_host, (uintptr_t)host);
 	return address;
 }
 
@@ -41,7 +41,7 @@ turns_leave_address(struct rr_line *line)
 		rr_list_remove(&address->turn);
 	if (--address->lines > 0)
 		return;
-	rr_list_remove(&address->link);
+	rr_map_remove(&line->server->addresses, &address->by_host);
 	rr_free(line->server->engine->env, address);
 }
 
@@ -231,11 +231,11 @@ rr_line_end(struct rr_line *line)
 bool
 rr_server_turns_init(struct rpcrdma_server *server)
 {
-	rr_list_init(&server->addresses);
 	rr_list_init(&server->turns);
 	rr_task_init(&server->task, turns_run);
 	rr_timer_init(&server->next_turn, turns_go_on);
-	return rr_line_init(&server->other, server, NULL);
+	return rr_map_init(&server->addresses, server->engine->env, TURNS_BUCKETS) == 0 &&
+	       rr_line_init(&server->other, server, NULL);
 }
 
 void

@@ -14,6 +14,7 @@ struct member {
 	struct rr_party *party; /* NULL: gone */
 	struct world *world;
 	bool busy, cut;
+	uint32_t looks; /* how often its connection was asked whether it is busy */
 };
 
 struct world {
@@ -26,7 +27,10 @@ struct world {
 static bool
 member_is_busy(void *ctx)
 {
-	return ((struct member *)ctx)->busy;
+	struct member *member = ctx;
+
+	member->looks++;
+	return member->busy;
 }
 
 static void
@@ -262,6 +266,41 @@ the_first_half_of_an_ipv6_address_is_one_host(void **state)
 	}
 }
 
+/* With very many connections, too: and the next newcomer has others looked at. */
+static void
+a_newcomer_costs_a_bounded_number_of_looks(void **state)
+{
+	enum { LOOKS = 1024, CONNECTIONS = 3 * LOOKS };
+	struct world *world = *state;
+	struct member *members = calloc(CONNECTIONS, sizeof(*members));
+	char peer[32];
+
+	assert_non_null(members);
+	world->shares.accepted_max = CONNECTIONS;
+	for (uint32_t i = 0; i < CONNECTIONS; i++) {
+		snprintf(peer, sizeof(peer), "10.0.%u.%u:1", i / 256, i % 256);
+		members[i].party = rr_party_new(&world->shares, peer, &member_ops, &members[i]);
+		assert_non_null(members[i].party);
+		rr_party_accepted(members[i].party, RR_ACCEPTED_TCP);
+		rr_party_called(members[i].party);
+	}
+	for (uint32_t newcomer = 1; newcomer <= 3; newcomer++) {
+		uint32_t looks = 0;
+
+		assert_true(rr_shares_make_room(&world->shares, "10.1.0.0:1", RR_NOT_ACCEPTED));
+		for (uint32_t i = 0; i < CONNECTIONS; i++)
+			looks += members[i].looks;
+		assert_int_equal(looks, newcomer * LOOKS);
+	}
+	for (uint32_t i = 0; i < CONNECTIONS; i++) {
+		assert_int_equal(members[i].looks, 1);
+		/* Of each 1024, that without a call for the longest time. */
+		assert_int_equal(members[i].cut, i % LOOKS == 0);
+		rr_party_end(members[i].party, &members[i]);
+	}
+	free(members);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int
@@ -274,6 +313,7 @@ main(void)
 		TEST(of_those_that_called_the_longest_without_a_call_goes),
 		TEST(an_address_keeps_no_more_than_its_share),
 		TEST(an_address_with_more_takes_none_from_one_with_fewer),
+		TEST(a_newcomer_costs_a_bounded_number_of_looks),
 		cmocka_unit_test(the_first_half_of_an_ipv6_address_is_one_host),
 	};
 

@@ -3,6 +3,8 @@
  * (src/nfs4/origin.h). */
 #include "../test.h"
 
+#include "../chain.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -57,8 +59,7 @@ static void
 conn_begin(struct world *world, struct rr_nfs4_conn *conn, const char *peer)
 {
 	rr_nfs4_conn_init(conn);
-	assert_true(
-		rr_nfs4_origin_join(&world->tables.clients.addresses, &rr_env_system, &conn->origin, peer));
+	assert_true(rr_nfs4_origin_join(&world->tables.clients.addresses, &conn->origin, peer));
 }
 
 static int
@@ -98,7 +99,7 @@ teardown(void **state)
 	rr_nfs4_conn_end(&world->other);
 	rr_nfs4_tables_end(&world->tables);
 	assert_int_equal(world->tables.count, 0);
-	assert_true(rr_list_empty(&world->tables.clients.addresses));
+	assert_int_equal(world->tables.clients.addresses.by_name.count, 0);
 	rr_nfs4_tables_free(&world->tables);
 	rr_free(&rr_env_system, world);
 	return 0;
@@ -430,6 +431,29 @@ delegations_take_no_opens(void **state)
 	assert_int_equal(client->holding.held[RR_NFS4_DELEGATIONS], 0);
 }
 
+/* Each connection, and each client, has its address found. */
+static void
+an_address_is_found_without_a_search(void **state)
+{
+	enum { ADDRESSES = 4096, LONGEST = 24 };
+	struct world *world = *state;
+	struct rr_nfs4_addresses *addresses = &world->tables.clients.addresses;
+	struct rr_nfs4_conn *conns = rr_alloc_array(&rr_env_system, ADDRESSES, sizeof(*conns));
+	uint32_t before = addresses->by_name.count;
+	char peer[32];
+
+	assert_non_null(conns);
+	for (uint32_t i = 0; i < ADDRESSES; i++) {
+		snprintf(peer, sizeof(peer), "198.18.%u.%u:700", i / 256, i % 256);
+		conn_begin(world, &conns[i], peer);
+	}
+	assert_int_equal(addresses->by_name.count, before + ADDRESSES);
+	assert_in_range(longest_chain(&addresses->by_name), 1, LONGEST);
+	for (uint32_t i = 0; i < ADDRESSES; i++)
+		rr_nfs4_conn_end(&conns[i]);
+	rr_free(&rr_env_system, conns);
+}
+
 int
 main(void)
 {
@@ -444,6 +468,7 @@ main(void)
 		TEST(unlocking_is_bounded_too),
 		TEST(sessions_of_an_address_leave_some_to_others),
 		TEST(delegations_take_no_opens),
+		TEST(an_address_is_found_without_a_search),
 		cmocka_unit_test_setup_teardown(
 			what_is_left_is_enough_for_many_clients_of_the_same_address, setup_few, teardown),
 	};

@@ -7,7 +7,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "../chain.h"
 #include "base/endian.h"
+#include "rpc/server_private.h"
 #include "suite.h"
 
 enum { IN_A_TURN = 16 }; /* how many calls of a millisecond each a turn of the loop serves */
@@ -145,6 +147,32 @@ connections_of_an_address_take_turns(void **state)
 	close_all(world, fds, 2);
 }
 
+/* Each new connection has its address found among those of all connections. */
+static void
+an_address_is_found_without_a_search(void **state)
+{
+	enum { ADDRESSES = 1024, LONGEST = 16 };
+	struct world *world = *state;
+	struct rr_host *hosts = rr_alloc_array(&rr_env_system, ADDRESSES, sizeof(*hosts));
+	struct rr_line *lines = rr_alloc_array(&rr_env_system, 2 * ADDRESSES, sizeof(*lines));
+	uint32_t before = world->server->addresses.count;
+
+	assert_true(hosts && lines);
+	for (uint32_t i = 0; i < 2 * ADDRESSES; i++)
+		assert_true(rr_line_init(&lines[i], world->server, &hosts[i % ADDRESSES]));
+	assert_int_equal(world->server->addresses.count, before + ADDRESSES);
+	assert_in_range(longest_chain(&world->server->addresses), 1, LONGEST);
+	for (uint32_t i = 0; i < 2 * ADDRESSES; i++) {
+		assert_ptr_equal(lines[i].address, lines[(i + ADDRESSES) % (2 * ADDRESSES)].address);
+		assert_int_equal(lines[i].address->lines, 2);
+	}
+	for (uint32_t i = 0; i < 2 * ADDRESSES; i++)
+		rr_line_end(&lines[i]);
+	assert_int_equal(world->server->addresses.count, before);
+	rr_free(&rr_env_system, lines);
+	rr_free(&rr_env_system, hosts);
+}
+
 int
 main(void)
 {
@@ -152,6 +180,7 @@ main(void)
 		suite_test(an_address_has_one_turn_whatever_its_connections),
 		suite_test(a_call_that_waits_is_not_overtaken),
 		suite_test(connections_of_an_address_take_turns),
+		suite_test(an_address_is_found_without_a_search),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
