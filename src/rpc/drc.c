@@ -23,6 +23,9 @@ const struct rr_drc_config rr_drc_config_default = {
 	.age = 120 * RR_SECOND,
 };
 
+/* A connection has little where its answers weigh no more than this part of the memory. */
+enum { LITTLE = 32 };
+
 /* The answer to a call. */
 struct answer {
 	struct rr_map_link link;
@@ -62,7 +65,7 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	rr_list_init(&drc->ages);
 	if (rr_map_init(&drc->open, env, BUCKETS_OPEN) == 0 &&
 		rr_map_init(&drc->answers, env, config->entries) == 0 &&
-		rr_drc_shares_init(&drc->shares, env, config->entries) == 0)
+		rr_drc_shares_init(&drc->shares, env, config->entries, config->octets / LITTLE) == 0)
 		return drc;
 	rr_drc_free(drc);
 	return NULL;

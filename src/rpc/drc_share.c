@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/drc_share.h"
 
+/* Whether an answer of a is to be forgotten before any of b. Of two connections that have little, and of two
+ * shares of the same weight, that is the one of which no answer was forgotten for longer. */
 static bool
-share_is_heavier(struct rr_heap_link *a, struct rr_heap_link *b)
+share_is_heavier(struct rr_heap_link *link_a, struct rr_heap_link *link_b)
 {
-	return rr_container(a, struct rr_drc_share, rank)->weight >
-	       rr_container(b, struct rr_drc_share, rank)->weight;
+	const struct rr_drc_share *a = rr_container(link_a, struct rr_drc_share, rank);
+	const struct rr_drc_share *b = rr_container(link_b, struct rr_drc_share, rank);
+
+	return a->excess != b->excess ? a->excess > b->excess : a->order < b->order;
 }
 
 int
-rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries)
+rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries, uint64_t little)
 {
 	int error = rr_map_init(&shares->connections, env, entries);
 
 	shares->env = env;
+	shares->little = little;
 	rr_heap_init(&shares->heaviest, share_is_heavier);
 	return error ? error : rr_map_init(&shares->hosts, env, entries);
 }
@@ -37,7 +42,10 @@ static void
 share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
 {
 	rr_heap_remove(share_heap_of(shares, share), &share->rank);
+	if (weight < share->weight)
+		share->order = ++shares->order;
 	share->weight = weight;
+	share->excess = share->host && weight <= shares->little ? 0 : weight;
 	rr_heap_add(share_heap_of(shares, share), &share->rank);
 }
 
@@ -67,6 +75,7 @@ share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
 	if (!share)
 		return NULL;
 	share->host = host;
+	share->order = ++shares->order;
 	rr_heap_init(&share->members, share_is_heavier);
 	rr_list_init(&share->answers);
 	rr_map_add(map, &share->link, hash);

@@ -10,13 +10,16 @@
  * share, and the share of a host, that is of an address, is the sum of its connections. If there is no
  * room, the oldest answer of the connection with the most is forgotten, of the host with the most: a client
  * cannot push out the answers of others, whatever it sends. Shares belong to connections, not to users, as
- * a caller can claim to be any user.
+ * a caller can claim to be any user. Connections of a host that have little are equal, so that many
+ * connections with an answer each push out the oldest answers of their host, not the latest.
  *
  * A share lives as long as it has answers. It is found by a hash. */
 struct rr_drc_share {
 	struct rr_map_link link; /* in its map, by the hash */
 	struct rr_heap_link rank;
 	uint64_t weight;           /* the sum of the weights of its answers */
+	uint64_t excess;           /* the weight, or 0: a connection that has little */
+	uint64_t order;            /* of when the share was made, or an answer of it was last forgotten */
 	struct rr_drc_share *host; /* NULL: the share is that of a host */
 	struct rr_heap members;    /* of a host: the shares of its connections, the heaviest first */
 	struct rr_list answers;    /* of a connection: the oldest first */
@@ -27,10 +30,13 @@ struct rr_drc_shares {
 	const struct rr_env *env;
 	struct rr_map connections, hosts;
 	struct rr_heap heaviest; /* the shares of hosts, the heaviest first */
+	uint64_t little, order;
 };
 
-/* Prepares the shares. -RPCRDMA_ERR_NOMEM. */
-int rr_drc_shares_init(struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries);
+/* Prepares the shares. Connections whose weight is at most little are equal: the oldest answers of their host
+ * are forgotten first. -RPCRDMA_ERR_NOMEM. */
+int rr_drc_shares_init(
+	struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries, uint64_t little);
 
 /* Frees the maps. No answers may be left. shares may also be zeroed memory, or rr_drc_shares_init() may
  * have failed. */

@@ -5,7 +5,7 @@ import socket
 import struct
 
 NFS, MOUNT = (100003, 3), (100005, 3)
-NULL, GETATTR, LOOKUP, READ, WRITE, READDIRPLUS = 0, 1, 3, 6, 7, 17
+NULL, GETATTR, LOOKUP, READ, WRITE, MKDIR, REMOVE, RMDIR, READDIRPLUS = 0, 1, 3, 6, 7, 9, 12, 13, 17
 MIB = 1 << 20
 SEND_MAX, CREDITS, WRITE_HANDLE = 4096, 64, 0x1000
 
@@ -96,6 +96,12 @@ class Tcp(Connection):
 
     def read_once(self, handle, offset, count):
         return read_count(self.call(READ, read_args(handle, offset, count)))
+
+    def call_as(self, xid, procedure, arguments):
+        """The reply to a call with that XID, from its XID on."""
+        message = call_header(xid, procedure) + arguments
+        self.socket.sendall(words(0x80000000 | len(message)) + message)
+        return self.exactly(struct.unpack(">I", self.exactly(4))[0] & 0x7fffffff)
 
     def write(self, handle, data):
         if self.call(WRITE, write_head(handle, 0, len(data)) + data)[:4] != bytes(4):
@@ -199,6 +205,11 @@ class Rdma(Connection):
     def call(self, procedure, arguments=b"", program=NFS):
         self.send(self.plain(procedure, arguments, program))
         return self.receive()
+
+    def call_as(self, xid, procedure, arguments):
+        """The same as that of Tcp: the reply without its transport header."""
+        self.send(self.header(xid, 0) + words(0, 0, 0) + call_header(xid, procedure) + arguments)
+        return self.receive()[28:]
 
     def read_once(self, handle, offset, count):
         self.send(self.read_call(handle, offset, count))

@@ -261,6 +261,30 @@ a_client_pushes_out_its_own_answers_only(void **state)
 	rr_drc_free(world.drc);
 }
 
+/* Nor can a host that makes a connection for each call push out what another connection of it was answered
+ * just now, be that one call or several. */
+static void
+connections_made_anew_push_out_old_answers_first(void **state)
+{
+	enum { ENTRIES = 640, SEVERAL = 8, FLOOD = ENTRIES / 2 };
+	struct world world;
+	char peer[64];
+
+	(void)state;
+	start(&world, (struct rr_drc_config){ .entries = ENTRIES, .octets = 1 << 20, .age = RR_SECOND });
+	for (uint32_t xid = 1000; xid < 1000 + 4 * ENTRIES; xid++) {
+		snprintf(peer, sizeof(peer), "192.0.2.1:%u", xid);
+		assert_true(executed_by(&world, peer, 1, xid));
+		if (xid == 1000 + 4 * ENTRIES - FLOOD) {
+			for (uint32_t own = 0; own < SEVERAL; own++)
+				assert_true(executed_by(&world, "192.0.2.1:800", 1, own));
+		}
+	}
+	for (uint32_t own = 0; own < SEVERAL; own++)
+		assert_false(executed_by(&world, "192.0.2.1:801", 1, own));
+	rr_drc_free(world.drc);
+}
+
 /* Many addresses of one IPv6 network cannot do so either. */
 static void
 many_addresses_of_one_network_have_one_share(void **state)
@@ -412,6 +436,7 @@ main(void)
 		cmocka_unit_test(how_the_arguments_travelled_does_not_count),
 		cmocka_unit_test(the_oldest_makes_room_where_there_are_too_many),
 		cmocka_unit_test(a_client_pushes_out_its_own_answers_only),
+		cmocka_unit_test(connections_made_anew_push_out_old_answers_first),
 		cmocka_unit_test(many_addresses_of_one_network_have_one_share),
 		cmocka_unit_test(octets_are_bounded),
 		cmocka_unit_test(answers_grow_old),
