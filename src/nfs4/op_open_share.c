@@ -174,6 +174,31 @@ open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
 	return NFS4_OK;
 }
 
+/*
+ * RFC 8881, 6.4: "setting a mode of 000 should be enough to ensure that future OPEN operations for
+ * OPEN4_SHARE_ACCESS_READ or OPEN4_SHARE_ACCESS_WRITE by any principal fail". The storage lets the owner of a
+ * file in by any mode, as version 3 has it, which knows no open: so OPEN looks at the owner's part of the
+ * mode. A file that this OPEN has made, and one that the client has had open, is opened by any mode. An owner
+ * that may execute the file may read it; the superuser may do both (6.3.1.1).
+ */
+static bool
+open_is_closed_to_owner(const struct rr_nfs4_compound *c)
+{
+	const OPEN4args *args = &c->op->u.opopen;
+	const struct rr_nfs4_open_work *work = c->op_memory;
+	const struct rr_vfs_attributes *attributes = &c->current.attributes;
+	uint32_t uid = c->identity.caller.uid;
+
+	if (uid == 0 || uid != attributes->uid || work->created || work->exclusive)
+		return false;
+	if (args->claim.claim != CLAIM_NULL && args->claim.claim != CLAIM_FH)
+		return false;
+	if (args->share_access & OPEN4_SHARE_ACCESS_WRITE && !(attributes->mode & MODE4_WUSR))
+		return true;
+	return args->share_access & OPEN4_SHARE_ACCESS_READ &&
+	       !(attributes->mode & (MODE4_RUSR | MODE4_XUSR));
+}
+
 uint32_t
 rr_open_file(struct rr_nfs4_compound *c)
 {
@@ -193,6 +218,8 @@ rr_open_file(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	status = rr_nfs4_regular(&c->current);
+	if (status == NFS4_OK && open_is_closed_to_owner(c))
+		status = NFS4ERR_ACCESS;
 	if (status != NFS4_OK)
 		return status;
 	work->id = c->current.attributes.id;

@@ -306,6 +306,56 @@ the_current_stateid_goes_with_the_filehandle(void **state)
 		NFS4_OK);
 }
 
+static nfs_argop4
+op_mode(const uint8_t mode[4])
+{
+	static uint32_t words[2] = { 0, 1 << (FATTR4_MODE - 32) };
+
+	return (nfs_argop4){ .argop = OP_SETATTR,
+		.u.opsetattr.obj_attributes = { { 2, words }, { mode, 4 } } };
+}
+
+static nfs_argop4
+op_open_fh(uint32_t access)
+{
+	nfs_argop4 op = op_open("", "o", access, 0, false);
+
+	op.u.opopen.claim.claim = CLAIM_FH;
+	return op;
+}
+
+/* 6.4: "setting a mode of 000 should be enough to ensure that future OPEN operations for
+ * OPEN4_SHARE_ACCESS_READ or OPEN4_SHARE_ACCESS_WRITE by any principal fail". What is open stays so. */
+static void
+the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file(void **state)
+{
+	static const uint8_t all[4] = { 0, 0, 1, 0377 }, none[4] = { 0 }, read[4] = { 0, 0, 1, 0 },
+			     execute[4] = { 0, 0, 0, 0100 };
+	struct peer *super = world_peer(*state, 0, "a", 0), *owner = world_peer(*state, 1, "b", 7);
+	nfs_argop4 make = op_open("file", "o", RW, 0, true);
+	stateid4 stateid;
+
+	make.u.opopen.openhow.u.how.u.createattrs.attr_vals = (struct rpcrdma_bytes){ none, 4 };
+	assert_int_equal(RUN(super, op_root(), op_mode(all)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), make), NFS4_OK);
+	stateid = opened(owner, 1);
+	for (uint32_t access = R; access <= RW; access++) {
+		assert_int_equal(
+			RUN(owner, op_root(), op_open("file", "o", access, 0, false)), NFS4ERR_ACCESS);
+		assert_int_equal(
+			RUN(owner, op_root(), op_lookup("file"), op_open_fh(access)), NFS4ERR_ACCESS);
+	}
+	assert_int_equal(RUN(owner, op_root(), make), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(owner, op_root(), op_lookup("file"), op_write(&stateid, 0, "text"),
+				 op_read(&stateid, 0, 4), op_close(&stateid)),
+		NFS4_OK);
+	assert_int_equal(RUN(super, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), op_lookup("file"), op_mode(read), op_open_fh(R)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), op_open("file", "o", W, 0, false)), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(owner, op_root(), op_lookup("file"), op_mode(execute), op_open_fh(R)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), op_lookup("file"), op_open_fh(W)), NFS4ERR_ACCESS);
+}
+
 int
 main(void)
 {
@@ -319,6 +369,9 @@ main(void)
 		TEST(ranges_are_locked_and_unlocked),
 		TEST(stateids_are_tested_and_freed),
 		TEST(the_current_stateid_goes_with_the_filehandle),
+		cmocka_unit_test_setup_teardown(
+			the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file, world_setup_memory,
+			world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
