@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS: makes CALLS calls to an NFS server in the same
- * process, DEPTH calls at a time, over NFS version 3. VERSION is that of RPC-over-RDMA, or 0 over TCP. A READ
- * or WRITE (UNSTABLE) has OCTETS octets of a file on tmpfs. Client and server have an engine each, and take
- * turns in one thread when the client has mounted the export: bench/instructions counts the instructions of
- * client_turn() and server_turn().
+ * nfs tcp|iwarp VERSION null|read|write|read-4.2 OCTETS DEPTH CALLS: makes CALLS calls to an NFS server in
+ * the same process, DEPTH calls at a time, over NFS version 3, or over version 4.2 with read-4.2. VERSION is
+ * that of RPC-over-RDMA, or 0 over TCP. A READ or WRITE (UNSTABLE) has OCTETS octets of a file on tmpfs.
+ * Client and server have an engine each, and take turns in one thread when the client has mounted the export:
+ * bench/instructions counts the instructions of client_turn() and server_turn().
  */
 #include <err.h>
 #include <fcntl.h>
@@ -18,6 +18,7 @@
 
 #include "nfs/client.h"
 #include "nfs/server.h"
+#include "nfs4/server.h"
 #include "rpc/server.h"
 #include "still.h"
 #include "vfs/gate.h"
@@ -25,9 +26,9 @@
 
 enum { OCTETS_MAX = 1 << 20, DEPTH_MAX = 64 };
 
-enum work { WORK_NULL, WORK_READ, WORK_WRITE };
+enum work { WORK_NULL, WORK_READ, WORK_WRITE, WORK_READ_4 };
 
-static const char *const works[] = { "null", "read", "write" };
+static const char *const works[] = { "null", "read", "write", "read-4.2" };
 
 struct bench;
 
@@ -47,10 +48,13 @@ struct bench {
 	struct rr_vfs *vfs;
 	struct rr_gate gate;
 	struct rr_nfs_server *nfs_server;
+	struct rr_nfs4_shared *shared4;
+	struct rr_nfs4_server *nfs4_server;
 	struct rpcrdma_server *server;
 	struct rpcrdma_nfs *nfs;
 	struct rpcrdma_nfs_object file;
-	atomic_bool mounted;
+	pthread_t thread; /* the server's, while the client waits for it */
+	atomic_bool waits;
 	enum work work;
 	uint32_t octets, depth, left, under_way;
 	struct lane lanes[DEPTH_MAX];
@@ -95,10 +99,10 @@ lane_begin(struct lane *lane)
 	bench->under_way++;
 	if (bench->work == WORK_NULL)
 		rr_client_call(rr_nfs_rpc(bench->nfs), &lane->call);
-	else if (bench->work == WORK_READ)
-		error = rpcrdma_nfs_read(bench->nfs, &lane->io, &then);
-	else
+	else if (bench->work == WORK_WRITE)
 		error = rpcrdma_nfs_write(bench->nfs, &lane->io, &then);
+	else
+		error = rpcrdma_nfs_read(bench->nfs, &lane->io, &then);
 	if (error)
 		errx(1, "%s: %s", works[bench->work], rpcrdma_nfs_error(bench->nfs));
 }
@@ -216,35 +220,69 @@ bench_listen(struct bench *bench, enum rr_transport transport)
 }
 
 static void
+bench_serve_4(struct bench *bench, struct rr_service *service)
+{
+	const struct rr_nfs4_shared_config config = { .tables = rr_nfs4_tables_config_default };
+	struct rpcrdma_engine *engine = bench->server_engine;
+	struct rr_nfs4_server_config server = { .pool = engine->results, .gate = &bench->gate };
+	struct rr_text text;
+
+	if (rr_nfs4_shared_new(engine->env, &config, &bench->shared4, &text) < 0)
+		errx(1, "%s", text.text);
+	server.shared = bench->shared4;
+	if (rr_nfs4_server_new(engine->env, engine->loop, &server, &bench->nfs4_server, &text) < 0)
+		errx(1, "%s", text.text);
+	rr_nfs4_server_service(bench->nfs4_server, service);
+}
+
+static void
 bench_serve(struct bench *bench)
 {
 	struct rpcrdma_engine *engine = bench->server_engine;
-	struct rr_service services[RR_NFS_SERVICES];
+	struct rr_service services[RR_NFS_SERVICES + 1];
 
 	bench_provide(bench);
 	if (rr_nfs_server_new(engine->env, engine->results, &bench->gate, &bench->nfs_server) < 0)
 		errx(1, "no memory for a server");
 	rr_nfs_server_services(bench->nfs_server, services);
-	if (rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES, &bench->server) < 0)
+	bench_serve_4(bench, &services[RR_NFS_SERVICES]);
+	if (rr_server_new(engine, &rr_server_config_default, services, RR_NFS_SERVICES + 1, &bench->server) <
+		0)
 		errx(1, "no memory for a server");
 }
 
-/* Turns the server's engine, in its own thread, until the client has mounted. */
+/* Turns the server's engine, in its own thread, while a function of the client waits: those that open and
+ * close it.
+ */
 static void *
-bench_serve_mount(void *ctx)
+bench_serve_waiting(void *ctx)
 {
 	struct bench *bench = ctx;
 
-	while (!bench->mounted)
+	while (bench->waits)
 		if (rpcrdma_engine_turn(bench->server_engine, 1000000) < 0)
 			errx(1, "%s", rpcrdma_engine_error(bench->server_engine));
 	return NULL;
 }
 
+static void
+bench_wait_begin(struct bench *bench)
+{
+	bench->waits = true;
+	if (pthread_create(&bench->thread, NULL, bench_serve_waiting, bench))
+		errx(1, "no thread");
+}
+
+static void
+bench_wait_end(struct bench *bench)
+{
+	bench->waits = false;
+	pthread_join(bench->thread, NULL);
+}
+
 /* ---- The client ---- */
 
-/* Mounts and looks up the file. These functions of the client wait, so the server takes its turns in another
- * thread meanwhile. MOUNT is called over TCP. */
+/* Mounts and looks up the file. MOUNT is called over TCP. */
 static void
 bench_open(struct bench *bench, bool tcp)
 {
@@ -252,18 +290,17 @@ bench_open(struct bench *bench, bool tcp)
 	char url[128];
 	const struct rpcrdma_nfs_config config = { .size = sizeof(config), .url = url };
 	struct rpcrdma_nfs_handle root;
-	pthread_t thread;
+	const char *rest;
 
-	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench?version=3&transport=%s&mountport=%u",
-		tcp ? mount : bench_listen(bench, RR_TRANSPORT_IWARP), tcp ? "tcp" : "iwarp", mount);
-	if (pthread_create(&thread, NULL, bench_serve_mount, bench))
-		errx(1, "no thread");
+	snprintf(url, sizeof(url), "nfs://127.0.0.1:%u/bench/file?version=%s&transport=%s&mountport=%u",
+		tcp ? mount : bench_listen(bench, RR_TRANSPORT_IWARP),
+		bench->work == WORK_READ_4 ? "4.2" : "3", tcp ? "tcp" : "iwarp", mount);
+	bench_wait_begin(bench);
 	if (rpcrdma_nfs_open(bench->client_engine, &config, &bench->nfs) ||
-		rpcrdma_nfs_root(bench->nfs, &root, NULL) ||
-		rpcrdma_nfs_lookup(bench->nfs, &root, "file", &bench->file, NULL))
+		rpcrdma_nfs_root(bench->nfs, &root, &rest) ||
+		rpcrdma_nfs_find(bench->nfs, rest, true, &bench->file))
 		errx(1, "%s: %s", url, rpcrdma_engine_error(bench->client_engine));
-	bench->mounted = true;
-	pthread_join(thread, NULL);
+	bench_wait_end(bench);
 }
 
 static void
@@ -288,9 +325,14 @@ bench_make_lanes(struct bench *bench)
 static void
 bench_end(struct bench *bench)
 {
+	bench_wait_begin(bench);
 	rpcrdma_nfs_close(bench->nfs);
+	bench_wait_end(bench);
 	rr_server_free(bench->server);
 	rr_nfs_server_free(bench->nfs_server);
+	rr_nfs4_server_end(bench->nfs4_server);
+	rr_nfs4_server_free(bench->nfs4_server);
+	rr_nfs4_shared_free(bench->shared4);
 	bench->vfs->ops->destroy(bench->vfs);
 	rr_gate_end(&bench->gate);
 	rr_posix_shared_free(bench->shared);
@@ -304,11 +346,11 @@ main(int argc, char **argv)
 	bool tcp;
 
 	if (argc != 7)
-		errx(2, "usage: nfs tcp|iwarp VERSION null|read|write OCTETS DEPTH CALLS");
+		errx(2, "usage: nfs tcp|iwarp VERSION null|read|write|read-4.2 OCTETS DEPTH CALLS");
 	tcp = strcmp(argv[1], "tcp") == 0;
 	config.rpcrdma_version = (uint32_t)atoi(argv[2]);
 	while (strcmp(argv[3], works[bench.work]) != 0)
-		if (bench.work++ == WORK_WRITE)
+		if (bench.work++ == WORK_READ_4)
 			errx(2, "there is no %s", argv[3]);
 	bench.octets = (uint32_t)atoi(argv[4]);
 	bench.depth = (uint32_t)atoi(argv[5]);

@@ -180,7 +180,7 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	/* Only this operation has written behind the end of the previous result. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
 	c->result->count++;
-	c->result->message.length = (uint32_t)rpcrdma_xdr_length(&c->writer);
+	c->result->message.length = (uint32_t)(c->writer.next - c->writer.start);
 	c->result->message.item_count = c->writer.item_count;
 	if (c->operation->flags & RR_NFS4_OP_CHANGES)
 		c->current.known = c->saved.known = false;
@@ -309,6 +309,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	c->current.kind = c->saved.kind = RR_NFS4_FH_NONE;
 	c->current.known = c->saved.known = c->current.has_stateid = false;
 	c->limit = compound_limit(request);
+	c->front = rr_nfs4_size_in_front(c);
 	c->resume = compound_resume;
 	c->principal =
 		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };

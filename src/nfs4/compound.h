@@ -85,6 +85,7 @@ struct rr_nfs4_compound {
 	uint32_t asked; /* operation for which PUTFH has found out the identity, by index; or 0 */
 	bool kept;      /* the request is kept */
 	uint32_t limit; /* octets that the result may have, by the session and by the room for the reply */
+	uint32_t front; /* octets of the reply in front of the first result */
 
 	struct rr_nfs4_opened *pinned; /* held: of a filehandle whose object has no name any more */
 	struct rr_nfs4_state *state;   /* held, as the next two; or NULL */
@@ -205,8 +206,19 @@ nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, 
 /* Octets that the number and the status of an operation take. */
 enum { RR_NFS4_ERROR_SIZE = 8 };
 
+/* Returns the octets of the reply in front of the first result, with the RPC header. */
+uint32_t rr_nfs4_size_in_front(const struct rr_nfs4_compound *c);
+
 /* Returns the octets of the reply so far, with the RPC header and the data that is placed. */
-uint32_t rr_nfs4_size(const struct rr_nfs4_compound *c);
+static inline uint32_t
+rr_nfs4_size(const struct rr_nfs4_compound *c)
+{
+	uint32_t size = c->front + (uint32_t)(c->writer.next - c->writer.start);
+
+	for (uint32_t i = 0; i < c->writer.item_count; i++)
+		size += (c->result->items[i].length + 3) & ~3u;
+	return size;
+}
 
 /* Tells whether the reply may have this many octets at this operation: NFS4_OK, NFS4ERR_REP_TOO_BIG or
  * NFS4ERR_REP_TOO_BIG_TO_CACHE. Room for a further operation that fails is kept free. */

@@ -55,7 +55,7 @@ sequence_try(struct rr_nfs4_compound *c)
 		.size = sequence_call_size(c->request),
 		.least = rr_nfs4_size(c) + SEQUENCE_RESULT,
 		.conn = &c->connection->conn,
-		.now = rr_now(c->server->env),
+		.now = rr_loop_now(c->server->loop),
 	};
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(c->server);
 	nfsstat4 status = rr_nfs4_sequence_begin(&tables->sessions, &call, &c->turn);
@@ -77,7 +77,7 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	nfsstat4 status = c->connection ? sequence_try(c) : NFS4ERR_DELAY;
 
 	if (status == NFS4ERR_DELAY && c->turn.kind == RR_NFS4_UNDER_WAY && c->connection &&
-		rr_now(c->server->env) < c->look_until) {
+		rr_loop_now(c->server->loop) < c->look_until) {
 		rr_loop_arm(c->server->loop, &c->look, SEQUENCE_LOOK_EVERY);
 		return RR_NFS4_PENDING;
 	}
@@ -104,6 +104,6 @@ uint32_t
 rr_op_sequence(struct rr_nfs4_compound *c)
 {
 	rr_timer_init(&c->look, sequence_look);
-	c->look_until = rr_now(c->server->env) + SEQUENCE_LOOK_FOR;
+	c->look_until = rr_loop_now(c->server->loop) + SEQUENCE_LOOK_FOR;
 	return sequence_go_on(c);
 }

@@ -7,14 +7,9 @@
 enum { ROOM_FIXED = 12 };
 
 uint32_t
-rr_nfs4_size(const struct rr_nfs4_compound *c)
+rr_nfs4_size_in_front(const struct rr_nfs4_compound *c)
 {
-	uint32_t size = ROOM_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header +
-			(uint32_t)rpcrdma_xdr_length(&c->writer);
-
-	for (uint32_t i = 0; i < c->writer.item_count; i++)
-		size += (c->result->items[i].length + 3) & ~3u;
-	return size;
+	return ROOM_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header;
 }
 
 /* Whether the operation is the last one of its COMPOUND. */

@@ -118,19 +118,31 @@ rr_nfs4_lock_tables(struct rr_nfs4_server *server)
 	return &server->shared->tables;
 }
 
-void
-rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
+/* Closes what no stateid stands for any more. The lock of the tables is held, but not while a file is closed.
+ */
+static void
+tables_close_unused(struct rr_nfs4_server *server)
 {
-	struct rr_nfs4_tables *tables = &server->shared->tables;
 	struct rr_nfs4_opened *opened;
 
-	tables_record(server);
-	while ((opened = rr_nfs4_opened_unused(tables))) {
+	while ((opened = rr_nfs4_opened_unused(&server->shared->tables))) {
 		pthread_mutex_unlock(&server->shared->lock);
 		server->vfs->ops->close(server->vfs, opened->open);
 		rr_free(server->env, opened);
 		pthread_mutex_lock(&server->shared->lock);
 	}
+}
+
+/* A call takes the lock several times, and seldom leaves anything to be done. */
+void
+rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
+{
+	const struct rr_nfs4_tables *tables = &server->shared->tables;
+
+	if (!rr_list_empty(&tables->records.todo))
+		tables_record(server);
+	if (!rr_list_empty(&tables->unused))
+		tables_close_unused(server);
 	pthread_mutex_unlock(&server->shared->lock);
 }
 

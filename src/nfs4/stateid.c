@@ -63,8 +63,9 @@ state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 	struct rr_map_link *link;
 	struct state_other other;
 
+	/* A special stateid is no state's: numbers begin at 1, and never become so large. */
 	memcpy(&other, stateid->other, sizeof(other));
-	if (rr_nfs4_special(stateid) != RR_NFS4_NOT_SPECIAL || other.start != tables->start)
+	if (other.start != tables->start)
 		return NULL;
 	link = rr_map_find(&tables->states, other.number);
 	return link ? rr_container(link, struct rr_nfs4_state, by_number) : NULL;
