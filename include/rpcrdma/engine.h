@@ -103,6 +103,13 @@ struct rpcrdma_engine_config {
 	 * NULL: no recorder.
 	 */
 	const char *flight;
+	/*
+	 * Microseconds for which a turn that finds nothing to do looks again and again before it sleeps, at
+	 * most 1000: being woken can take longer than a small call. A turn does so only while what comes next
+	 * comes within that time; an idle engine burns so much once, and then sleeps. It offers the processor
+	 * to other threads meanwhile. 0: every turn sleeps at once.
+	 */
+	uint32_t poll;
 };
 
 /*

@@ -31,7 +31,8 @@ bool
 rr_engine_config_is_good(const struct rr_engine_config *config)
 {
 	return config->credits > 0 && config->credits <= CREDITS_MAX && config->message_max >= MESSAGE_MIN &&
-	       config->message_max <= MESSAGE_MAX && config->memory_max > 0 && config->connection_max > 0;
+	       config->message_max <= MESSAGE_MAX && config->memory_max > 0 && config->connection_max > 0 &&
+	       config->poll <= RR_ENGINE_POLL_MAX;
 }
 
 /* Runs the functions that other threads posted, when the engine's eventfd says that there are some. */
@@ -57,6 +58,7 @@ engine_make_loop(struct rpcrdma_engine *engine)
 		rr_shares_init(&engine->shares, engine->loop);
 	if (!engine->loop || engine->wake.fd < 0)
 		return -RPCRDMA_ERR_SYSTEM;
+	rr_loop_poll(engine->loop, engine->config.poll * RR_MICROSECOND);
 	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
 }
 

@@ -44,6 +44,8 @@ enum rr_reply_chunks {
 	RR_REPLY_CHUNKS_NEVER
 };
 
+enum { RR_ENGINE_POLL_MAX = 1000 };
+
 struct rr_fabric;
 struct rr_fabric_config;
 struct rr_feature;
@@ -84,6 +86,7 @@ struct rr_engine_config {
 	 * have one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
+	uint32_t poll;           /* us: the limit of rr_loop_poll(), at most RR_ENGINE_POLL_MAX; 0: never */
 	/* Puts filters before each provider's fabric; may be NULL. filter_ctx must outlive the engine. */
 	int (*filter)(void *ctx, struct rr_fabric **fabric);
 	void *filter_ctx;

@@ -40,6 +40,7 @@ open_inner_config(const struct rpcrdma_engine_config *config)
 		inner.connection_max = config->connection_max;
 	if (config->memory_max)
 		inner.memory_max = config->memory_max;
+	inner.poll = config->poll;
 	inner.crc = config->crc;
 	inner.versions = (enum rr_versions)config->rpcrdma_version;
 	inner.remote_invalidation = !config->no_remote_invalidation;

@@ -18,7 +18,7 @@ enum { ADDRESSES = 16 };
 
 /* The time that an engine looks for events before it sleeps: waking up would add 5 to 25 us to a call, in
  * each direction. */
-enum { POLL_DEFAULT = 50, POLL_MAX = 1000 }; /* microseconds */
+enum { POLL_DEFAULT = 50 }; /* microseconds */
 
 /* MESSAGE_*: MiB of data that a message can have; BESIDE_DATA: octets beside the data. The payload memory
  * suffices for MESSAGES messages of that size, but is never less than the engine's default. */
@@ -42,7 +42,6 @@ struct run {
 	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
 	struct rr_workers workers;
 	struct rr_rpcbind rpcbind;
-	uint32_t poll;        /* us */
 	uint32_t message_max; /* MiB */
 	struct rr_filters filters;
 	struct rr_schemas schemas;
@@ -207,12 +206,6 @@ static const struct rr_option gateway_options[] = {
 		.low = 1,
 		.high = MESSAGE_MOST,
 		.at = offsetof(struct run, message_max) },
-	{ .name = "poll",
-		.argument = "US",
-		.help = "look so long for what comes next before sleeping, while that pays (50)",
-		.kind = RR_OPTION_NUMBER,
-		.high = POLL_MAX,
-		.at = offsetof(struct run, poll) },
 	{ 0 },
 };
 
@@ -273,7 +266,6 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	if (rr_gateway_new(engine, &run->config, &gateway) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	*service = gateway;
-	rr_loop_poll(engine->loop, run->poll * RR_MICROSECOND);
 	for (uint32_t i = 0; i < run->address_count; i++) {
 		struct address *address = &run->addresses[i];
 
@@ -405,7 +397,6 @@ static int
 gateway_run(const struct rr_tool *tool, int argc, char **argv)
 {
 	struct run run = { .tool = tool,
-		.poll = POLL_DEFAULT,
 		.message_max = MESSAGE_DEFAULT,
 		.workers = { .tool = tool,
 			.service = &gateway_service,
@@ -414,6 +405,7 @@ gateway_run(const struct rr_tool *tool, int argc, char **argv)
 	int status;
 
 	run.workers.ctx = &run;
+	run.workers.engine.poll = POLL_DEFAULT;
 	status = rr_options_parse(tool, &run, &argc, &argv);
 	if (status == RR_OPTIONS_GO_ON)
 		status = gateway_parsed(&run);

@@ -73,6 +73,13 @@ const struct rr_option rr_workers_options[] = {
 		.help = "never expose a large reply in Read chunks: one without room becomes an error",
 		.kind = RR_OPTION_NO,
 		.at = offsetof(struct rr_workers, engine.read_chunks) },
+	{ .name = "poll",
+		.argument = "US",
+		.help = "look so long for what comes next before sleeping, while that pays (serve 0, gateway "
+			"50)",
+		.kind = RR_OPTION_NUMBER,
+		.high = RR_ENGINE_POLL_MAX,
+		.at = offsetof(struct rr_workers, engine.poll) },
 	{ .name = "monitor",
 		.argument = "SOCKET",
 		.help = "where rpcrdma top asks (in a directory of the service, of the user, or "

@@ -48,8 +48,8 @@ struct rr_workers {
 	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
-/* The table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --verbose),
- * whose state is a struct rr_workers. */
+/* The table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --poll,
+ * --verbose), whose state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
 /* Has each worker call renew; any thread may call this while the workers run. */
