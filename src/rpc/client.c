@@ -161,7 +161,7 @@ rr_client_free(struct rpcrdma_client *client)
 	client_withdraw_all(&client->ending);
 	rr_client_free_buffers(client);
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++)
-		rr_free(client->engine->env, client->programs[i].latencies);
+		rr_free(client->engine->env, client->programs[i].histories);
 	rr_task_cancel(&client->task);
 	rr_loop_disarm(client->engine->loop, &client->backoff);
 	rr_loop_disarm(client->engine->loop, &client->deadline);
@@ -217,8 +217,8 @@ rr_client_latency(const struct rpcrdma_client *client, const struct rpcrdma_prog
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
 		const struct rr_client_program *known = &client->programs[i];
 
-		if (known->latencies && known->prog == program->prog && known->vers == program->vers)
-			return proc < known->procedure_count ? &known->latencies[proc] : NULL;
+		if (known->histories && known->prog == program->prog && known->vers == program->vers)
+			return proc < known->procedure_count ? &known->histories[proc].latency : NULL;
 	}
 	return NULL;
 }

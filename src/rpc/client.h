@@ -69,7 +69,7 @@ struct rr_call {
 	struct rpcrdma_client *client;
 	struct rr_timer timer;
 	struct rr_list link;
-	struct rpcrdma_latency *latency; /* that of its procedure; NULL: the call is not counted */
+	struct rr_history *history; /* that of its procedure; NULL: the call is not counted */
 	uint64_t started;
 	int error;       /* with which the call ends */
 	uint32_t losses; /* connections that were lost under the call and had answered no call */

@@ -32,7 +32,7 @@ call_count_time(const struct rr_call *call, int error)
 
 	RR_PROBE(call_done, call->client->peer, call->transaction.xid, call->program->prog,
 		call->program->vers, call->proc, took, error);
-	rr_latency_add(call->latency, took, error < 0);
+	rr_latency_add(&call->history->latency, took, error < 0);
 }
 
 /* Ends the call. After done() the client must not touch the call or itself: the caller may use the call
@@ -45,7 +45,7 @@ call_finish(struct rr_call *call, int error)
 	rr_call_withdraw(call);
 	if (error < 0)
 		client->root->failed = client != client->root ? client : NULL;
-	if (call->latency)
+	if (call->history)
 		call_count_time(call, error);
 	call->done(call, error);
 }
@@ -108,6 +108,8 @@ call_answered(struct rr_transaction *transaction, int error)
 	client->answered = true;
 	call->placed = transaction->placed;
 	call->pulled = transaction->pulled;
+	if (call->history && error == 0)
+		call->history->reply = transaction->reply.length;
 	if (error < 0)
 		rr_fail(&client->text, error, "%s: %s: %s", client->peer, rr_call_name(call),
 			rpcrdma_strerror(error));
@@ -127,34 +129,35 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Makes the counts of latency for the call's program; NULL: no memory. */
-static struct rpcrdma_latency *
-latency_make(const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
+/* Makes the histories of the procedures of the call's program; NULL: no memory. */
+static struct rr_history *
+call_history_make(
+	const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
 {
 	const struct rpcrdma_program *program = call->program;
 
-	made->latencies =
-		rr_alloc_array(client->engine->env, program->procedure_count, sizeof(*made->latencies));
-	if (!made->latencies)
+	made->histories =
+		rr_alloc_array(client->engine->env, program->procedure_count, sizeof(*made->histories));
+	if (!made->histories)
 		return NULL;
 	made->prog = program->prog;
 	made->vers = program->vers;
 	made->procedure_count = program->procedure_count;
-	return &made->latencies[call->proc];
+	return &made->histories[call->proc];
 }
 
-/* Returns the counts to which the call adds its time. NULL: there are too many programs or procedures, or no
+/* Returns the history to which the call is added. NULL: there are too many programs or procedures, or no
  * memory. */
-static struct rpcrdma_latency *
-latency_of(struct rpcrdma_client *client, const struct rr_call *call)
+static struct rr_history *
+call_history_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
 		struct rr_client_program *known = &client->programs[i];
 
-		if (!known->latencies)
-			return latency_make(client, known, call);
+		if (!known->histories)
+			return call_history_make(client, known, call);
 		if (known->prog == call->program->prog && known->vers == call->program->vers)
-			return call->proc < known->procedure_count ? &known->latencies[call->proc] : NULL;
+			return call->proc < known->procedure_count ? &known->histories[call->proc] : NULL;
 	}
 	return NULL;
 }
@@ -206,7 +209,7 @@ rr_client_call(struct rpcrdma_client *client, struct rr_call *call)
 {
 	int error;
 
-	call->latency = latency_of(client, call);
+	call->history = call_history_of(client, call);
 	if (client->more_count > 0)
 		client = call_choose_connection(client);
 	client->load++;

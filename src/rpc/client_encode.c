@@ -139,6 +139,7 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	const struct rr_expected expected = {
 		.min = call->reply_min ? call->reply_min : procedure->result_min,
 		.max = is_known ? call->transaction.reply_max : RPCRDMA_XDR_UNBOUNDED,
+		.last = call->history ? call->history->reply : 0,
 		.often_large = call->often_large,
 		.whole = !call->client->places && call->sink_count > 0,
 	};

@@ -43,7 +43,7 @@ enum rr_client_event {
  * another description of the same program, with another number of procedures. */
 struct rr_client_program {
 	uint32_t prog, vers, procedure_count;
-	struct rpcrdma_latency *latencies; /* by procedure; NULL: the entry is free */
+	struct rr_history *histories; /* by procedure; NULL: the entry is free */
 };
 
 enum { RR_CLIENT_PROGRAMS = 4 };

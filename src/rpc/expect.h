@@ -10,6 +10,7 @@
 struct rr_expected {
 	/* Octets in the stream; max is RPCRDMA_XDR_UNBOUNDED if it is not known. */
 	uint32_t min, max;
+	uint32_t last;    /* octets in the stream of the last reply to that procedure; 0: not known */
 	bool often_large; /* the binding says that results are often as large as the call allows */
 	/* The flavor forbids placing, so results that the binding would have placed are in the stream. */
 	bool whole;

@@ -4,6 +4,12 @@
 
 #include <rpcrdma/engine.h>
 
+/* What is known of the calls of a procedure so far. */
+struct rr_history {
+	struct rpcrdma_latency latency;
+	uint32_t reply; /* octets of the stream of the last reply; 0: there was no reply */
+};
+
 /* Adds a call that took ns to the histogram. */
 void rr_latency_add(struct rpcrdma_latency *latency, uint64_t ns, bool failed);
 

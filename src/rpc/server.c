@@ -30,10 +30,10 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 	for (uint32_t i = 0; i < service_count; i++)
 		procedures += services[i].program->procedure_count;
 	server->services = rr_alloc_array(engine->env, service_count, sizeof(*services));
-	server->latencies = rr_alloc_array(engine->env, procedures, sizeof(*server->latencies));
+	server->histories = rr_alloc_array(engine->env, procedures, sizeof(*server->histories));
 	if (!config->drc)
 		server->config.drc = server->own_drc = rr_drc_new(engine->env, &rr_drc_config_default);
-	if (!server->services || !server->latencies || !server->config.drc) {
+	if (!server->services || !server->histories || !server->config.drc) {
 		rr_server_delete(server);
 		return -RPCRDMA_ERR_NOMEM;
 	}
@@ -54,7 +54,9 @@ rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *conf
 const struct rpcrdma_latency *
 rr_server_latency(const struct rpcrdma_server *server, uint32_t index, uint32_t proc)
 {
-	return rr_server_latency_of(server, index, proc);
+	const struct rr_history *history = rr_server_history_of(server, index, proc);
+
+	return history ? &history->latency : NULL;
 }
 
 void

@@ -40,7 +40,7 @@ struct rpcrdma_request {
 
 	/* What follows belongs to the server. */
 	struct rr_exchange *exchange;
-	struct rpcrdma_latency *latency; /* of the procedure; NULL: the procedure has no counts */
+	struct rr_history *history; /* of the procedure; NULL: the procedure has no counts */
 	const void *args;
 	void *result;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];

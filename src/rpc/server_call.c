@@ -104,7 +104,6 @@ call_can_answer(const struct rpcrdma_request *request)
 static enum rr_drc_state
 call_repeat(struct rr_block *block)
 {
-	const struct rr_service *service = block->service;
 	const struct rpcrdma_request *request = &block->request;
 	const struct rr_drc_key key = {
 		.peer = request->peer,
@@ -117,8 +116,6 @@ call_repeat(struct rr_block *block)
 		.args_at = block->args_at,
 	};
 
-	if (!call_is_once(service, request))
-		return RR_DRC_NEW;
 	return rr_block_repeat(block, &key);
 }
 
@@ -127,14 +124,18 @@ rr_block_execute(struct rr_block *block)
 {
 	const struct rr_service *service = block->service;
 	struct rpcrdma_request *request = &block->request;
+	enum rpcrdma_handled handled;
 
-	switch (call_repeat(block)) {
+	switch (call_is_once(service, request) ? call_repeat(block) : RR_DRC_NEW) {
 	case RR_DRC_NEW: break;
 	case RR_DRC_ANSWERED: return true;
 	case RR_DRC_BUSY: rr_block_repeat_later(block); return true;
 	}
-	return rr_block_handled(block,
-		service->handlers[request->proc](service->ctx, request, request->args, request->result));
+	handled = service->handlers[request->proc](service->ctx, request, request->args, request->result);
+	if (handled != RPCRDMA_HANDLED)
+		return rr_block_handled(block, handled);
+	rr_block_succeed(block);
+	return true;
 }
 
 /* Tries a repetition again. Without memory for its reply it gets SYSTEM_ERR: the call has left the line of
@@ -193,16 +194,16 @@ call_run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 }
 
-struct rpcrdma_latency *
-rr_server_latency_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc)
+struct rr_history *
+rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc)
 {
-	struct rpcrdma_latency *latencies = server->latencies;
+	struct rr_history *histories = server->histories;
 
 	if (index >= server->service_count || proc >= server->services[index].program->procedure_count)
 		return NULL;
 	for (uint32_t i = 0; i < index; i++)
-		latencies += server->services[i].program->procedure_count;
-	return &latencies[proc];
+		histories += server->services[i].program->procedure_count;
+	return &histories[proc];
 }
 
 /* Finds the service and the procedure of the call, and runs the procedure. False: the call must wait for
@@ -224,7 +225,7 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 		return true;
 	}
 	program = service->program;
-	request->latency = rr_server_latency_of(
+	request->history = rr_server_history_of(
 		request->server, (uint32_t)(service - request->server->services), call->proc);
 	if (call->proc < program->procedure_count && service->handlers[call->proc] &&
 		program->procedures[call->proc].name) {
@@ -297,7 +298,7 @@ rr_block_serve(struct rr_block *block, struct rr_exchange *exchange)
 	bool readable;
 
 	block->request.exchange = exchange;
-	block->request.latency = NULL;
+	block->request.history = NULL;
 	rpcrdma_xdr_reader_init(&reader, &exchange->call, &arena);
 	readable = rr_rpc_get_call(&reader, &call);
 	/* RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST

@@ -84,7 +84,7 @@ struct rpcrdma_server {
 	struct rr_drc *own_drc; /* config.drc, if it belongs to this server */
 	struct rr_service *services;
 	uint32_t service_count;
-	struct rpcrdma_latency *latencies; /* of all procedures, service by service */
+	struct rr_history *histories; /* of all procedures, service by service */
 
 	struct rr_list listeners, connections;
 	uint32_t connection_count;
@@ -110,9 +110,8 @@ struct rpcrdma_server {
 	uint64_t turn, turn_began;
 };
 
-/* Returns where a procedure of a service is counted; NULL: there is no such procedure. */
-struct rpcrdma_latency *rr_server_latency_of(
-	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
+/* Returns the history of a procedure of a service; NULL: there is no such procedure. */
+struct rr_history *rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 
 /* server.c: frees the server. If replies were under way when it was freed, the last of them calls this. */
 void rr_server_delete(struct rpcrdma_server *server);

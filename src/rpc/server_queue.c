@@ -107,7 +107,7 @@ rr_server_delete(struct rpcrdma_server *server)
 	rr_map_free(&server->addresses, env);
 	rr_drc_free(server->own_drc);
 	rr_free(env, server->services);
-	rr_free(env, server->latencies);
+	rr_free(env, server->histories);
 	rr_free(env, server);
 }
 

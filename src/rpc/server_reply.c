@@ -64,16 +64,22 @@ reply_item_max(const struct rpcrdma_request *request)
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
-/* Begins the reply: prepares the writer and writes the header. */
-static void
-reply_begin(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)
+/* Writes a reply into the memory: its header, and the result if the call succeeded. False: the reply does not
+ * fit. */
+static bool
+reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory, uint32_t size,
+	struct rpcrdma_xdr_writer *writer)
 {
 	struct rpcrdma_request *request = &block->request;
+	const struct rpcrdma_procedure *procedure = request->procedure;
+	bool succeeded = header->reply_stat == RR_MSG_ACCEPTED && header->accept_stat == RR_SUCCESS;
 
-	rpcrdma_xdr_writer_init(writer, block->large ? block->large : block->small,
-		block->large ? block->reply_size : RR_REPLY_SMALL, request->items, reply_item_max(request));
+	rpcrdma_xdr_writer_init(writer, memory, size, request->items, reply_item_max(request));
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(writer, header);
+	if (succeeded && procedure && procedure->put_result)
+		procedure->put_result(writer, request->result);
+	return !writer->failed;
 }
 
 /* Hands the reply to the duplicate request cache, if the call was opened there; NULL: the call was not
@@ -119,11 +125,20 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 
 	RR_PROBE(call_served, request->peer, request->exchange->xid, request->prog, request->vers,
 		request->proc, took, (int)failed);
-	rr_latency_add(request->latency, took, failed);
+	rr_latency_add(&request->history->latency, took, failed);
 }
 
-/* Returns the reply in memory of its own size. The memory that was reserved, if it is much larger, is kept
- * for the next call of the turn, or given back. */
+/* Keeps the memory that was reserved for the largest reply for the next call of the turn, or gives it back
+ * before the reply waits for the peer. */
+static void
+reply_spare(struct rr_block *block)
+{
+	if (!rr_line_keep_spare(block->line, block->large, block->reply_size))
+		rr_pool_put(block->request.server->engine->results, block->large);
+	block->large = NULL;
+}
+
+/* Returns the reply in memory of its own size, if the memory that was reserved is much larger. */
 static void *
 reply_shrink(struct rr_block *block, struct rr_pool *results)
 {
@@ -135,8 +150,7 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 	if (!smaller)
 		return rr_pool_trim(results, block->large, length);
 	memcpy(smaller, block->large, length);
-	if (!rr_line_keep_spare(block->line, block->large, block->reply_size))
-		rr_pool_put(results, block->large);
+	reply_spare(block);
 	return smaller;
 }
 
@@ -145,19 +159,16 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 static void
 reply_trim(struct rr_block *block)
 {
-	struct rr_pool *results = block->request.server->engine->results;
-
 	if (!block->large)
 		return;
 	if (block->reply.length > RR_REPLY_SMALL) {
-		block->large = reply_shrink(block, results);
+		block->large = reply_shrink(block, block->request.server->engine->results);
 		block->reply.stream = block->large;
 		return;
 	}
-	block->reply.stream = memcpy(block->small, block->large, block->reply.length);
-	if (!rr_line_keep_spare(block->line, block->large, block->reply_size))
-		rr_pool_put(results, block->large);
-	block->large = NULL;
+	if (block->reply.stream != block->small)
+		block->reply.stream = memcpy(block->small, block->large, block->reply.length);
+	reply_spare(block);
 }
 
 /* Sends the reply that was written, and counts the call. failed: the call did not succeed. */
@@ -169,7 +180,7 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 	block->reply = rpcrdma_xdr_written(writer);
 	reply_trim(block);
 	reply_remember(block, &block->reply);
-	if (request->latency)
+	if (request->history)
 		reply_count_time(request, failed);
 	if (!request->exchange->carrier) { /* the connection ended while the request was kept */
 		rr_exchange_drop(request->exchange);
@@ -179,33 +190,58 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 }
 
-/* Sends a reply without results. */
+/* Sends a reply without results: the header alone fits a small reply. */
 static void
 reply(struct rr_block *block, struct rr_reply_header header)
 {
 	struct rpcrdma_xdr_writer writer;
 
-	reply_begin(block, &header, &writer);
+	reply_write(block, &header, block->small, RR_REPLY_SMALL, &writer);
 	reply_end(block, &writer, true);
+}
+
+/* Writes the reply into memory of the size of the procedure's last reply, as most replies are as large as the
+ * one before: such a reply need not be copied out of the memory for the largest reply. False: the reply does
+ * not fit there, or the memory is not to be had. */
+static bool
+reply_try(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)
+{
+	const struct rpcrdma_request *request = &block->request;
+	struct rr_pool *results = request->server->engine->results;
+	uint32_t usual = request->history ? request->history->reply : 0;
+	void *memory;
+
+	if (!block->large || usual <= RR_REPLY_SMALL)
+		return reply_write(block, header, block->small, RR_REPLY_SMALL, writer);
+	memory = usual < block->reply_size / 2 ? rr_pool_get(results, request->party, usual) : NULL;
+	if (!memory)
+		return false;
+	if (!reply_write(block, header, memory, usual, writer)) {
+		rr_pool_put(results, memory);
+		return false;
+	}
+	reply_spare(block);
+	block->large = memory;
+	block->reply_size = usual;
+	return true;
 }
 
 void
 rr_block_succeed(struct rr_block *block)
 {
-	struct rpcrdma_request *request = &block->request;
-	const struct rpcrdma_procedure *procedure = request->procedure;
+	const struct rpcrdma_request *request = &block->request;
 	struct rr_reply_header header = { .reply_stat = RR_MSG_ACCEPTED, .accept_stat = RR_SUCCESS };
 	struct rpcrdma_xdr_writer writer;
 
-	reply_begin(block, &header, &writer);
-	if (procedure && procedure->put_result)
-		procedure->put_result(&writer, request->result);
-	if (!writer.failed) {
+	if (reply_try(block, &header, &writer) ||
+		(block->large && reply_write(block, &header, block->large, block->reply_size, &writer))) {
+		if (request->history)
+			request->history->reply = (uint32_t)rpcrdma_xdr_length(&writer);
 		reply_end(block, &writer, false);
 		return;
 	}
 	rr_log(request->server->engine->env, RR_LOG_ERROR, "the result of %s for %s does not fit its reply",
-		procedure ? procedure->name : "NULL", request->peer);
+		request->procedure ? request->procedure->name : "NULL", request->peer);
 	rr_block_accept(block, RR_SYSTEM_ERR);
 }
 

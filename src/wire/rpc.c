@@ -110,10 +110,21 @@ rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader)
 	       (reader->failed || reader->items->offset < (size_t)(reader->next - reader->start));
 }
 
+/* The credential and the verifier without bodies, as they are with AUTH_NONE. */
+static void
+rpc_put_empty_auths(uint8_t *words, const struct rr_call_header *call)
+{
+	rr_put_be32(words, call->cred.flavor);
+	rr_put_be32(words + 4, 0);
+	rr_put_be32(words + 8, call->verf.flavor);
+	rr_put_be32(words + 12, 0);
+}
+
 void
 rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call)
 {
-	uint8_t *words = rr_xdr_room(writer, RR_RPC_CALL_FIXED);
+	bool empty = call->cred.body.length == 0 && call->verf.body.length == 0;
+	uint8_t *words = rr_xdr_room(writer, RR_RPC_CALL_FIXED + (empty ? 2 * RR_AUTH_FIXED : 0));
 
 	if (!words)
 		return;
@@ -124,6 +135,10 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 	rr_put_be32(words + 12, call->prog);
 	rr_put_be32(words + 16, call->vers);
 	rr_put_be32(words + 20, call->proc);
+	if (empty) {
+		rpc_put_empty_auths(words + RR_RPC_CALL_FIXED, call);
+		return;
+	}
 	rpc_put_auth(writer, &call->cred);
 	rpc_put_auth(writer, &call->verf);
 }
@@ -191,29 +206,10 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 	rpcrdma_put_u32(writer, reply->high);
 }
 
-/* Writes the header of the commonest reply at once: the call was executed, and the verifier is empty. False:
- * the reply is another one, and nothing was written. Without room the writer fails, as usual. */
-static bool
-rpc_put_success(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
-{
-	uint8_t *words;
-
-	if (reply->accept_stat != RR_SUCCESS || reply->verf.body.length > 0)
-		return false;
-	words = rr_xdr_room(writer, RR_AUTH_FIXED + sizeof(uint32_t));
-	if (!words)
-		return true;
-	rr_put_be32(words, reply->verf.flavor);
-	rr_put_be64(words + 4, RR_SUCCESS); /* the length of the verifier, and the status */
-	return true;
-}
-
-/* Writes the rest of the header of an accepted reply. */
+/* Writes the rest of the header of an accepted reply, but for a success with an empty verifier. */
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	if (rpc_put_success(writer, reply))
-		return;
 	rpc_put_auth(writer, &reply->verf);
 	rpcrdma_put_u32(writer, reply->accept_stat);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
@@ -234,13 +230,23 @@ rpc_put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *
 void
 rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
-	uint8_t *words = rr_xdr_room(writer, REPLY_WORDS);
+	/* The header of the commonest reply is written at once: the call was executed, and the verifier is
+	 * empty. */
+	bool success = reply->reply_stat == RR_MSG_ACCEPTED && reply->accept_stat == RR_SUCCESS &&
+		       reply->verf.body.length == 0;
+	uint8_t *words = rr_xdr_room(writer, REPLY_WORDS + (success ? RR_AUTH_FIXED + sizeof(uint32_t) : 0));
 
 	if (!words)
 		return;
 	rr_put_be32(words, reply->xid);
 	rr_put_be32(words + 4, RR_REPLY);
 	rr_put_be32(words + 8, reply->reply_stat);
+	if (success) {
+		rr_put_be32(words + REPLY_WORDS, reply->verf.flavor);
+		/* The length of the verifier, and the status. */
+		rr_put_be64(words + REPLY_WORDS + 4, RR_SUCCESS);
+		return;
+	}
 	if (reply->reply_stat == RR_MSG_ACCEPTED)
 		rpc_put_accepted(writer, reply);
 	else

@@ -43,6 +43,19 @@ rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 	return proc < sizeof(version->least) ? version->least[proc] : RR_RDMA_HEADER_MIN;
 }
 
+/* Reads three empty lists at once, which most headers have. False: some list has a chunk, and nothing was
+ * read. */
+static inline bool
+rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
+{
+	static const uint8_t nothing[NO_LISTS_SIZE];
+
+	if (rpcrdma_xdr_left(reader) < NO_LISTS_SIZE || memcmp(reader->next, nothing, NO_LISTS_SIZE) != 0)
+		return false;
+	reader->next += NO_LISTS_SIZE;
+	return true;
+}
+
 /*
  * Reads a header. A message that is shorter than its procedure takes is not read further: RFC 8166, 4.5: the
  * receiver "cannot trust the value of the XID field; therefore, it MUST silently discard the message".
@@ -58,15 +71,10 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 		return RR_HEADER_SHORT;
 	if (header->vers != version->number)
 		return RR_HEADER_VERS;
+	/* Most messages have no chunks and a payload, which all versions read alike. */
+	if (header->proc == RR_RDMA_MSG && size > RR_RDMA_HEADER_MIN && rdma_get_no_lists(reader))
+		return RR_HEADER_OK;
 	return version->get(reader, header, lists);
-}
-
-void
-rr_rdma_clear_lists(struct rr_chunk_lists *lists)
-{
-	lists->read_count = lists->write_count = lists->segment_count = 0;
-	lists->reply = (struct rr_chunk){ NULL, 0 };
-	lists->has_reply = false;
 }
 
 /* Reads a segment; all 0 where the stream has no more octets. */
@@ -151,20 +159,6 @@ rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 		result = rdma_get_chunk(reader, lists, &lists->reply);
 	lists->has_reply = present && result == RR_HEADER_OK;
 	return result;
-}
-
-/* Reads three empty lists at once, which most headers have. False: some list has a chunk, and nothing was
- * read. */
-static bool
-rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
-{
-	const uint8_t *words = reader->next;
-
-	if (rpcrdma_xdr_left(reader) < NO_LISTS_SIZE ||
-		(rr_get_be32(words) | rr_get_be32(words + WORD) | rr_get_be32(words + 2 * WORD)) != 0)
-		return false;
-	reader->next += NO_LISTS_SIZE;
-	return true;
 }
 
 enum rr_header_result

@@ -118,19 +118,27 @@ void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_h
  * same in both versions. Most messages have this header. */
 void rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header);
 
+/* Empties the lists, and leaves their arrays and maxima. */
+static inline void
+rr_rdma_clear_lists(struct rr_chunk_lists *lists)
+{
+	lists->read_count = lists->write_count = lists->segment_count = 0;
+	lists->reply = (struct rr_chunk){ NULL, 0 };
+	lists->has_reply = false;
+}
+
 /*
  * Reads the Read list, the Write list and the Reply chunk. lists must have its arrays and maxima set; its
  * counts must be 0 before (rr_rdma_clear_lists()), and never exceed the maxima. Positions that are no
  * multiple of four are malformed (RFC 8166, section 3.4.5).
  */
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
-void rr_rdma_clear_lists(struct rr_chunk_lists *lists);
 
 /* Whether any of the lists has a chunk. */
 static inline bool
 rr_rdma_has_lists(const struct rr_chunk_lists *lists)
 {
-	return lists->read_count > 0 || lists->write_count > 0 || lists->has_reply;
+	return (lists->read_count | lists->write_count | lists->has_reply) != 0;
 }
 
 /* rr_rdma_lists_size() returns the octets of memory that arrays of so many elements take;

@@ -341,6 +341,37 @@ a_long_call_of_more_pieces_than_a_header_holds_is_refused(void **state)
 	assert_int_equal(rr_plan_call(&with, &transaction, &plan), -RPCRDMA_ERR_LIMIT);
 }
 
+/* rr_plan_call_is_plain() is true of a call exactly if rr_plan_call() plans no chunk for it. */
+static void
+a_plain_call_is_one_that_would_be_planned_without_chunks(void **state)
+{
+	static const uint32_t sizes[] = { 0, 40, 1023, T - 29, T - 28, T - 27, T, MAX, UINT32_MAX };
+	enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
+	struct rr_call_plan plan;
+
+	(void)state;
+	for (uint32_t i = 0; i < 4 * SIZES * SIZES; i++) {
+		struct rr_transaction transaction = { .call = { .stream = "", .length = sizes[i % SIZES] },
+			.reply_max = sizes[i / SIZES % SIZES],
+			.sink_count = i / SIZES / SIZES % 2,
+			.sinks = { { .length = 10 * T } } };
+		struct rpcrdma_item item = { .length = 10 * T };
+		bool plain;
+
+		transaction.call.items = &item;
+		transaction.call.item_count = i / SIZES / SIZES / 2;
+		plain = rr_plan_call_is_plain(&transaction, T, T);
+		if (rr_plan_call(&limits, &transaction, &plan) < 0) {
+			assert_false(plain);
+			continue;
+		}
+		assert_int_equal(plain, plan.segments + plan.write_chunks + plan.reply_chunk == 0);
+		if (plain)
+			assert_true(plan.header == 28 && plan.body == transaction.call.length && !plan.left &&
+				    !plan.long_call && plan.reduced == 0);
+	}
+}
+
 int
 main(void)
 {
@@ -352,6 +383,7 @@ main(void)
 		cmocka_unit_test(the_choice_of_the_reply_mechanism_follows_the_estimate),
 		cmocka_unit_test(results_must_have_a_bound_where_the_stream_needs_none),
 		cmocka_unit_test(a_long_call_of_more_pieces_than_a_header_holds_is_refused),
+		cmocka_unit_test(a_plain_call_is_one_that_would_be_planned_without_chunks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

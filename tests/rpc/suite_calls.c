@@ -149,6 +149,69 @@ large_replies_that_are_not_marked_arrive(void **state)
 	call_free(call);
 }
 
+/* Runs ECHO_COUNT with that number; reply_max: octets of the result at most. */
+static void
+count_to(struct world *world, uint32_t number, uint32_t reply_max)
+{
+	static uint8_t arena[65536], keep[65536];
+	struct call *call = call_new(ECHO_COUNT);
+
+	call->args.number = number;
+	call->base.reply_max = reply_max;
+	call->base.arena = rpcrdma_arena(arena, sizeof(arena));
+	call->base.keep = keep;
+	call->base.keep_size = sizeof(keep);
+	assert_int_equal(call_run(world, call), 0);
+	assert_int_equal(call->result.count.count, number);
+	for (uint32_t i = 0; i < number; i++)
+		assert_int_equal(call->result.count.values[i], i);
+	call_free(call);
+}
+
+/* A server first writes a result into memory of the size of the result before, which may be too small, too
+ * large, or right. */
+static void
+replies_arrive_whatever_size_the_one_before_had(void **state)
+{
+	static const uint32_t sizes[] = { 0, 1, 500, 501, 506, 507, 3000, 3000, 3001, 2999, 12000, 12000, 1,
+		12000, 3000, 600, 0, 0, 5000 };
+	enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
+	struct world *world = *state;
+	size_t before;
+
+	count_to(world, 1, 50000);
+	before = world_memory(world);
+	for (uint32_t i = 0; i < COUNT; i++)
+		for (uint32_t j = 0; j < COUNT; j++) {
+			count_to(world, sizes[i], 50000);
+			count_to(world, sizes[j], 50000);
+		}
+	world_settle(world);
+	assert_int_equal(world_memory(world), before);
+}
+
+/* In version 2 the responder chooses how a reply travels that may be small. If the last reply of the
+ * procedure took most of its maximum, the client offers a Reply chunk for the next reply, which need not be
+ * pulled. */
+static void
+a_large_reply_has_the_next_one_offered_a_reply_chunk(void **state)
+{
+	static const uint32_t provided[] = { 1, 1, 1, 1, 2 }, in_chunk[] = { 0, 1, 1, 1, 1 };
+	static const uint32_t sizes[] = { 3000, 3000, 10, 10, 3000 };
+	struct rpcrdma_counters counters;
+	struct world *world = *state;
+
+	if (!world_provider)
+		return;
+	world_warm_up(world);
+	for (int i = 0; i < 5; i++) {
+		count_to(world, sizes[i], 12100);
+		rr_client_counters(world->client, &counters);
+		assert_int_equal(counters.provided_replies, provided[i]);
+		assert_int_equal(counters.long_replies, in_chunk[i]);
+	}
+}
+
 static void
 many_calls_are_outstanding(void **state)
 {
@@ -243,6 +306,8 @@ suite_calls(void)
 		suite_test(blobs_of_all_lengths_are_fetched),
 		suite_test(blobs_come_back_without_a_sink),
 		suite_test(large_replies_that_are_not_marked_arrive),
+		suite_test(replies_arrive_whatever_size_the_one_before_had),
+		suite_test(a_large_reply_has_the_next_one_offered_a_reply_chunk),
 		suite_test(many_calls_are_outstanding),
 		suite_test(a_blocking_call_runs_the_loop),
 		suite_test(what_was_negotiated_can_be_asked),

@@ -219,9 +219,10 @@ a_client_that_reads_nothing_is_cut_off_while_others_wait_for_memory(void **state
 static void
 a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 {
-	enum { FIRST = 16, CALLS = 40, REPLY = 8192 };
+	enum { FIRST = 16, LARGE = 20, REPLY = 8192 };
 	struct world *world = *state;
-	struct rr_octets call = rr_hex("8000002c" CALL "00000004" NO_AUTH "000004e2"); /* 5000 octets */
+	struct rr_octets large = rr_hex("8000002c" CALL "00000004" NO_AUTH "000004e2"); /* 5000 octets */
+	struct rr_octets small = rr_hex("8000002c" CALL "00000004" NO_AUTH "00000000");
 	int fd = raw_connect(world);
 	size_t before;
 
@@ -229,13 +230,16 @@ a_reply_that_nobody_reads_holds_no_more_memory_than_it_needs(void **state)
 	world_settle(world);
 	before = rr_pool_used(world->stage.engine->results);
 	assert_true(before > 0);
-	for (int i = 0; i < CALLS; i++)
-		raw_send(world, fd, call.data, call.size);
+	/* After a small reply, the server does not expect that the next reply is large. */
+	for (int i = 0; i < LARGE; i++) {
+		raw_send(world, fd, small.data, small.size);
+		raw_send(world, fd, large.data, large.size);
+	}
 	world_settle(world);
-	assert_int_equal(world->handled, FIRST + CALLS);
+	assert_int_equal(world->handled, FIRST + 2 * LARGE);
 	/* The system may have taken some of the first replies meanwhile. */
 	assert_true(rr_pool_used(world->stage.engine->results) > 0);
-	assert_true(rr_pool_used(world->stage.engine->results) <= before + (size_t)CALLS * REPLY);
+	assert_true(rr_pool_used(world->stage.engine->results) <= before + (size_t)LARGE * REPLY);
 	close(fd);
 	world_settle(world);
 	assert_int_equal(world_memory(world), 0);

@@ -76,6 +76,8 @@ rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body
 	bool zero;
 
 	chunks->count = chunks->memory = 0;
+	if (lists->read_count == 0)
+		return !long_call && body <= max;
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		if (lists->reads[i].target.length > 0 && !chunks_add(chunks, &lists->reads[i]))
 			return false;

@@ -47,6 +47,11 @@ struct rr_call_plan {
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 
+/* Whether the call is only a stream and goes inline, and its reply goes inline in any case: such a call needs
+ * no plan. call_most and reply_most are the octets that each message may have with its header: the inline
+ * thresholds, but no more than message_max. */
+bool rr_plan_call_is_plain(const struct rr_transaction *transaction, uint32_t call_most, uint32_t reply_most);
+
 enum rr_reply_form {
 	RR_REPLY_INLINE,   /* RDMA_MSG */
 	RR_REPLY_LONG,     /* RDMA_NOMSG, the message in the Reply chunk */

@@ -77,7 +77,7 @@ trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, 
 		return;
 	memcpy(record->fixed, data, RR_RDMA_FIXED_SIZE);
 	RR_PROBE(header, (int)sent, trace_xid(record), (int)trace_proc(record), trace_credit(record), length);
-	if (trace_proc(record) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
+	if (rr_get_be32(data + 12) == RR_RDMA_ERROR || (lists && rr_rdma_has_lists(lists)))
 		trace_take_rest(record, data, lists);
 }
 

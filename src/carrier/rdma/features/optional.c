@@ -150,8 +150,8 @@ optional_next(struct rr_connection *connection)
 	return NULL;
 }
 
-bool
-rr_optional_ask(struct rr_connection *connection)
+__attribute__((noinline)) static bool
+optional_ask(struct rr_connection *connection)
 {
 	struct rr_credits *credits = &connection->requester.credits;
 	struct rr_feature_request *request;
@@ -177,6 +177,15 @@ rr_optional_ask(struct rr_connection *connection)
 		rr_negotiation_event(connection, RR_NEGOTIATION_FAILED);
 	}
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
+}
+
+/* Looks first whether there is nothing to ask, as before most calls. */
+bool
+rr_optional_ask(struct rr_connection *connection)
+{
+	bool known = connection->negotiation.state > RR_NEGOTIATION_ASKED;
+
+	return (known && rr_list_empty(&connection->features.requests)) || optional_ask(connection);
 }
 
 int

@@ -230,8 +230,10 @@ marshal_count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
 	struct rpcrdma_counters *counters = &slot->connection->base.counters;
 
-	marshal_count_why(counters, plan->why_call);
-	marshal_count_why(counters, plan->why_reply);
+	if (plan->why_call != RR_WHY_NOT)
+		marshal_count_why(counters, plan->why_call);
+	if (plan->why_reply != RR_WHY_NOT)
+		marshal_count_why(counters, plan->why_reply);
 	RR_PROBE(call_sent, slot->connection->base.peer, slot->transaction->xid, plan->body,
 		slot->read_octets, plan->why_call, plan->why_reply);
 	counters->calls++;

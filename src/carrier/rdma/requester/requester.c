@@ -70,22 +70,38 @@ rr_requester_tell(struct rr_connection *connection)
 
 /* ---- Calling ---- */
 
-/* Plans how the call travels, from the limits of the connection. */
-static int
-requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
-	struct rr_call_plan *plan)
+/* The octets of the largest Sends that may carry a call and its reply, as far as the peers have agreed. */
+struct inline_most {
+	uint32_t call, reply;
+	bool settled;
+};
+
+static struct inline_most
+requester_inline_most(const struct rr_connection *connection)
 {
 	uint32_t version = connection->negotiation.version;
 	bool settled = version == RR_RPCRDMA_VERSION_1 ||
 		       connection->negotiation.state == RR_NEGOTIATION_SETTLED || !connection->is_active;
-	uint32_t settled_max = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
+	uint32_t most = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
+
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the Version
+	 * One default inline threshold of 1024 bytes." The reply to the initial message is not assumed to be
+	 * larger, either. */
+	return (struct inline_most){
+		.call = (uint32_t)rr_min(rr_connection_send_max(connection, version), most),
+		.reply = (uint32_t)rr_min(rr_connection_receive_max(connection, version), most),
+		.settled = settled,
+	};
+}
+
+/* Plans a call that may need chunks. */
+__attribute__((noinline)) static int
+requester_plan_chunks(const struct rr_connection *connection, const struct rr_transaction *transaction,
+	const struct inline_most *most, struct rr_call_plan *plan)
+{
 	const struct rr_call_limits limits = {
-		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5: "this initial message can be no larger than the
-		 * Version One default inline threshold of 1024 bytes." The reply to the initial message is
-		 * not assumed to be larger, either. */
-		.call_threshold = (uint32_t)rr_min(rr_connection_send_max(connection, version), settled_max),
-		.reply_threshold =
-			(uint32_t)rr_min(rr_connection_receive_max(connection, version), settled_max),
+		.call_threshold = most->call,
+		.reply_threshold = most->reply,
 		/* RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use
 		 * only Short messages to convey backchannel operations." */
 		.inline_only = !connection->is_active,
@@ -93,10 +109,21 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 		.read_chunks = 1,
 		.write_chunks = 1,
 		.message_max = connection->base.engine->config.message_max,
-		.provides =
-			settled && version >= RR_RPCRDMA_VERSION_2 && rr_connection_read_chunks(connection),
+		.provides = most->settled && connection->negotiation.version >= RR_RPCRDMA_VERSION_2 &&
+			    rr_connection_read_chunks(connection),
 		.reply_chunks = connection->base.engine->config.reply_chunks,
 	};
+
+	return rr_plan_call(&limits, transaction, plan);
+}
+
+/* Plans how the call travels, from the limits of the connection. */
+static int
+requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
+	struct rr_call_plan *plan)
+{
+	const struct inline_most most = requester_inline_most(connection);
+	uint32_t message_max = connection->base.engine->config.message_max;
 	uint32_t xid, type;
 
 	/* RFC 8166, 4.2.1: "This XID MUST be the same as the XID in the RPC message." RFC 8167, 5.1, requires
@@ -104,7 +131,11 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 	if (!rr_rpc_peek(transaction->call.stream, transaction->call.length, &xid, &type) ||
 		xid != transaction->xid || type != RR_CALL || rr_map_find(&connection->requester.by_xid, xid))
 		return -RPCRDMA_ERR_INVAL;
-	return rr_plan_call(&limits, transaction, plan);
+	if (!rr_plan_call_is_plain(transaction, (uint32_t)rr_min(most.call, message_max),
+		    (uint32_t)rr_min(most.reply, message_max)))
+		return requester_plan_chunks(connection, transaction, &most, plan);
+	*plan = (struct rr_call_plan){ .header = RR_RDMA_HEADER_MIN, .body = transaction->call.length };
+	return 0;
 }
 
 /* Gives the offered sinks that have no memory parts of the buffer `memory`, and sets their bits in *provided.

@@ -37,8 +37,10 @@ inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	}
 	inbound->receive = arrival->receive;
 	inbound->header = arrival->header;
-	rr_rdma_copy_lists(&inbound->lists,
-		&arrival->lists); /* the arrays of the inbound are as large as those of the arrival */
+	rr_rdma_clear_lists(&inbound->lists);
+	/* The arrays of the inbound are as large as those of the arrival. */
+	if (rr_rdma_has_lists(&arrival->lists))
+		rr_rdma_copy_lists(&inbound->lists, &arrival->lists);
 	inbound->base.call.stream = arrival->payload.data;
 	inbound->base.call.length = arrival->payload.length;
 }

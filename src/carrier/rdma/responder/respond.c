@@ -332,7 +332,8 @@ respond_answer(struct rr_inbound *inbound)
 	rr_inbound_set_state(inbound, RR_INBOUND_REPLYING);
 	inbound->next_transfer = 0;
 	inbound->transfer.chunk = NULL;
-	respond_next_transfer(inbound);
+	if (inbound->plan.reduced != 0 || inbound->plan.form == RR_REPLY_LONG)
+		respond_next_transfer(inbound);
 	inbound->job.next = respond_next_work;
 	inbound->job.completed = respond_completed;
 	rr_list_remove(&inbound->job.link);
@@ -507,8 +508,11 @@ rr_responder_reply(
 	/* The call's items are not needed any more; those of the reply may be the same memory. */
 	if (reply->item_count > 0)
 		memmove(inbound->items, reply->items, reply->item_count * sizeof(*reply->items));
-	respond_choose_invalidation(inbound);
-	respond_empty_unused_chunks(inbound);
+	inbound->invalidate.length = 0;
+	if (rr_rdma_has_lists(&inbound->lists)) {
+		respond_choose_invalidation(inbound);
+		respond_empty_unused_chunks(inbound);
+	}
 	respond_count_reply(inbound);
 	respond_answer(inbound);
 }
