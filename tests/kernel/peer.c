@@ -216,7 +216,11 @@ void
 peer_complete(struct peer *peer)
 {
 	peer_until(peer, peer->completed == peer->posted);
-	peer_need(!peer->work_status, "a work request failed: %s", rpcrdma_strerror(peer->work_status));
+	if (!peer->work_status)
+		return;
+	while (!peer->ended)
+		peer_turn(peer, peer_limit(), "the end of the connection");
+	peer_fail("a work request failed: %s: %s", rpcrdma_strerror(peer->work_status), peer->text);
 }
 
 void
