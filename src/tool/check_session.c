@@ -234,6 +234,7 @@ rr_check4_end(struct rr_check4 *talk)
 	rpcrdma_put_u64(&talk->writer, talk->client);
 	if (rr_check4_call(talk, NULL, &reply))
 		rr_check_forget(&reply);
+	talk->why = NULL;
 }
 
 /* ---- The file ---- */

@@ -53,7 +53,7 @@ rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, b
 		inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
 	else if (!any)
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
-	snprintf(text, RR_RPCBIND_ADDRESS, "%s.%u.%u", host, port >> 8, port & 255);
+	snprintf(text, RR_RPCBIND_ADDRESS, "%s.%u.%u", host, port >> 8u, port & 255u);
 }
 
 void

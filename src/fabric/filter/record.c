@@ -133,7 +133,8 @@ record_put_octets(FILE *file, const void *data, size_t size)
 			used = 0;
 		}
 	}
-	fwrite(text, 1, used, file);
+	if (used)
+		fwrite(text, 1, used, file);
 }
 
 /* Writes private data, or the octets of a receive. */
