@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/pool.h"
 #include "carrier/rdma/core/connection.h"
 #include "fabric/filter/fault.h"
 #include "fabric/filter/script.h"
@@ -257,6 +258,126 @@ row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off(void **stat
 	raw_end(raw);
 }
 
+/* ---- Peers that announce Read chunks, and bring none of them ---- */
+
+enum {
+	CROWD = 40,
+	CROWD_CALLS = 4,
+	CROWD_ITEM = 20000,
+	CROWD_MEMORY = 1 << 20, /* half of it is for calls that arrive */
+	CROWD_PART = CROWD_MEMORY / 2 / RR_POOL_RESERVE * RR_POOL_UNPROVEN,
+	CROWD_READS = CROWD_PART / (20 << 10) /* as many items have memory in that part */
+};
+
+struct crowd {
+	struct raw *raws[CROWD];
+	struct rr_carrier *carriers[CROWD];
+	uint32_t calls, closed;
+};
+
+static void
+crowd_closed(void *ctx, int error, const char *text)
+{
+	(void)error, (void)text;
+	((struct crowd *)ctx)->closed++;
+}
+
+static void
+crowd_call(void *ctx, struct rr_exchange *exchange)
+{
+	((struct crowd *)ctx)->calls++;
+	rr_exchange_drop(exchange);
+}
+
+static const struct rr_carrier_events crowd_events = { .closed = crowd_closed, .call = crowd_call };
+
+/* Connects each peer of the crowd; each calls with Read chunks. */
+static void
+crowd_come(struct crowd *crowd, struct world *world, uint8_t *item)
+{
+	for (uint32_t i = 0; i < CROWD; i++) {
+		struct raw *raw = crowd->raws[i] = raw_new(world);
+		struct rr_region region;
+
+		world->server = NULL;
+		world->server_connected = false;
+		raw_connect(raw);
+		crowd->carriers[i] = world->server;
+		rr_carrier_attach(world->server, &crowd_events, crowd);
+		region = raw_register(raw, item, CROWD_ITEM, RR_REMOTE_READ);
+		for (uint32_t xid = 1; xid <= CROWD_CALLS; xid++)
+			SEND(raw, xid, 1, 64, RR_RDMA_MSG, 1, 12, SEGMENT(region), 0, 0, 0, xid, RR_CALL,
+				CROWD_ITEM);
+	}
+	world->server = NULL;
+	world_settle(world);
+}
+
+static void
+crowd_go(struct crowd *crowd, struct world *world)
+{
+	for (uint32_t i = 0; i < CROWD; i++) {
+		raw_free(crowd->raws[i]);
+		world_settle(world);
+		rr_carrier_close(crowd->carriers[i]);
+	}
+}
+
+/* Calls with an item of that size, and has the answer while the clock stands still. */
+static void
+call_at_once(struct world *world, uint32_t xid)
+{
+	struct call *call = call_new(world, xid, 40);
+
+	call_add_item(world, call, 40, CROWD_ITEM);
+	call_start(world, call);
+	call_answered(call);
+}
+
+/* However many peers announce Read chunks that they do not bring: they have a part of the memory together,
+ * from which a peer that has proved to move octets takes nothing, and which they lose as soon as somebody
+ * waits. */
+static void
+row_B11_read_chunks_that_do_not_come_leave_memory_to_others(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct rr_fault_script script = { .rule_count = 0 };
+	struct crowd crowd = { .calls = 0 };
+	struct rr_carrier *server;
+	struct world *world;
+	uint8_t *item;
+
+	(void)state;
+	/* The first three RDMA Reads are of the honest client. */
+	for (uint32_t i = 0; i < CROWD_READS; i++)
+		script.rules[script.rule_count++] = (struct rr_fault_rule){ RR_FAULT_DELAY, RR_FAULT_READ,
+			4 + i, 3600 * RR_SECOND, false };
+	config.filter = rr_fault_filter;
+	config.filter_ctx = &script;
+	config.memory_max = CROWD_MEMORY;
+	world = world_new(&config);
+	world->answer = answer_small;
+	server = world->server;
+	call_at_once(world, 1);
+	world_pass(world, RR_SHARE_PROBATION);
+	call_at_once(world, 2);
+	call_at_once(world, 3);
+	item = world_memory(world, CROWD_ITEM);
+	crowd_come(&crowd, world, item);
+	assert_int_equal(crowd.calls, 0);
+	assert_in_range(rr_pool_used(world->stage.engine->arrivals), 1, CROWD_PART);
+	/* The honest client goes on as before. */
+	for (uint32_t xid = 4; xid < 10; xid++)
+		call_at_once(world, xid);
+	assert_int_equal(crowd.calls, 0);
+	pass_in_steps(world, RR_SHARE_LIMIT_NEW + 2 * RR_SHARE_TICK);
+	assert_true(crowd.closed > 0);
+	assert_int_equal(rr_pool_used(world->stage.engine->arrivals), 0);
+	crowd_go(&crowd, world);
+	world->server = server;
+	world_free(world);
+}
+
 /* The server does not answer, until all credits are held by calls that were cancelled. */
 static void
 row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s(void **state)
@@ -296,6 +417,7 @@ suite_pressure(void)
 		cmocka_unit_test(row_B11_a_peer_may_stall_as_long_as_nobody_waits_for_memory),
 		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_memory_is_cut_off),
 		cmocka_unit_test(row_B11_a_peer_that_stalls_while_others_wait_for_receives_is_cut_off),
+		cmocka_unit_test(row_B11_read_chunks_that_do_not_come_leave_memory_to_others),
 		cmocka_unit_test(row_B1_a_server_that_keeps_all_credits_is_cut_off_after_15_s),
 	};
 
