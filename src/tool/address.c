@@ -8,7 +8,9 @@
 #include "base/address.h"
 #include "tool/option.h"
 
-/* Splits spec into host and port, in place. host loses its brackets; port is NULL if spec has no port. */
+/* Splits spec ("HOST", "HOST:PORT", "[HOST]" or "[HOST]:PORT") in place: *host is the text without brackets,
+ * and *port is NULL if spec has no port. Returns -RPCRDMA_ERR_INVAL if a bracket is not closed, or is
+ * followed by other text. */
 static int
 address_split(char *spec, char **host, char **port)
 {

@@ -9,11 +9,11 @@
 /* Advice for a server that cannot be used: one text for each cause, for `rpcrdma doctor` and for the messages
  * of the other commands. */
 
-/* Returns the advice for an error of this library; NULL: there is no general advice. */
+/* Returns what a user can do about an error of this library; NULL if there is no general advice for it. */
 const char *rr_advice(int error);
 
-/* Reports that the server of a URL could not be used: "rpcrdma ls: NAME: TEXT", and below it the advice.
- * Returns RR_EXIT_FAILED. */
+/* Prints that the server of a URL could not be used, "rpcrdma ls: NAME: TEXT", and the advice for the error
+ * below it. Returns RR_EXIT_FAILED. */
 int rr_advice_fail(const struct rr_tool *tool, const char *name, int error, const struct rr_text *text);
 
 #endif

@@ -44,8 +44,9 @@ cat_piece_done(void *ctx, int error)
 		piece->cat->error = error;
 }
 
-/* Begins to read pieces up to the size that the file had; beyond that size one piece at a time, in case the
- * file has grown. */
+/* Begins to read pieces of the file, at most WINDOW pieces ahead of the output. Behind the size that the file
+ * had at first, only one piece is read at a time, as the file has more data only if it has grown. Errors are
+ * left in cat->error. */
 static void
 cat_read_ahead(struct cat *cat)
 {
@@ -88,7 +89,8 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 	return RR_EXIT_OK;
 }
 
-/* Writes the pieces that have been read, in order, up to the first piece that is still missing. */
+/* Writes to standard output, in order, the pieces that have been read, and stops at the first piece that is
+ * still being read. Returns an exit status. */
 static int
 cat_write_ready(struct cat *cat)
 {
@@ -106,7 +108,8 @@ cat_write_ready(struct cat *cat)
 	return result;
 }
 
-/* Reads and writes the file, piece by piece, to its end. */
+/* Copies the file to standard output, piece by piece, until its end, an error or a signal. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 cat_stream(struct cat *cat)
 {
@@ -137,7 +140,8 @@ cat_stream(struct cat *cat)
 	return result;
 }
 
-/* Writes the file that the URL names, if it is a regular file. */
+/* Copies the file that the URL names to standard output. Any object other than a regular file is an error.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 cat_show(struct cat *cat)
 {

@@ -75,7 +75,9 @@ check_peer(struct rr_check *check, uint32_t version)
 	return (struct rr_check_peer){ .check = check, .version = version };
 }
 
-/* Finds the first address of the server that a connection can be made to. */
+/* Connects to each address of the server in turn, and leaves the first one that accepts a connection in
+ * check->address, and its provider in check->fabric. Returns 0; or the error of the last address, with its
+ * text. */
 static int
 check_find_server(struct rr_check *check, struct rr_text *text)
 {
@@ -112,7 +114,8 @@ check_find_server(struct rr_check *check, struct rr_text *text)
 	return error;
 }
 
-/* Tells whether the server answers a NULL call in that version of RPC-over-RDMA. */
+/* Tells whether the server answers a NULL call in that version of RPC-over-RDMA, on a connection of its
+ * own. */
 static bool
 check_speaks(struct rr_check *check, uint32_t version)
 {
@@ -124,7 +127,9 @@ check_speaks(struct rr_check *check, uint32_t version)
 	return speaks;
 }
 
-/* Takes the first entry of a directory that is a file of at least 5000 octets. */
+/* Notes the entry for the test cases if it is a file of at least RR_CHECK_FILE_LEAST (5000) octets.
+ * rpcrdma_nfs_list() calls this function for each entry of a directory; 1 ends the list at the first such
+ * file. */
 static int
 check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
@@ -139,8 +144,9 @@ check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 	return 1;
 }
 
-/* Finds the object that the URL names, or the first file of at least 5000 octets in the directory that the
- * URL names. The cases call procedures of version 3, so the handles have to be of version 3, too. */
+/* Finds the objects that test cases use. If the URL names a directory: that directory and its first file of
+ * at least 5000 octets. If it names a file: that file, if it is large enough, and the mounted directory. The
+ * cases call NFS version 3, so the file handles are asked for in version 3, too. */
 void
 rr_check_find_objects(struct rr_check *check, const char *url)
 {
@@ -187,7 +193,8 @@ check_is_wanted(const struct rr_check *check, const struct rr_check_case *which)
 	return check->only_count == 0;
 }
 
-/* Returns why a case cannot be made; NULL: it can be made. */
+/* Returns the reason why a test case cannot be run: it needs a directory, a file or --destructive that is
+ * missing. Returns NULL if the case can be run. */
 static const char *
 check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
 {
@@ -229,8 +236,8 @@ check_case(struct rr_check *check, const struct rr_check_case *which, uint32_t v
 	result->took = rr_now(&rr_env_system) - start;
 }
 
-/* Makes all cases that are wanted, in each version of RPC-over-RDMA that the case is for and the server
- * speaks. */
+/* Runs all test cases that the user wants, each in those versions of RPC-over-RDMA that the case is made for,
+ * the user allows and the server speaks. */
 static void
 check_all(struct rr_check *check)
 {
@@ -301,7 +308,8 @@ check_start(struct rr_check *check, const char *url)
 	return rr_tool_end_output(check->tool, rr_filters_end(check->tool, &check->filters, status));
 }
 
-/* Runs `rpcrdma check --serve ARGUMENT...` as `rpcrdma serve --judge ARGUMENT...`. */
+/* Runs `rpcrdma check --serve ARGUMENT...` as `rpcrdma serve --judge ARGUMENT...`, and returns its exit
+ * status. Replaces argv[1]. */
 static int
 check_serve(char **argv)
 {

@@ -135,62 +135,69 @@ struct rr_check {
 
 /* ---- check_peer.c: the connection ---- */
 
-/* Connects with that private data; NULL: the private data that this library always sends, with remote
- * invalidation. */
+/* Connects to the server with that private data; NULL means the private data that this library always sends,
+ * with remote invalidation. Returns 0, or an error, with its text in peer->why. */
 int rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t size);
 void rr_check_close(struct rr_check_peer *peer);
-/* Returns memory that stays until the connection is closed; NULL: no memory. */
+/* Returns zeroed memory that is freed when the connection is closed; NULL if there is no memory. */
 void *rr_check_keep(struct rr_check_peer *peer, size_t size);
-/* Sends a copy of the data. invalidate: the handle to invalidate, or 0. */
+/* Sends a copy of the data as one message. invalidate: the handle of the peer that the Send invalidates; 0:
+ * there is none. */
 int rr_check_send(struct rr_check_peer *peer, const void *data, uint32_t size, uint32_t invalidate);
-/* Returns the next message, which the caller frees; NULL: no message came in time, or the connection
- * ended. */
+/* Waits for the next message and returns it; the caller frees it. NULL: no message came in time, or the
+ * connection ended. */
 struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
-/* Registers new memory of that size, filled with a pattern; it is at *data. */
+/* Allocates and registers memory of that size, filled with a pattern, and stores its place in *data. Returns
+ * 0, or an error. */
 int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
 	struct rr_segment *segment);
-/* Reads the segment's octets by RDMA Read. */
+/* Reads the peer's segment by RDMA Read into data, and waits for the end. Returns 0, or an error. */
 int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, void *data);
 
 /* ---- check_talk.c: messages ---- */
 
-/* Sends the call and sets call->xid. Returns an error of the connection. */
+/* Sends the call, with a new XID if call->xid is 0, and sets call->xid. Returns 0, or an error of the
+ * connection. */
 int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
-/* Writes the octets of the call that stand behind the RPC-over-RDMA header, for a chunk. Returns their
- * number; 0: they do not fit. */
+/* Writes the RPC message of the call, as it stands behind the RPC-over-RDMA header, to out, for calls that
+ * have it in a chunk. Returns the number of octets; 0 if they do not fit. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
-/* Takes the next message and decodes it. False: no message came; `why` has the reason. If the case takes
- * calls in the reverse direction, a call is kept for rr_check_called(), and the message behind it is
- * taken. */
+/* Waits for the next message and decodes it. False: no message came, and `why` has the reason. If the case
+ * takes calls in the reverse direction, a call that comes is kept for rr_check_called(), and the next message
+ * is taken. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
 void rr_check_forget(struct rr_check_reply *reply);
-/* Takes the next call in the reverse direction. False: no call came, or another message; `why` has the
- * reason. */
+/* Takes the call in the reverse direction that was kept, or waits for one. False: no message came, or a
+ * message that is no call; `why` has the reason. */
 bool rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why);
 
-/* Write a reason into `why`, and return the verdict of the case. */
+/* These functions write a reason into `why`, and return RR_CHECK_FAIL and RR_CHECK_SKIP. */
 enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Checks that a NULL call is answered properly by the next message. */
+/* Makes a NULL call, and checks that the next message is its correct reply. */
 enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the message sent before gets no answer: the next two messages answer two NULL calls. */
+/* Checks that the message sent before gets no answer: makes two NULL calls, and checks that the next two
+ * messages are their replies. */
 enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the next message is an RDMA_ERROR with that XID and error, and that a NULL call is answered
- * after that. */
+/* Checks that the next message is an RDMA_ERROR with that XID and that error, and that a NULL call is
+ * answered after it. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
 
 /* ---- check.c ---- */
 
-/* Sets the credential of calls: the user that the URL names, or the user who runs the command. */
+/* Sets the user whose credential calls carry: the user that the URL names, or else the user who runs the
+ * command. */
 void rr_check_identify(struct rr_check *check);
-/* Finds the directory and the file that the URL names; check->no_objects has the reason if there are none. */
+/* Finds the directory and the file that the URL names. If there are none, check->no_objects has the
+ * reason. */
 void rr_check_find_objects(struct rr_check *check, const char *url);
-/* Makes a case on its own connection. */
+/* Runs a test case on its own connection, in that version of RPC-over-RDMA, and returns its verdict; `why`
+ * has the reason. */
 enum rr_check_verdict rr_check_make(
 	struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why);
 

@@ -7,7 +7,8 @@
 
 enum { CHANGE_REPLY_MAX = 2048, CHANGE_NAME = 40 };
 
-/* Writes the arguments of MKDIR, or of RMDIR, for that name. */
+/* Writes into out the arguments of MKDIR (if make is set) or of RMDIR for that name in the directory of the
+ * check. */
 static struct rpcrdma_bytes
 change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out[RR_CHECK_ARGS_MAX])
 {
@@ -23,8 +24,8 @@ change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out
 	return (struct rpcrdma_bytes){ out, (uint32_t)rpcrdma_xdr_length(&writer) };
 }
 
-/* Makes the call on a new connection, and copies the RPC reply to out. Returns its octets; 0: there was no
- * such reply, and `why` has the reason. */
+/* Closes the connection, makes the call on a new connection, and copies the RPC reply to out. Returns the
+ * number of octets of the reply; 0 if no such reply came inline: then `why` has the reason. */
 static uint32_t
 change_call(struct rr_check_peer *peer, struct rr_check_call call, uint8_t out[CHANGE_REPLY_MAX],
 	struct rr_text *why)
@@ -49,8 +50,9 @@ change_call(struct rr_check_peer *peer, struct rr_check_call call, uint8_t out[C
 	return size;
 }
 
-/* Calls MKDIR, and repeats the same call on another connection: if the server executed it again, the second
- * reply would be NFS3ERR_EXIST. */
+/* Calls MKDIR, and repeats the call with the same XID on another connection. Passes if both replies have the
+ * same octets: a server that executed the call twice would reply NFS3ERR_EXIST to the second one. Removes the
+ * directory at the end. */
 static enum rr_check_verdict
 change_repeated(struct rr_check_peer *peer, struct rr_text *why)
 {

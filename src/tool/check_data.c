@@ -11,8 +11,8 @@ enum { ROOM = 4096, COUNT = 1001, LARGE = 65536 };
 
 /* ---- READ ---- */
 
-/* Calls READ without a chunk, of octets that fit inline. Returns the number of octets read; 0: the call
- * failed, and `why` has the reason. */
+/* Reads the first `count` octets of the file by a READ call without chunks, whose reply has the data inline,
+ * into out. Returns the number of octets read; 0 if that failed: then `why` has the reason. */
 static uint32_t
 data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struct rr_text *why)
 {
@@ -36,8 +36,8 @@ data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struc
 	return length;
 }
 
-/* Checks READ of COUNT octets into a Write chunk of segments of that size, by comparison with the same READ
- * inline. */
+/* Reads COUNT octets by READ into a Write chunk of `segments` segments of `size` octets each. Checks that the
+ * chunk then has the octets that a READ inline returns, and that nothing was written behind them. */
 static enum rr_check_verdict
 data_read(struct rr_check_peer *peer, uint32_t segments, uint32_t size, struct rr_text *why)
 {
@@ -80,15 +80,16 @@ data_read_one(struct rr_check_peer *peer, struct rr_text *why)
 	return data_read(peer, 1, ROOM, why);
 }
 
-/* Checks READ into segments that the data fills one after the other, the last segment in part. */
+/* Checks READ of 1001 octets into a Write chunk of four segments of 300 octets: the data fills three
+ * segments, and a part of the last one. */
 static enum rr_check_verdict
 data_read_segments(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return data_read(peer, 4, 300, why);
 }
 
-/* Checks READ of 64 KiB: as many octets come as the reply says, and they begin with those of a READ
- * inline. */
+/* Checks READ of 64 KiB into a Write chunk: at least 5000 octets arrive, and the first COUNT of them are
+ * those that a READ inline returns. */
 static enum rr_check_verdict
 data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -113,8 +114,8 @@ data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 	return RR_CHECK_PASS;
 }
 
-/* Checks the Write chunk of a READ that fails. RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk
- * as an unused Write chunk". */
+/* Checks that a READ that fails, as its file handle is not valid, returns the offered Write chunk with length
+ * 0. RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write chunk". */
 static enum rr_check_verdict
 data_unused(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -141,8 +142,9 @@ data_unused(struct rr_check_peer *peer, struct rr_text *why)
 	return verdict;
 }
 
-/* Checks remote invalidation with the private data `own`. RFC 8797, 4.1: without R of this side, "the
- * responder MUST use only RDMA Send"; likewise if the responder itself did not set R. */
+/* Connects with the private data `own`, and checks that the responder invalidates a handle of this requester
+ * only if both sides announced support by the flag R, and only the handle that the call offered. RFC 8797,
+ * 4.1: without R of this side, "the responder MUST use only RDMA Send". */
 static enum rr_check_verdict
 data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own, struct rr_text *why)
 {

@@ -10,7 +10,7 @@
 
 enum { ERROR_WORDS = 16 };
 
-/* Sends a message of a new XID, the version, and these words. Returns the XID. */
+/* Sends a message that consists of a new random XID, the version and these words. Returns the XID. */
 static uint32_t
 error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, uint32_t count)
 {
@@ -29,8 +29,9 @@ error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, 
 	error_send(peer, version, (const uint32_t[]){ __VA_ARGS__ },                                         \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-/* Checks the answer to an unknown version. RFC 8166, 4.5.1: the answer has the range of versions, and 4.5:
- * the version that the call had. */
+/* Calls in version 99 of RPC-over-RDMA, and checks that ERR_VERS comes back, with the range of versions that
+ * the responder supports (RFC 8166, 4.5.1), and with version 99 in its own header, as the call had it (RFC
+ * 8166, 4.5). */
 static enum rr_check_verdict
 error_version(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -59,16 +60,16 @@ error_procedure(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, ERROR_SEND(peer, peer->version, 32, 77, 0, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* Checks that RDMA_MSGP gets ERR_CHUNK. RFC 8166, 4.6.1: a responder that does not support RDMA_MSGP answers
- * so. */
+/* Checks that a message of type RDMA_MSGP is answered by the error ERR_CHUNK, as RFC 8166, 4.6.1, demands of
+ * a responder that does not support RDMA_MSGP. */
 static enum rr_check_verdict
 error_msgp(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return rr_check_error(peer, ERROR_SEND(peer, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* Checks that RDMA_DONE gets no answer. RFC 8166, 4.6.2: "Receivers MUST silently discard RDMA_DONE
- * messages". */
+/* Checks that the responder does not answer RDMA_DONE. RFC 8166, 4.6.2: "Receivers MUST silently discard
+ * RDMA_DONE messages". */
 static enum rr_check_verdict
 error_done(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -76,8 +77,8 @@ error_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Checks that RDMA_ERROR gets no answer. RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR
- * procedures." */
+/* Checks that the responder does not answer RDMA_ERROR. RFC 8166, 4.2.4: "A Responder MUST silently discard
+ * RDMA_ERROR procedures." */
 static enum rr_check_verdict
 error_error(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -85,8 +86,8 @@ error_error(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Checks that a message below 28 octets gets no answer. RFC 8166, 4.5: "it MUST silently discard the
- * message". */
+/* Checks that the responder does not answer a message of 20 octets, which is shorter than any valid one (28
+ * octets). RFC 8166, 4.5: "it MUST silently discard the message". */
 static enum rr_check_verdict
 error_short(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -94,7 +95,8 @@ error_short(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Checks the answer to a Read list that breaks off behind the position of its segment. */
+/* Sends a message that ends within its Read list, behind the position of the first segment. Checks that the
+ * error ERR_CHUNK comes back. */
 static enum rr_check_verdict
 error_cut(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -102,7 +104,8 @@ error_cut(struct rr_check_peer *peer, struct rr_text *why)
 		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 1, 0, 7, 100), RR_ERR_CHUNK, why);
 }
 
-/* Checks the answer to a Write chunk that claims more segments than the message has octets. */
+/* Sends a Write chunk that claims 0x7fffffff segments, many more than the message has octets for. Checks that
+ * the error ERR_CHUNK comes back. */
 static enum rr_check_verdict
 error_count(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -110,8 +113,8 @@ error_count(struct rr_check_peer *peer, struct rr_text *why)
 		RR_ERR_CHUNK, why);
 }
 
-/* Checks the answer to RDMA_NOMSG without chunks. RFC 8166, 4.5.2: "an RDMA_NOMSG message where the Read
- * list, Write list, and Reply chunk are marked not present". */
+/* Checks that RDMA_NOMSG without any chunk is answered by ERR_CHUNK. RFC 8166, 4.5.2, counts this as an
+ * error: "an RDMA_NOMSG message where the Read list, Write list, and Reply chunk are marked not present". */
 static enum rr_check_verdict
 error_nowhere(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -119,8 +122,9 @@ error_nowhere(struct rr_check_peer *peer, struct rr_text *why)
 		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* Checks the answer to a call with two XIDs. RFC 8166, 4.5.2: "the value of the rdma_xid field does not match
- * the value of the XID field in the accompanying RPC message". */
+/* Checks that a call is answered by ERR_CHUNK if its transport header and its RPC header have different XIDs.
+ * RFC 8166, 4.5.2, counts this as an error: "the value of the rdma_xid field does not match the value of the
+ * XID field in the accompanying RPC message". */
 static enum rr_check_verdict
 error_xid(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -132,7 +136,8 @@ error_xid(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, call.xid, RR_ERR_CHUNK, why);
 }
 
-/* Checks that a reply to a call that the responder never made gets no answer. */
+/* Sends an RPC reply to the responder, which has made no call. Checks that the responder does not answer
+ * it. */
 static enum rr_check_verdict
 error_stray(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -12,7 +12,8 @@ header_reply(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
-/* Checks that a reply grants credits. RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
+/* Makes a NULL call, and checks that the next reply grants credits. RFC 8166, 3.3.1: "The granted value MUST
+ * NOT be zero". */
 static enum rr_check_verdict
 header_grant(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -27,7 +28,8 @@ header_grant(struct rr_check_peer *peer, struct rr_text *why)
 	return credit > 0 ? RR_CHECK_PASS : rr_check_fail(why, "the reply grants no credit");
 }
 
-/* Checks that a call which asks for no credit is answered, and that the next reply grants credits. */
+/* Sends a NULL call that asks for no credits, and an ordinary call behind it. Checks that a reply comes, and
+ * that the first reply grants credits all the same. */
 static enum rr_check_verdict
 header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -46,7 +48,8 @@ header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 	return header_grant(peer, why) == RR_CHECK_FAIL ? RR_CHECK_FAIL : RR_CHECK_PASS;
 }
 
-/* Checks that as many calls at a time as the first reply granted, up to 32, are all answered. */
+/* Makes a call to learn how many credits the reply grants, then sends that many calls (at most 32) without
+ * waiting. Checks that all of them are answered. */
 static enum rr_check_verdict
 header_window(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -74,7 +77,7 @@ header_window(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Private data: RFC 8797, 4 and 5 ---- */
 
-/* Checks that a connection with this private data is served. */
+/* Connects with this private data, and checks that the responder then answers a NULL call. */
 static enum rr_check_verdict
 header_private(struct rr_check_peer *peer, const void *data, size_t size, struct rr_text *why)
 {
@@ -115,8 +118,8 @@ header_private_offset(struct rr_check_peer *peer, struct rr_text *why)
 	return header_private(peer, "odd\xf6\xab\x0e\x18\x01\x01\x03\x03", 11, why);
 }
 
-/* Checks the responder's private data. RFC 8797, 4: a responder that sends private data has it in a form that
- * can be read. */
+/* Checks that the responder's own private data can be decoded (RFC 8797, 4), and that it answers a NULL call
+ * then. The case is skipped if no private data comes that can be decoded. */
 static enum rr_check_verdict
 header_private_own(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -11,7 +11,8 @@ enum { LONG_CHUNK = 16384, LONG_SMALL = 32, LONG_DATA = 1001, LONG_LIMIT = 1024,
 
 /* ---- Reply chunks ---- */
 
-/* Checks GETATTR with a Reply chunk: the reply must be inline or in the chunk, not both (RFC 8166, 4.3.3). */
+/* Offers a Reply chunk in a GETATTR call. Checks that the reply comes either inline or in the Reply chunk,
+ * and not in both (RFC 8166, 4.3.3), and that nothing is written behind the reply in the chunk. */
 static enum rr_check_verdict
 long_reply(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -44,7 +45,9 @@ long_reply(struct rr_check_peer *peer, struct rr_text *why)
 	return verdict;
 }
 
-/* Checks that a reply for which there is no room gets an error: RFC 8166, 4.5.3 and 6.1. */
+/* Lists a directory with a Reply chunk of 32 octets, which is too small for the list. Checks that the error
+ * ERR_CHUNK comes back (RFC 8166, 4.5.3 and 6.1). The case is skipped if the list comes inline in at most
+ * 4096 octets. */
 static enum rr_check_verdict
 long_too_small(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -75,8 +78,9 @@ long_too_small(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_fail(why, "procedure %u, where ERR_CHUNK is due", reply.header.proc);
 }
 
-/* Checks that no Send is larger than the 1024 octets that this requester takes; it offers no Reply chunk: RFC
- * 8166, 3.3.2. */
+/* Connects with private data that says that this requester receives at most 1024 octets, and lists a
+ * directory without a Reply chunk. Checks that the responder's message is not larger than that (RFC 8166,
+ * 3.3.2). */
 static enum rr_check_verdict
 long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -101,7 +105,8 @@ long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Read chunks ---- */
 
-/* Registers a copy of the data for RDMA Read. */
+/* Copies the data into new memory that the peer can read by RDMA Read; *segment describes that memory. False:
+ * there is no memory, or it could not be registered. */
 static bool
 long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct rr_segment *segment)
 {
@@ -113,7 +118,9 @@ long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct 
 	return true;
 }
 
-/* Checks the answer to a call whose arguments moved by RDMA Read: an RPC reply with a status of NFS. */
+/* Receives the answer to a call whose arguments the server fetched by RDMA Read. Checks that an RPC reply
+ * with this XID comes inline, and that the server could decode the arguments; the NFS status does not
+ * matter. */
 static enum rr_check_verdict
 long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 {
@@ -133,7 +140,8 @@ long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 	return verdict;
 }
 
-/* Checks a call in a position-zero Read chunk of one or two segments. */
+/* Calls GETATTR with the whole RPC message in a Read chunk at position zero, which has one or two segments.
+ * Checks that the server answers. */
 static enum rr_check_verdict
 long_call(struct rr_check_peer *peer, uint32_t segments, struct rr_text *why)
 {
@@ -170,7 +178,8 @@ long_call_two(struct rr_check_peer *peer, struct rr_text *why)
 	return long_call(peer, 2, why);
 }
 
-/* Checks WRITE to a handle that no server has: the server reads the data by RDMA Read, and writes nothing. */
+/* Calls WRITE with its data, and `padding` octets behind the data, in a Read chunk. No server has the file
+ * handle, so nothing is written. Checks that the server fetches the data and answers. */
 static enum rr_check_verdict
 long_write(struct rr_check_peer *peer, uint32_t padding, struct rr_text *why)
 {

@@ -14,7 +14,8 @@ enum {
 
 /* ---- READs ---- */
 
-/* Checks that the chunk came back with `size` octets, which are those of the file. */
+/* Checks that the Write chunk came back with exactly `size` octets, that they are the expected octets of the
+ * file, and that nothing was written behind them. */
 static enum rr_check_verdict
 nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const uint8_t *expected,
 	uint32_t size, struct rr_text *why)
@@ -33,8 +34,8 @@ nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const
 	return RR_CHECK_PASS;
 }
 
-/* Checks two READs with a Write chunk each; sizes: the octets that they must bring; expected: the file's
- * first octets. */
+/* Sends a COMPOUND with two READ operations and a Write chunk for each. Checks that each chunk comes back
+ * with sizes[i] octets; expected: the first octets of the file. */
 static enum rr_check_verdict
 nfs4_two_reads(
 	struct rr_check4 *talk, const uint64_t offsets[2], const uint32_t sizes[2], const uint8_t *expected)
@@ -65,7 +66,8 @@ nfs4_two_reads(
 	return verdict;
 }
 
-/* Makes a session and checks two READs of the file at these offsets. */
+/* Makes a session, finds the file, and checks two READs in one COMPOUND at these offsets, which must return
+ * these numbers of octets. */
 static enum rr_check_verdict
 nfs4_reads(
 	struct rr_check_peer *peer, const uint64_t offsets[2], const uint32_t sizes[2], struct rr_text *why)
@@ -96,7 +98,7 @@ nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
 		(const uint32_t[]){ 0, NFS4_PART }, why);
 }
 
-/* Checks a COMPOUND that fails before its READs, so that no chunk is used: PUTROOTFH and READ of a
+/* Checks that both Write chunks come back unused if their READ operations fail: the COMPOUND reads the root
  * directory. */
 static enum rr_check_verdict
 nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)

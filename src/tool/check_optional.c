@@ -10,7 +10,8 @@
 
 enum { OPTIONAL_UNKNOWN = 0x7fff0001, OPTIONAL_ENTRIES = 32768, OPTIONAL_REPLY_MAX = 1 << 20 };
 
-/* Checks that an optional message of an unknown type gets ERR_INVAL_OPTION. */
+/* Sends an optional message (RPC-over-RDMA version 2) of an unknown type, and checks that the error
+ * ERR_INVAL_OPTION comes back. */
 static enum rr_check_verdict
 optional_unknown(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -26,7 +27,9 @@ optional_unknown(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, xid, RR_ERR_INVAL_OPTION, why);
 }
 
-/* Announces that this side takes replies in Read chunks. *set: the properties in the responder's answer. */
+/* Sends the connection properties of this side, which say that it accepts replies in Read chunks, and stores
+ * in *set the properties that the responder answers with. False: no such answer came, and `why` has the
+ * reason. */
 static bool
 optional_announce(struct rr_check_peer *peer, struct rr_property_set *set, struct rr_text *why)
 {
@@ -67,7 +70,8 @@ optional_announce(struct rr_check_peer *peer, struct rr_property_set *set, struc
 	return good;
 }
 
-/* Announces properties, and checks that the responder announces its own and still answers. */
+/* Sends connection properties, and checks that the responder answers with its own properties and then still
+ * answers a NULL call. */
 static enum rr_check_verdict
 optional_properties(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -78,8 +82,8 @@ optional_properties(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
-/* Checks that RDMA_DONE with an XID of no call gets no answer. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4:
- * "the responder MUST silently drop the notification". */
+/* Sends RDMA_DONE with an XID that no call had, and checks that the responder does not answer.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4: "the responder MUST silently drop the notification". */
 static enum rr_check_verdict
 optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -96,7 +100,8 @@ optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Reads the segments of a reply by RDMA Read, and sends RDMA_DONE. */
+/* Fetches a reply from its Read chunk by RDMA Read, checks that it begins with the XID, and sends RDMA_DONE,
+ * which the responder must not answer. */
 static enum rr_check_verdict
 optional_pull(
 	struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid, struct rr_text *why)
@@ -123,7 +128,8 @@ optional_pull(
 	return rr_check_silence(peer, why);
 }
 
-/* Checks that a reply that does not fit inline comes in Read chunks, if the responder announces them. */
+/* Lists a directory without a Reply chunk. Checks that a reply that does not fit inline comes in a Read
+ * chunk. The case is skipped if the responder does not announce such replies, or the list fits inline. */
 static enum rr_check_verdict
 optional_provided(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -9,7 +9,8 @@
 
 /* ---- Events ---- */
 
-/* Keeps a copy of a message for the case, unless RR_CHECK_QUEUE messages wait already. */
+/* Appends a copy of the message to the messages that wait for rr_check_receive(). The message is dropped if
+ * RR_CHECK_QUEUE messages wait already, or there is no memory. */
 static void
 peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -29,7 +30,8 @@ peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 	rr_endpoint_allow(peer->endpoint, 1);
 }
 
-/* Notes that the connection is established, and what the private data of the responder offer. */
+/* Notes that the connection is established, and the sizes and the support of remote invalidation that the
+ * responder's private data announce. */
 static void
 peer_established(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -42,7 +44,8 @@ peer_established(struct rr_check_peer *peer, const struct rr_event *event)
 	peer->invalidates = data.remote_invalidation;
 }
 
-/* Notes an event of the connection. */
+/* Handles an event of the connection of a test case: it was established, it ended, a work request has
+ * completed, or a message came. */
 static void
 peer_event(void *ctx, const struct rr_event *event)
 {
@@ -71,10 +74,9 @@ peer_expired(struct rr_timer *timer)
 	(void)timer;
 }
 
-/*
- * Turns the loop until done(), the end of the connection, or the timeout. Linux's siw may leave a first
- * message unread that came while it accepted; an empty frame wakes it.
- */
+/* Runs the event loop until done() is true, the connection ends, a signal comes, or the timeout is over.
+ * Returns what done() says then. Linux's siw may leave the first message unread if it came while siw accepted
+ * the connection; so an empty frame is sent from time to time, which makes siw read. */
 static bool
 peer_wait(struct rr_check_peer *peer, bool (*done)(const struct rr_check_peer *peer))
 {

@@ -73,7 +73,8 @@ report_tap(const struct rr_check *check)
 	}
 }
 
-/* Writes a text as the value of an XML attribute. */
+/* Prints a text as the value of an XML attribute: special characters are escaped, control characters become
+ * '?'. */
 static void
 report_xml(const char *text)
 {

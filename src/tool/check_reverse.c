@@ -26,7 +26,7 @@ struct reverse {
 
 /* ---- Operations ---- */
 
-/* Writes an OPEN of the current filehandle. */
+/* Adds to the COMPOUND an OPEN of the current filehandle with that share access. */
 static void
 reverse_put_open(struct rr_check4 *talk, uint32_t access)
 {
@@ -40,7 +40,8 @@ reverse_put_open(struct rr_check4 *talk, uint32_t access)
 	rpcrdma_put_u32(&talk->writer, CLAIM_FH);
 }
 
-/* Takes the results of OPEN. The reader stands behind the operation and its status. */
+/* Decodes the results of OPEN: stores the stateid, and the stateid of a read delegation if the server gave
+ * one. The reader must stand behind the number and the status of the operation. */
 static void
 reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 {
@@ -59,7 +60,8 @@ reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 	reverse->has_delegated = reverse->has_delegated && !reader->failed;
 }
 
-/* Takes the reply to a COMPOUND that ends with OPEN. False: no reply came. */
+/* Receives the reply to a COMPOUND that ends with OPEN, and notes the results of OPEN if it succeeded. False:
+ * no reply came; a reply with an error status is true, too. */
 static bool
 reverse_opened(struct reverse *reverse)
 {
@@ -78,7 +80,8 @@ reverse_opened(struct reverse *reverse)
 	return true;
 }
 
-/* Sends a COMPOUND that opens the file. */
+/* Sends a COMPOUND that opens the file with that share access, and does not wait for the reply. False: it
+ * cannot be sent. */
 static bool
 reverse_open(struct reverse *reverse, uint32_t access)
 {
@@ -87,7 +90,8 @@ reverse_open(struct reverse *reverse, uint32_t access)
 	return rr_check4_send(&reverse->talk, NULL);
 }
 
-/* Closes the file, and returns the delegation; the status of the reply does not matter. */
+/* Closes the file and returns the delegation, if there are any; the status of the server's reply does not
+ * matter. */
 static void
 reverse_close(struct reverse *reverse)
 {
@@ -108,8 +112,9 @@ reverse_close(struct reverse *reverse)
 		rr_check_forget(&reply);
 }
 
-/* Sends RECLAIM_COMPLETE. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and before it
- * does the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
+/* Sends RECLAIM_COMPLETE in the session, as a client must before its first OPEN, and waits for the reply.
+ * False: no reply came. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and before it does
+ * the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
 static bool
 reverse_reclaim_complete(struct rr_check4 *talk)
 {
@@ -130,8 +135,8 @@ reverse_reclaim_complete(struct rr_check4 *talk)
 
 /* ---- Answers to calls ---- */
 
-/* Reads the arguments of CB_SEQUENCE and writes the results of CB_SEQUENCE and, if there is a further
- * operation, of CB_RECALL. */
+/* Answers a callback: decodes the arguments of its CB_SEQUENCE, and writes successful results of CB_SEQUENCE
+ * and, if the callback has a second operation, of CB_RECALL. */
 static void
 reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader *reader)
 {
@@ -162,7 +167,8 @@ reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader
 	}
 }
 
-/* Answers a callback of the server. False: the callback does not decode, or the answer cannot be sent. */
+/* Sends a successful reply to a call that the server made in the reverse direction. False: the call does not
+ * decode, or the reply cannot be sent. */
 static bool
 reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, struct rpcrdma_xdr_reader *arguments)
@@ -189,9 +195,12 @@ reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 
 /* ---- The call ---- */
 
-/* Judges the headers of a call of the server. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value
- * in reverse- and forward-direction Call messages on the same connection", and "the ONC RPC Call header MUST
- * start with the same XID value that is present in the RPC-over-RDMA header". */
+/*
+ * Judges the headers of a call that the server made in the reverse direction: version, XIDs and program. RFC
+ * 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction Call messages
+ * on the same connection", and "the ONC RPC Call header MUST start with the same XID value that is present in
+ * the RPC-over-RDMA header".
+ */
 static enum rr_check_verdict
 reverse_judge(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, bool is_whole)
@@ -214,8 +223,8 @@ reverse_judge(const struct reverse *reverse, const struct rr_check_reply *call,
 	return RR_CHECK_PASS;
 }
 
-/* Checks that a NULL call of this side with the XID of the server's call is answered while the server's call
- * waits. RFC 8167, 4: the two directions have separate credits and XIDs. */
+/* While a call of the server with this XID waits for its reply, makes a NULL call with the same XID, and
+ * checks that the server answers it. RFC 8167, 4: the two directions have separate credits and XIDs. */
 static enum rr_check_verdict
 reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 {
@@ -234,7 +243,8 @@ reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 							   "direction gets no reply of its own");
 }
 
-/* Takes a call of the server, judges it, and answers it. */
+/* Waits for a call that the server makes in the reverse direction, judges its headers, makes a call
+ * meanwhile, and then answers the server's call. */
 static enum rr_check_verdict
 reverse_take_call(struct reverse *reverse)
 {
@@ -262,8 +272,9 @@ reverse_take_call(struct reverse *reverse)
 
 /* ---- A reason for the server to call ---- */
 
-/* Opens the file for writing as another client, so that the server recalls the delegation. The reply comes
- * after that call, or sooner as NFS4ERR_DELAY. */
+/* Opens the file for writing as a second client, so that the server must recall the delegation of the first
+ * client; takes that call of the server, and closes the file. The second client's reply to OPEN comes after
+ * the recall, or sooner with NFS4ERR_DELAY. */
 static enum rr_check_verdict
 reverse_conflict(struct reverse *reverse)
 {
@@ -294,7 +305,8 @@ reverse_conflict(struct reverse *reverse)
 	return verdict;
 }
 
-/* Finds the file, and takes the calls that have come by then. */
+/* Finds the file, sends RECLAIM_COMPLETE, and answers the calls that the server has made in the reverse
+ * direction until then. */
 static enum rr_check_verdict
 reverse_begin(struct reverse *reverse)
 {
@@ -308,8 +320,8 @@ reverse_begin(struct reverse *reverse)
 	return verdict;
 }
 
-/* Asks for a delegation and has the server recall it. Skipped: the server gives no delegation, and has made
- * no other call. */
+/* Opens the file with the wish for a read delegation, and has the server recall the delegation. The case is
+ * skipped if the server gives none and has made no call in the reverse direction. */
 static enum rr_check_verdict
 reverse_delegated(struct reverse *reverse)
 {
@@ -329,8 +341,9 @@ reverse_delegated(struct reverse *reverse)
 		reverse->talk.why, "the server gives no delegation that it would have to recall");
 }
 
-/* Checks the callbacks over the connection of a session: the server must recall a delegation that it has
- * given. */
+/* Checks the calls that a server makes in the reverse direction, over the connection of a session: it must
+ * recall a delegation that it has given. The case is skipped if the server has no sessions, or makes no such
+ * calls. */
 static enum rr_check_verdict
 reverse_called(struct rr_check_peer *peer, struct rr_text *why)
 {

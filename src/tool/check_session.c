@@ -77,7 +77,7 @@ rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *read
 		rpcrdma_get_u32(reader);
 }
 
-/* Adds a READ with the stateid of all zeros: RFC 8881, 8.2.3. */
+/* Adds to the COMPOUND a READ with the anonymous stateid, whose octets are all zero (RFC 8881, 8.2.3). */
 void
 rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count)
 {
@@ -110,7 +110,8 @@ rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struc
 	return rr_check4_send(talk, lists) && rr_check_reply(talk->peer, reply, talk->why);
 }
 
-/* Returns the status of the COMPOUND, and leaves the reader behind the number of results. */
+/* Returns the status of the COMPOUND, and moves the reader behind the number of results. Returns UINT32_MAX
+ * if the reply has no such status. */
 uint32_t
 rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader)
 {
@@ -127,7 +128,7 @@ rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *
 
 /* ---- A session ---- */
 
-/* Writes an EXCHANGE_ID of a new owner. */
+/* Begins a COMPOUND with an EXCHANGE_ID of a new client, whose owner name and verifier are random. */
 static void
 session_put_exchange(struct rr_check4 *talk)
 {
@@ -154,7 +155,8 @@ session_put_channel(struct rr_check4 *talk)
 		rpcrdma_put_u32(&talk->writer, words[i]);
 }
 
-/* Creates the session for the client. False: that failed. */
+/* Sends CREATE_SESSION and notes the session's ID, and whether the server makes its callbacks over this
+ * connection. False: that failed, and talk->why has the reason. */
 static bool
 session_create(struct rr_check4 *talk, uint32_t sequence)
 {

@@ -89,7 +89,7 @@ rr_check_forget(struct rr_check_reply *reply)
 	reply->message = NULL;
 }
 
-/* Decodes the RPC header of a reply, and finds the results behind it. */
+/* Decodes the RPC header of the reply's payload, and sets reply->results to the octets behind that header. */
 static void
 talk_decode_rpc(struct rr_check_reply *reply)
 {
@@ -141,7 +141,8 @@ talk_is_call(const struct rr_check_reply *reply)
 	       msg_type == RR_CALL;
 }
 
-/* Takes the next message, of either direction, and decodes it. */
+/* Waits for the next message, a call of the server or a reply, and decodes it. False: no message came, and
+ * `why` has the reason. */
 static bool
 talk_receive(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
 {
@@ -190,7 +191,7 @@ rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct 
 
 /* ---- Checks that many cases need ---- */
 
-/* Checks that the message is the reply to the NULL call with this XID. */
+/* Checks that the message is a correct reply to the NULL call with this XID. */
 static enum rr_check_verdict
 talk_is_null(const struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid,
 	struct rr_text *why)

@@ -52,7 +52,8 @@ rr_conf_free(struct rr_conf *conf)
 	conf->text = NULL;
 }
 
-/* Goes behind the line feed of this line, or to the end of the text. */
+/* Skips the rest of this line with its line feed, or the rest of the text, and notes that the line has
+ * ended. */
 static void
 conf_skip_line(struct rr_conf *conf)
 {
@@ -71,7 +72,7 @@ conf_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Skips blanks, and ends of lines behind a backslash. */
+/* Skips blanks, and line feeds that have a backslash in front. */
 static void
 conf_skip_blanks(struct rr_conf *conf)
 {
@@ -95,7 +96,8 @@ conf_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Returns the octet that "\040" at this place stands for; 0: no such number stands here. */
+/* Returns the octet that a backslash and three octal digits at this place stand for ("\040" for a blank); 0
+ * if no such digits stand here. */
 static char
 conf_escape(const char *at)
 {
@@ -104,8 +106,9 @@ conf_escape(const char *at)
 	return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
 }
 
-/* Takes the word at this place. Quotes and backslashes go out of the word in place, as it never becomes
- * longer. */
+/* Takes the word at this place, and removes its quotation marks and backslashes in place. Moves behind the
+ * word and the blanks that follow. Returns NULL after a syntax error, with its text in conf->bad; the line is
+ * then skipped. */
 static char *
 conf_take_word(struct rr_conf *conf)
 {

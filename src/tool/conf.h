@@ -26,18 +26,19 @@ struct rr_conf {
 	const char *bad; /* the error in this line; NULL: there is none */
 };
 
-/* Reads the file. Errors, with a text: SYSTEM, LIMIT (larger than RR_CONF_MAX), INVAL (a zero octet),
- * NOMEM. */
+/* Reads the file into conf. Returns 0; or, with a text, the error SYSTEM, LIMIT (the file is larger than
+ * RR_CONF_MAX), INVAL (it has a zero octet) or NOMEM. */
 int rr_conf_read(const char *path, struct rr_conf *conf, struct rr_text *why);
 
-/* Takes a copy of `size` octets of text in place of a file. Errors: INVAL, NOMEM. */
+/* Copies `size` octets of text into conf, as if they were read from a file. Returns 0, or the error INVAL or
+ * NOMEM, with a text. */
 int rr_conf_take(const char *text, size_t size, struct rr_conf *conf, struct rr_text *why);
 
-/* Returns the first word of the next line that has words; the rest of the last line is skipped. NULL: there
- * are no more lines. If conf->bad is set, the line is not to be used. */
+/* Skips the rest of the present line, and returns the first word of the next line that has words; NULL if
+ * there are no more lines. If conf->bad is set then, the line has an error and must not be used. */
 char *rr_conf_first(struct rr_conf *conf);
 
-/* Returns the next word of the same line; NULL: there is no further word, or conf->bad is set. */
+/* Returns the next word of the present line; NULL if the line has no further word, or conf->bad is set. */
 char *rr_conf_word(struct rr_conf *conf);
 
 void rr_conf_free(struct rr_conf *conf);

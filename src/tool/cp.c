@@ -98,7 +98,8 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
  * further WRITE behind the hole is worth its cost. */
 enum { HOLE_LOCAL = 4 << 10, HOLE_REMOTE = 64 << 10 };
 
-/* Removes the slashes at the end of a name: names are put behind it with a slash between. */
+/* Removes the slashes at the end of a path, as the names below that path are appended with a slash in
+ * front. */
 static void
 cp_cut_slashes(char *name)
 {
@@ -108,7 +109,9 @@ cp_cut_slashes(char *name)
 		name[--length] = '\0';
 }
 
-/* Sets up an end of the copy: a local path, or a URL whose server is connected to. */
+/* Sets up one end of the copy: the local file system for a local path, or the server of a URL, to which it
+ * connects. Writes the path or URL, for messages, into name. Returns an exit status, after a message if it is
+ * not OK. */
 static int
 cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side,
 	char *name, size_t size)
@@ -143,7 +146,8 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 	return RR_EXIT_OK;
 }
 
-/* Opens a source and copies it. False: the source cannot be opened, which was reported. */
+/* Opens a source of the command line and copies it to the destination. False: the source could not be opened,
+ * which was reported; errors of the copy itself are reported and counted. */
 static bool
 cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 {
@@ -185,7 +189,8 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 	return rr_tool_end_output(cp->tool, cp->sums.failed || cp->stop ? RR_EXIT_FAILED : RR_EXIT_OK);
 }
 
-/* Checks that each copy has a URL on one side at least. */
+/* Checks the sources and the destination of the command line: none is empty, each URL is valid, and either
+ * the destination or each source is a URL. Returns an exit status, after a message if it is not OK. */
 static int
 cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char *destination)
 {

@@ -70,10 +70,12 @@ struct rr_cp {
 	struct rr_trail trail; /* of the source */
 };
 
-/* Reports the failure of that side at the present path, and counts it. Returns -1. */
+/* Reports the error of that side, with its text and the path that is being copied, and counts it. Returns
+ * -1. */
 int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 
-/* Reports a failure with a text of the caller's; the copy of other files goes on. Returns -1. */
+/* Reports a failure at the path that is being copied with the text `why`, and counts it; the copy of other
+ * files goes on. Returns -1. */
 int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 
 /* cp_summary.c: adds the connection's counters to those of the summary, before the connection is closed. */
@@ -82,11 +84,12 @@ void rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote);
 /* cp_summary.c: prints what was copied, for people or as JSON. */
 void rr_cp_summary(struct rr_cp *cp);
 
-/* cp_top.c: copies source to destination, as named on the command line. Failures are reported and counted. */
+/* cp_top.c: copies source to destination, as both are named on the command line. Failures are reported and
+ * counted. */
 void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
 
-/* cp_tree.c: copies an entry of any kind to a name in a directory. At the top, from is NULL and name is a
- * path. */
+/* cp_tree.c: copies an entry of any kind in the directory `from` to the name to_name in the directory `to`.
+ * At the top of the copy, from is NULL and name is a path. Failures are reported and counted. */
 void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 
@@ -117,18 +120,20 @@ int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
 
-/* cp_same.c: returns how many octets from their beginnings the open source and the file `there` have in
- * common. */
+/* cp_same.c: returns how many octets at their beginnings are equal in the open source and in the file `there`
+ * of the destination, in whole pieces; 0 also if that file cannot be opened. */
 uint64_t rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct rr_cp_pair *pair,
 	const struct rr_info *there);
 
-/* cp_same.c: tells whether the two files have the same octets. */
+/* cp_same.c: tells whether the source and the file `there` of the destination have the same octets. */
 bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);
 
-/* cp_same.c: tells whether the options have the file at the destination left as it is. */
+/* cp_same.c: tells whether --update or --checksum demands that the file at the destination is left as it
+ * is. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
-/* cp_tree.c: gives a directory its extended attributes, mode and times, when its entries were copied. */
+/* cp_tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
+ * copied. */
 void rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
 
@@ -153,19 +158,21 @@ enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
 
-/* cp_archive.c, with -a: gives the copy of a file that was copied under another name this name, too. Returns
- * 0; 1: the file was not copied yet; -1: failed, which was reported. */
+/* cp_archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
+ * copy. Returns 0; 1 if the file was not copied yet; -1 after a failure, which was reported. */
 int rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
-/* Notes a file that was copied under a name, for rr_cp_archive_link(). */
+/* Notes that a file was copied under this name, for rr_cp_archive_link(). */
 void rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
-/* Forgets the files that were noted. */
+/* Forgets the files that rr_cp_archive_note() has noted. */
 void rr_cp_archive_end(struct rr_cp *cp);
-/* Copies the extended attributes of a file or directory. Returns 0; -1: failed, which was reported. */
+/* Copies the extended attributes of a file or directory. Returns 0; -1 after a failure, which was
+ * reported. */
 int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/* cp_file.c: copy a file and a symbolic link. Return 0; -1: failed, which was reported. */
+/* cp_file.c: these two functions copy a file and a symbolic link. They return 0; -1 after a failure, which
+ * was reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,

@@ -27,15 +27,15 @@ archive_compare(const void *a, const void *b)
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
-/* Tells whether the file may have further names in the tree that is copied. */
+/* Tells whether, with -a, further names of the file may come in the tree that is copied. */
 static bool
 archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 {
 	return cp->archive && cp->depth > 0 && info->links > 1;
 }
 
-/* Notes that the file was copied under this name: its later names become links to this copy. Without memory
- * for the note they become files of their own. */
+/* With -a, notes that the file was copied under this name, so that rr_cp_archive_link() makes its later names
+ * links to this copy. If there is no memory for the note, each later name becomes a copy of its own. */
 void
 rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -70,7 +70,8 @@ rr_cp_archive_end(struct rr_cp *cp)
 	cp->archived = NULL;
 }
 
-/* Makes a hard link to the copy under a temporary name, and renames it to its place. */
+/* Makes a hard link to the first copy of a file under a temporary name, and renames that link to to_name.
+ * Returns 0; -1 after an error, which was reported. */
 static int
 archive_make_name(
 	struct rr_cp *cp, const struct rr_first *first, const struct rr_place *to, const char *to_name)
@@ -93,8 +94,9 @@ archive_make_name(
 	return -1;
 }
 
-/* Makes a hard link to the copy of the file, if there is one. rename(2) does nothing if both names are of the
- * same file, so the name is looked at before. */
+/* With -a, makes to_name a hard link to the copy of the file, if the file was copied under another name
+ * before. Does nothing if to_name is such a link already. Returns 0; 1 if the file was not copied yet; -1
+ * after an error, which was reported. */
 int
 rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -125,8 +127,8 @@ rr_cp_archive_link(
 
 /* ---- Extended attributes ---- */
 
-/* Warns that the destination takes no extended attributes. The user is warned once, as there may be many such
- * files. */
+/* Warns that the destination takes no extended attributes, so that those of this file and of later files are
+ * left out. The warning is given only once in a copy. Returns 0. */
 static int
 archive_cannot(struct rr_cp *cp)
 {

@@ -31,7 +31,8 @@ rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORAR
 	snprintf(temporary, RR_CP_TEMPORARY, ".%.*s.rpcrdma-%u", KEPT_OF_NAME, name, number);
 }
 
-/* Removes a temporary file. A failure of that must not hide the failure before, so side->text is kept. */
+/* Removes a temporary file, and warns if that fails. Such a failure does not replace the earlier error of the
+ * destination, which is still to be reported. */
 void
 rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary)
 {
@@ -45,7 +46,8 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
-/* Finds out which file the destination has under that name. */
+/* Stores in *there the file that the destination has under that name. At the top of the copy, a symbolic link
+ * there is followed; one that leads nowhere is an error. Returns 0; -1 after an error, which was reported. */
 static int
 file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
@@ -71,8 +73,8 @@ file_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Tells whether both are the same file, seen through its server and locally: all attributes that both sides
- * have are equal. */
+/* Tells whether a and b describe the same file, which one side may see on a server and the other side
+ * locally: its number, size, owner, and the times of modification and change are equal. */
 static bool
 file_is_same(const struct rr_info *a, const struct rr_info *b)
 {
@@ -81,7 +83,8 @@ file_is_same(const struct rr_info *a, const struct rr_info *b)
 	       file_is_same_time(a->ctime, b->ctime);
 }
 
-/* Checks that the target may be written or replaced; otherwise reports why. */
+/* Checks that what the destination has under that name may be written or replaced. Returns 0; -1 if not,
+ * after a message with the reason. */
 static int
 file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
@@ -98,7 +101,8 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
-/* Renames the temporary file to the name of the destination. */
+/* Renames the temporary file to the name of the destination, which replaces an old file. Returns 0; -1 after
+ * an error, which was reported. */
 static int
 file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
 {
@@ -136,7 +140,8 @@ file_finish(struct copying *copying)
 	return to->ops->finish(&copying->target, &copying->info) < 0 ? rr_cp_fail(copying->cp, to) : 0;
 }
 
-/* Copies data, extended attributes and the rest, between the opening of the target and its renaming. */
+/* Copies data and extended attributes into the target, which is open, and sets its mode and times. After an
+ * error it warns if an old file was partly written over. Returns 0; -1 after an error, which was reported. */
 static int
 file_fill(struct copying *copying)
 {
@@ -153,8 +158,9 @@ file_fill(struct copying *copying)
 	return error;
 }
 
-/* Removes old temporary files with lower numbers. made: the time when the file of this number was made, by
- * the clock of its side. */
+/* Removes temporary files with numbers below `number` to which nothing was written for an hour: interrupted
+ * copies left them. made: the time when the file with this number was made, by the clock of the
+ * destination. */
 static void
 file_remove_stale(const struct copying *copying, unsigned number, struct timespec made)
 {
@@ -170,7 +176,8 @@ file_remove_stale(const struct copying *copying, unsigned number, struct timespe
 	}
 }
 
-/* Creates the target under the first temporary name that is free. */
+/* Creates the target under the first temporary name that is free, and removes old temporary files. Returns 0;
+ * -1 after an error, which was reported. */
 static int
 file_create_temporary(struct copying *copying)
 {
@@ -192,11 +199,9 @@ file_create_temporary(struct copying *copying)
 	return 0;
 }
 
-/*
- * --resume: opens the first temporary file, which an earlier copy may have left, to go on behind the octets
- * that it has of the source. Octets behind those, which may be from another source, are cut off first.
- * Returns 1 if there is no such file.
- */
+/* --resume: opens the temporary file that an interrupted copy has left, if it begins with the same octets as
+ * the source, and cuts it off behind these octets, so that the copy goes on there. Returns 0; 1 if there is
+ * no such option or file; -1 after an error, which was reported. */
 static int
 file_go_on(struct copying *copying)
 {
@@ -227,7 +232,8 @@ file_go_on(struct copying *copying)
 	return 0;
 }
 
-/* Goes on with the file that an interrupted copy has left, or creates a temporary file. */
+/* Opens the temporary file that an interrupted copy has left (--resume), or else creates a new one. Returns
+ * 0; -1 after an error, which was reported. */
 static int
 file_create_or_go_on(struct copying *copying)
 {
@@ -236,8 +242,9 @@ file_create_or_go_on(struct copying *copying)
 	return error == 1 ? file_create_temporary(copying) : error;
 }
 
-/* Creates a new file in place of an old file; it gets the old file's mode. If its owner would differ, the old
- * file is written in place instead. */
+/* Creates a temporary file, which will replace the old file and gets its mode. If the new file would have
+ * another owner or group, it is removed, and the old file is opened to be written in place instead. Returns
+ * 0; -1 after an error, which was reported. */
 static int
 file_create_like(struct copying *copying)
 {
@@ -259,8 +266,9 @@ file_create_like(struct copying *copying)
 	return 0;
 }
 
-/* Opens the existing target to be written in place, or creates a new file in its place if the server says
- * that nothing is lost. */
+/* Opens the existing target to be written over. If overwrite() says that a new file loses nothing of it,
+ * creates a new file instead, which will replace the target. Returns 0; -1 after an error, which was
+ * reported. */
 static int
 file_open_existing(struct copying *copying)
 {
@@ -280,7 +288,8 @@ file_open_existing(struct copying *copying)
 	return result == 1 ? file_create_like(copying) : 0;
 }
 
-/* Describes a stream, which has neither mode nor times of its own. */
+/* Describes a device, a pipe or standard input as the source of a copy: its size is not known, and the copy
+ * gets a default mode and the present time. */
 static void
 file_describe_stream(const struct rr_cp *cp, struct rr_info *info)
 {
@@ -310,7 +319,8 @@ file_describe_source(struct copying *copying)
 	return 0;
 }
 
-/* Tells whether the temporary file stays, so that a later copy can go on with it. */
+/* Tells whether the temporary file is kept after a failure, so that a later copy with --resume can go on with
+ * it; then also tells the user. */
 static bool
 file_stays(const struct copying *copying)
 {
@@ -323,7 +333,9 @@ file_stays(const struct copying *copying)
 	return true;
 }
 
-/* Copies the source, which is open, to its target. */
+/* Copies the source, which is open, to its target: opens or creates the target, fills it, and renames it into
+ * place. After an error, removes the temporary file, unless --resume keeps it. Returns 0; -1 after an error,
+ * which was reported. */
 static int
 file_copy_open(struct copying *copying)
 {

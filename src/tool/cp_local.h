@@ -16,11 +16,11 @@ rr_cp_local_at(const struct rr_place *place)
 	return place ? place->fd : AT_FDCWD;
 }
 
-/* Writes the text for errno into side->text; returns a negative number. */
+/* Writes the text for errno into side->text. Returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
-/* Gives the object of fd the mode and the times in info, and, with -a, the owner. */
+/* Gives the open object fd the mode and the times in info, and, with -a, also owner and group. */
 int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
 
 int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,

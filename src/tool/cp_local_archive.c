@@ -10,8 +10,8 @@
 
 /* cp -a keeps of local files, beside data: owners, hard links, extended attributes. */
 
-/* Gives the file to the owner and group in info. False: this process may not do so. After the first refusal
- * the owner is not tried again. */
+/* Gives the file the owner and the group in info. False: the owner or the group could not be set. After the
+ * first failure, the owner of later files is not set any more. */
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -20,8 +20,8 @@ local_give(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid;
 }
 
-/* Sets mode, times and, with -a, the owner. The set-user-ID and set-group-ID bits are kept only if the owner
- * is that of the source. */
+/* Sets mode and times of the open object, and with -a also owner and group. If owner and group cannot be set,
+ * the set-user-ID and set-group-ID bits are left out of the mode. Returns 0, or a negative number. */
 int
 rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -31,8 +31,8 @@ rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-/* Sets owner and times of a symbolic link. The owner may stay another one, as it has no effect on the
- * link. */
+/* Sets owner, group and times of a symbolic link. If this process may not set the owner, the owner stays as
+ * it is, as the owner of a link has no effect. Returns 0, or a negative number. */
 int
 rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
@@ -67,8 +67,9 @@ local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
 	snprintf(full, RR_NFS_NAME + USER_LENGTH + 1, LOCAL_USER "%s", name);
 }
 
-/* Lists the extended attributes that users set: the names of other kinds are left out, and the prefix "user."
- * is cut off. */
+/* Stores the names of the extended attributes "user.NAME" of the object as NAME, each with a zero octet at
+ * its end, and leaves out all other attributes. A file system without extended attributes has none. Returns
+ * 0, or a negative number. */
 int
 rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
 {

@@ -17,14 +17,15 @@
 
 /* ---- Opening ---- */
 
-/* Whether the name stands for standard input or output. */
+/* Tells whether the name is "-", which stands for standard input or output. */
 static bool
 local_is_standard(const char *name)
 {
 	return strcmp(name, "-") == 0;
 }
 
-/* Sets up the file for the descriptor, which may be negative. */
+/* Sets *file for an opened descriptor, and notes whether it is a stream (no regular file). fd may be negative
+ * after a failed open(). */
 static void
 local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 {
@@ -34,10 +35,9 @@ local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 	file->stream = fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/*
- * Opens a file for reading. O_NONBLOCK: a regular file may have been replaced by a named pipe meanwhile. A
- * named pipe that the user names is opened without O_NONBLOCK: the open waits for the other end.
- */
+/* Opens a file for reading, without waiting: a named pipe may have taken the place of a regular file
+ * meanwhile. Only a stream that the user names is waited for: a named pipe until its other end is open. "-"
+ * is standard input. Returns 0, or a negative number. */
 int
 rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_file *file)
@@ -103,7 +103,8 @@ rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Finds the next octets in no hole. The kernel answers at once. */
+/* Finds the next octets of the file, from extent->offset on, that are in no hole. Returns 1, as the answer is
+ * there at once; or a negative number. */
 int
 rr_cp_local_extent(struct rr_extent *extent)
 {
@@ -133,8 +134,8 @@ rr_cp_local_cancel_extent(struct rr_extent *extent)
 
 /* ---- Reading ---- */
 
-/* Reads more of a piece by one read(2). Returns 1 while more is to come, 0 if the piece is complete or the
- * stream has ended, or a negative number. */
+/* Reads further octets of the piece from the stream by one read(2). Returns 1 if the piece needs more octets;
+ * 0 if it is complete, or the stream has ended; or a negative number. */
 static int
 local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 {
@@ -148,7 +149,8 @@ local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 	return got > 0 && piece->moved < piece->length;
 }
 
-/* Runs when a stream can be read: reads a part of the piece that is awaited. */
+/* Called by the event loop when the stream has data: reads it into the piece that is awaited, and calls the
+ * piece's done() when the piece is complete, the stream has ended, or reading failed. */
 static void
 local_stream_ready(struct rr_watch *watch, unsigned events)
 {
@@ -163,8 +165,8 @@ local_stream_ready(struct rr_watch *watch, unsigned events)
 	piece->done(piece, result);
 }
 
-/* Begins to read a piece of a stream. Devices such as /dev/zero cannot be waited for, so they are read at
- * once. */
+/* Begins to read a piece of a stream, and returns 0: done() will be called. Devices such as /dev/zero cannot
+ * be waited for, so they are read at once: then returns 1, or a negative number. */
 static int
 local_stream_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -182,7 +184,8 @@ local_stream_read(struct rr_file *file, struct rr_piece *piece)
 	return result < 0 ? result : 1;
 }
 
-/* Reads a piece. If it has fewer octets than asked for, the file has ended. */
+/* Reads a piece of the file; fewer octets than asked for mean the end of the file. Returns 1 if the piece was
+ * read; 0 for a stream, whose done() will be called; or a negative number. */
 int
 rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -199,7 +202,8 @@ rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 
 /* ---- Writing ---- */
 
-/* Removes the old octets of a file that is written in place; they stay until there are new octets. */
+/* If a file that is written in place still has its old octets, removes them. They are kept until the first
+ * new octets are written. Returns 0, or a negative number. */
 static int
 local_empty(struct rr_file *file)
 {
@@ -230,7 +234,8 @@ rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 	return error ? error : 1;
 }
 
-/* Cancels a piece under way; only the reading of a stream ever is. */
+/* Stops waiting for the data of a piece. Only pieces of a stream that is read can be under way here; for any
+ * other piece, nothing is done. */
 void
 rr_cp_local_cancel(struct rr_piece *piece)
 {
@@ -242,7 +247,8 @@ rr_cp_local_cancel(struct rr_piece *piece)
 	file->awaited = NULL;
 }
 
-/* Does nothing: the system decides when a new file reaches the disk, as for cp(1). */
+/* Does nothing and says that nothing is lost: the system decides when a new file reaches the disk, as for
+ * cp(1). */
 int
 rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 {
@@ -253,8 +259,8 @@ rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 
 /* ---- The end ---- */
 
-/* Sets the times of a file that was written in place, which keeps its mode. If another user owns the file,
- * this process may not set its times. */
+/* Sets the times of a file that was written in place. It is no error if this process may not set them, as the
+ * file belongs to another user. Returns 0, or a negative number. */
 static int
 local_set_times(struct rr_file *file, const struct rr_info *info)
 {

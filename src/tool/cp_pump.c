@@ -39,7 +39,7 @@ rr_pump_free(struct rr_pump *pump)
 		munmap(pump->memory, (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE);
 }
 
-/* Ends the copy with the error of that side; the first error counts. */
+/* Notes that the copy ends with this error of that side. Only the first error of a copy is noted. */
 static void
 pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 {
@@ -49,7 +49,8 @@ pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 	pump->failed = side;
 }
 
-/* Ends the copy with an error that is not from a side's operations, and with this text. */
+/* Ends the copy with an error that no operation of a side has returned, and writes its text, from format,
+ * into the side. fatal: going on with other files would be of no use. */
 static void __attribute__((format(printf, 5, 6)))
 pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, const char *format, ...)
 {
@@ -64,7 +65,8 @@ pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fa
 	pump_stop(pump, side, error);
 }
 
-/* Ends the copy, because the file has changed its size. */
+/* Ends the copy with the error that the source has changed its size while it was copied, and returns that
+ * error. */
 static int
 pump_changed(struct rr_pump *pump)
 {
@@ -82,7 +84,8 @@ pump_slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
 	pump->busy--;
 }
 
-/* Ends the copy with the error of a slot's request, and frees the slot. */
+/* Ends the copy with the error of the slot's read (an error of the source) or write (of the destination), and
+ * makes the slot free. */
 static void
 pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 {
@@ -90,7 +93,8 @@ pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 	pump_slot_free(pump, slot);
 }
 
-/* Goes on with a slot whose piece was read or written later. */
+/* Called when the read or write that a slot waits for has ended: goes on with the slot, or ends the copy
+ * after an error. */
 static void
 pump_slot_completed(struct rr_piece *piece, int error)
 {
@@ -102,7 +106,8 @@ pump_slot_completed(struct rr_piece *piece, int error)
 		pump_slot_advance(slot->pump, slot);
 }
 
-/* Adds octets to the progress, unless they are sent a second time. */
+/* Adds octets to the progress that the user sees, unless this is a second round, which copies octets
+ * again. */
 static void
 pump_count(struct rr_pump *pump, uint64_t octets)
 {
@@ -112,8 +117,9 @@ pump_count(struct rr_pump *pump, uint64_t octets)
 
 /* ---- Holes of the source ---- */
 
-/* Uses the answer about the next octets in no hole: moves pump->next to their start, or to the end of the
- * file, which may have shrunk. Without an answer, all octets are read, and zeroes among them become holes. */
+/* Uses the answer about the next octets of the source that are in no hole: moves pump->next to their start,
+ * or to the end of the file if there are none. If the server does not know its holes, all octets are read,
+ * and zeroes among them become holes. */
 static void
 pump_take_extent(struct rr_pump *pump)
 {
@@ -129,7 +135,8 @@ pump_take_extent(struct rr_pump *pump)
 	pump_count(pump, pump->next - before);
 }
 
-/* Runs when the search for the next extent has ended: idle slots go on with that extent. */
+/* Called when the source has answered where its next octets in no hole are: idle slots go on reading there.
+ * An error ends the copy. */
 static void
 pump_found_extent(struct rr_extent *extent, int error)
 {
@@ -146,8 +153,8 @@ pump_found_extent(struct rr_extent *extent, int error)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* Moves pump->next behind a hole that begins there. True: pump->next is in no hole, or holes are not known.
- * False: the source is being asked, or the copy has failed. */
+/* If a hole begins at pump->next, moves pump->next behind it. True: the octets at pump->next are to be read.
+ * False: the source is being asked, and pump_found_extent() will be called; or the copy has failed. */
 static bool
 pump_skip_hole(struct rr_pump *pump)
 {
@@ -171,8 +178,8 @@ pump_skip_hole(struct rr_pump *pump)
 
 /* ---- Pieces ---- */
 
-/* Begins to read the next piece. Returns 1 if the piece was read at once; 0 if it is under way, or nothing
- * can be read now; or a negative number. */
+/* Begins to read the next piece of the source into the slot. Returns 1 if the piece was read at once; 0 if
+ * the read is under way, or there is nothing to read now; or a negative number. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -196,8 +203,9 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->from->side->ops->read(pump->from, piece);
 }
 
-/* Returns where, from `at` on, the next octets in no hole begin; with `hole`, where the next hole begins.
- * Zeroes become holes in whole units. */
+/* Returns where, from `at` on in the slot's memory, the next octets to write begin; with `hole`, where the
+ * next hole begins. If zeroes become holes (pump->punch), whole units of zeroes are a hole; otherwise there
+ * are none. At the end: slot->filled. */
 static uint32_t
 pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
@@ -215,8 +223,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* Goes on with the slot that holds the next octets of a stream, if it was held until the octets in front of
- * it were written. */
+/* Goes on with the slot that holds the next octets of a stream, if there is one: it waited until all octets
+ * in front of it were written. */
 static void
 pump_release(struct rr_pump *pump)
 {
@@ -230,8 +238,9 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* Ends a piece whose octets are written. The slot behind goes on before this slot becomes free: it looks for
- * free slots to read into, and must not find this slot, which the caller is about to use. */
+/* Ends the slot's piece, whose octets are all written, and makes the slot free. The slot that waits for this
+ * piece goes on first: it looks for free slots to read into, and must not find this slot, which the caller is
+ * going to use. Returns 1. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -244,7 +253,9 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return 1;
 }
 
-/* Writes the next octets of the piece that are in no hole; ends the piece if there are none left. */
+/* Begins to write the next octets of the piece that are in no hole; ends the piece if there are none left.
+ * With a stream, the piece is held until all octets in front of it were written. Returns as pump_slot_step()
+ * does. */
 static int
 pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -268,7 +279,7 @@ pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->to->side->ops->write(pump->to, piece);
 }
 
-/* Begins to read the next piece of a stream into a free slot. */
+/* Begins to read the next piece of a stream into a free slot, if no other piece of it is being read. */
 static void
 pump_read_on(struct rr_pump *pump)
 {
@@ -277,8 +288,8 @@ pump_read_on(struct rr_pump *pump)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* Takes the octets that were read into the slot. Fewer octets than asked for are the end of a stream; in a
- * file they mean that it has changed. */
+/* Handles a piece that has been read into the slot, and begins to write it. A piece that is shorter than
+ * asked for is the end of a stream; for a file it means that the file has changed, which ends the copy. */
 static int
 pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -294,7 +305,8 @@ pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump_slot_write(pump, slot);
 }
 
-/* Does the next step of a slot, by its state. */
+/* Does the next step of a slot according to its state. Returns 1 if the slot can do a further step at once; 0
+ * if it has to wait; or a negative number. */
 static int
 pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -306,7 +318,8 @@ pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 	}
 }
 
-/* Moves the slot on as far as it goes without waiting. */
+/* Does steps of the slot until it has to wait. An error ends the copy. With a stream, a further piece is read
+ * into another slot meanwhile. */
 static void
 pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -341,7 +354,8 @@ pump_cancel(struct rr_pump *pump)
 
 /* ---- Running ---- */
 
-/* Moves all data of the file by way of this side, and waits for the end. */
+/* Copies the data of the file through this program, and waits until all is written, an error or a signal.
+ * Returns 0, or the error. */
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
@@ -363,7 +377,8 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* Moves the data: the server does so by itself, or else this side. */
+/* Copies the data: has the server copy it by itself if possible, and otherwise reads and writes it. Returns
+ * 0, or the error. */
 static int
 pump_move(struct rr_pump *pump, uint64_t size)
 {
@@ -374,7 +389,8 @@ pump_move(struct rr_pump *pump, uint64_t size)
 	return result == 1 ? pump_run(pump, size) : result;
 }
 
-/* Checks that the file still has the size with which the copy began. */
+/* Checks that the source still has the size that it had at the beginning of the copy; a stream has no size.
+ * Returns 0, or the error, which is then that of the copy. */
 static int
 pump_check_size(struct rr_pump *pump, uint64_t size)
 {
@@ -391,7 +407,8 @@ pump_check_size(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* Begins the copy of a file: decides how its holes are copied, and whether the server copies the data. */
+/* Prepares the copy of a file: decides whether holes are looked for in the source, whether zeroes become
+ * holes, and whether the server copies the data by itself. */
 static void
 pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const struct rr_info *info)
 {
@@ -415,7 +432,8 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* Prepares another round after commit() said that octets are lost. A stream cannot be read again. */
+/* After the server has lost octets in a restart, prepares a second round that copies them again. Returns 0;
+ * or an error if the source is a stream, which cannot be read again. */
 static int
 pump_may_repeat(struct rr_pump *pump)
 {

@@ -66,7 +66,7 @@ struct rr_pump {
 	uint64_t copied_within; /* octets of the last run that the server copied by itself */
 };
 
-/* Makes the buffers. Errors: -RPCRDMA_ERR_NOMEM. */
+/* Sets up the pump and makes its buffers. Returns 0, or -RPCRDMA_ERR_NOMEM. */
 int rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress);
 void rr_pump_free(struct rr_pump *pump);
 
@@ -78,8 +78,8 @@ void rr_pump_free(struct rr_pump *pump);
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 
-/* cp_within.c: has the server copy the file. Returns 0; 1: the server does not do that, and the data must
- * pass through this program; or a negative number. */
+/* cp_within.c: has the server of both files copy the file by itself. Returns 0; 1 if the server does not do
+ * that, so that the data must pass through this program; or a negative number. */
 int rr_pump_within(struct rr_pump *pump, uint64_t size);
 
 #endif

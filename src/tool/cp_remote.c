@@ -17,14 +17,15 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
 }
 
-/* Notes the error of a request for rr_cp_fail(). Returns 0 when there is none. */
+/* Returns 0 if there is no error; otherwise stores the text of the error in side->text, for rr_cp_fail(), and
+ * returns a negative number. */
 static int
 remote_check(struct rr_side *side, int error)
 {
 	return error ? rr_cp_remote_fail(side, error) : 0;
 }
 
-/* Translates the attributes of an object into struct rr_info. */
+/* Converts the NFS attributes of an object to *info, the form that both ends of a copy share. */
 static void
 remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
@@ -48,7 +49,8 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 	};
 }
 
-/* Describes an object that was looked up. A name that does not exist has the kind NONE. */
+/* Fills in *info from the result of a LOOKUP; if the name does not exist, the kind is NONE, and that is no
+ * error. Returns 0, or a negative number. */
 static int
 remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
@@ -190,8 +192,9 @@ remote_open(struct rr_side *side, const struct rr_place *place, const char *name
 	return 0;
 }
 
-/* Tells whether the caller may write the file. If ACCESS does not grant that, an empty SETATTR finds the
- * reason, such as a read-only export. */
+/* Asks the server by ACCESS whether the user may write the file. If not, an empty SETATTR finds out why, such
+ * as a read-only export. Returns 0 if the file may be written; otherwise a negative number, with the reason
+ * in side->text. */
 static int
 remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *handle)
 {
@@ -209,11 +212,9 @@ remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *han
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_status_text(NFS3ERR_ACCES));
 }
 
-/*
- * Opens a file to be written over. A file with a single name, by which the caller named it, is best replaced
- * by a new file: the old file stays until the new file is whole. A file with other names, or that a link led
- * to, is written in place.
- */
+/* Prepares to write over an existing file. Returns 1 if a new file should replace it: the file has a single
+ * name, by which the caller named it. A file with several names, or to which a symbolic link led, is opened
+ * to be written in place, and emptied: then returns 0. Returns a negative number after an error. */
 static int
 remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file)
@@ -235,7 +236,8 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
 }
 
-/* Opens a file that an interrupted copy has left, and cuts it after the part that is kept. */
+/* Prepares to go on with a file that an interrupted copy has left, and has the server cut it off behind its
+ * first `kept` octets. Returns 0, or a negative number. */
 static int
 remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
@@ -247,7 +249,9 @@ remote_go_on(struct rr_side *side, const struct rr_place *place, const char *nam
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
 }
 
-/* Sets the attributes of a file that has been copied. */
+/* Sets the attributes of a file whose data has been copied. A file that was written in place keeps its mode
+ * without -a; it is no error if its times may not be set, as it belongs to another user. Returns 0, or a
+ * negative number. */
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {

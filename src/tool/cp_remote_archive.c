@@ -4,8 +4,8 @@
 
 /* cp -a keeps of files of a server, beside data: owners, hard links, extended attributes. */
 
-/* Returns the time for NFS version 3; a time outside its range (1970 to 2106) becomes the nearest time that
- * it has. */
+/* Converts a time to that of NFS version 3, which has the years 1970 to 2106; an earlier or later time
+ * becomes the first or the last of these. */
 static nfstime3
 remote_nfs_time(struct timespec time)
 {
@@ -16,7 +16,9 @@ remote_nfs_time(struct timespec time)
 	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-/* Returns the attributes to set. The set-user-ID and set-group-ID bits are kept only with owner and group. */
+/* Returns the attributes of info that are to be set: mode and times, and owner and group as long as the
+ * server lets them be set. The set-user-ID and set-group-ID bits are set only together with owner and
+ * group. */
 sattr3
 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 {
@@ -39,8 +41,8 @@ remote_is_refusal(int error)
 	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
 }
 
-/* Sets the attributes. After a server has refused an owner once, the owner is left out for all later files,
- * as a user who may not give files away would fail with each of them. Likewise for the group. */
+/* Sets the attributes. If the server refuses the owner, sets them without it, and leaves the owner out for
+ * all later files; likewise with the group. Returns the last error of SETATTR, or 0. */
 int
 rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
 {

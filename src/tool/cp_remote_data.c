@@ -5,7 +5,8 @@
 
 /* The data of files on a server: pieces, and octets that are lost when the server restarts. */
 
-/* Creates a file. If a single WRITE holds all its data, that WRITE is stable and no COMMIT follows. */
+/* Creates a file, for its owner alone. If one WRITE can hold all `size` octets, the file will be written by a
+ * stable WRITE, which needs no COMMIT. Returns 0; 1 if the name exists; or a negative number. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
@@ -30,7 +31,8 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	return 0;
 }
 
-/* Fills in the READ or WRITE of a piece. */
+/* Fills in the arguments of the READ or WRITE that moves the piece; the caller sends it. done will be called
+ * at its end. */
 static void
 remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {
@@ -68,11 +70,9 @@ remote_raise(uint64_t *value, uint64_t least)
 		*value = least;
 }
 
-/*
- * Notes the verifier of an unstable WRITE. RFC 1813, section 3.3.21: "the client can use [verf] to determine
- * whether the server has rebooted". If the verifier has changed, all octets written before must be written
- * again.
- */
+/* Notes the verifier of an unstable WRITE. If it differs from the last one, the server has restarted, and all
+ * octets written before must be written again. RFC 1813, section 3.3.21: "the client can use [verf] to
+ * determine whether the server has rebooted". */
 static void
 remote_note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
 {

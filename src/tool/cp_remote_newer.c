@@ -5,8 +5,8 @@
 
 /* ---- Holes ---- */
 
-/* Ends the search. A refusal is no failure: without an answer, all octets are read and searched for
- * zeroes. */
+/* Ends the search for octets in no hole and calls the caller's done(). If the server refused the search, that
+ * is no error: extent->unknown is set, and the caller reads all octets and looks for zeroes itself. */
 static void
 remote_extent_end(struct rr_extent *extent, int error)
 {
@@ -16,7 +16,8 @@ remote_extent_end(struct rr_extent *extent, int error)
 	extent->done(extent, error < 0 ? rr_cp_remote_fail(side, error) : 0);
 }
 
-/* Runs when the end of the data, which is the next hole, has been found. */
+/* Called when SEEK has found the hole behind the data: the data ends there. If that is not behind the start
+ * of the data, the file has changed meanwhile, and the holes count as unknown. */
 static void
 remote_found_hole(struct rr_nfs_op *op, int error)
 {
@@ -27,8 +28,8 @@ remote_found_hole(struct rr_nfs_op *op, int error)
 	remote_extent_end(extent, !error && extent->end <= extent->start ? NFS3ERR_INVAL : error);
 }
 
-/* Takes the start of the next data. NFS3ERR_NXIO: there is a hole up to the end of the file, and both start
- * and end lie behind any file. */
+/* Called when SEEK has found the next data: notes its start, and searches for the hole behind it.
+ * NFS3ERR_NXIO means that there is no further data: then start and end lie behind any file. */
 static void
 remote_found_data(struct rr_nfs_op *op, int error)
 {

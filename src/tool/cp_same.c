@@ -21,7 +21,7 @@ struct same {
 	uint8_t *memory; /* for a piece of each side */
 };
 
-/* Runs when a piece of a file has been read. */
+/* Called when the read of a piece from one of the two files has ended; notes that, and a failure. */
 static void
 same_was_read(struct rr_piece *piece, int error)
 {
@@ -31,7 +31,7 @@ same_was_read(struct rr_piece *piece, int error)
 	same->failed |= error != 0;
 }
 
-/* Begins to read the piece of that side. */
+/* Begins to read the piece at offset from the file of that side. */
 static void
 same_begin(struct same *same, int side, uint64_t offset)
 {
@@ -52,7 +52,8 @@ same_begin(struct same *same, int side, uint64_t offset)
 	same->failed |= result < 0;
 }
 
-/* Waits for both sides. A failure is not reported here: the copy that follows finds and reports its cause. */
+/* Runs the event loop until the pieces of both files have been read, or a signal comes. A failure is noted
+ * and not reported: the file counts as different, and its copy meets and reports the same failure. */
 static void
 same_wait(struct same *same)
 {
@@ -70,7 +71,7 @@ same_wait(struct same *same)
 	}
 }
 
-/* Reads the piece at offset from both sides. True: the octets are equal. */
+/* Reads the piece at offset from both files. True: both could be read, and have the same octets. */
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {
@@ -90,7 +91,7 @@ same_piece_max(const struct rr_side *side)
 	return side->nfs ? rr_nfs_read_max(side->nfs) : RR_PUMP_PIECE;
 }
 
-/* Takes memory for a piece of each side. False: there is no memory. */
+/* Allocates memory for one piece of each file. False: there is no memory. */
 static bool
 same_prepare(struct same *same)
 {
@@ -102,7 +103,7 @@ same_prepare(struct same *same)
 	return same->memory != NULL;
 }
 
-/* Tells whether the first `size` octets of both files are equal. */
+/* Tells whether the first `size` octets of both open files are equal. False also if a file cannot be read. */
 static bool
 same_data(struct same *same, uint64_t size)
 {
@@ -132,8 +133,8 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 	return equal;
 }
 
-/* Tells whether the two files have the same octets. At the top of the copy, `there` is the file that the
- * destination's path leads to. */
+/* Tells whether the source and the file `there` of the destination have the same octets. False also if one of
+ * them cannot be read. At the top of the copy, symbolic links on the destination's path are followed. */
 bool
 rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {

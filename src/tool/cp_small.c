@@ -90,7 +90,8 @@ small_set_state(struct small_job *job, enum small_state state)
 		steps[state].begin(job);
 }
 
-/* Goes on to the next state after a step has ended; after an error the job is left. */
+/* Called when the step of the job's present state has ended: goes on to the next state. After an error or a
+ * signal, the job is left for rr_cp_file(). */
 static void
 small_next(struct small_job *job, int error)
 {
@@ -99,7 +100,7 @@ small_next(struct small_job *job, int error)
 	small_set_state(job, left ? SMALL_LEFT : steps[job->state].next);
 }
 
-/* Counts a file that was copied. */
+/* Adds a file that was copied to the sums and to the progress. */
 static void
 small_finish(struct small_job *job)
 {
@@ -113,7 +114,8 @@ small_finish(struct small_job *job)
 
 /* ---- From the source ---- */
 
-/* Runs when the extended attributes of the source have been listed. */
+/* Called when the server has listed the extended attributes of the source. If there are any, the job is left
+ * for rr_cp_file(), which copies those, too. */
 static void
 small_was_listed(struct rr_nfs_op *op, int error)
 {
@@ -127,7 +129,8 @@ small_was_listed(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
-/* Looks whether the source has extended attributes, if they are to be kept. */
+/* Asks whether the source has extended attributes, if those are to be copied and the source is on a server;
+ * otherwise goes on at once. */
 static void
 small_list(struct small_job *job)
 {
@@ -142,7 +145,8 @@ small_list(struct small_job *job)
 	rr_nfs_op_list_xattrs(cp->from.nfs, &job->op, &job->info.handle);
 }
 
-/* Tells whether a local file has extended attributes that are to be kept; the answer is there at once. */
+/* Tells whether a local file has extended attributes that are to be copied; also true if they cannot be
+ * listed. */
 static bool
 small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 {
@@ -154,7 +158,8 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 		       value.length > 0);
 }
 
-/* Runs when the source has been read. */
+/* Called when the source has been read. If it has another size than its directory's list said, it is
+ * changing, and the job is left for rr_cp_file(). */
 static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
@@ -164,7 +169,9 @@ small_was_read(struct rr_nfs_io *io, int error)
 	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
 }
 
-/* Reads a local source; returns 0 if the whole file was read. */
+/* Reads a local source into the job's memory. Returns 0 if the whole file was read; otherwise the job is to
+ * be left for rr_cp_file(): there was an error, or the file has extended attributes, is no regular file, or
+ * is changing. */
 static int
 small_read_local(struct small_job *job)
 {
@@ -184,7 +191,8 @@ small_read_local(struct small_job *job)
 	return error ? error : piece.moved != job->info.size;
 }
 
-/* Reads the source, unless the server copies the data by itself. */
+/* Reads the whole source into the job's memory, and goes on when it was read; goes on at once if the server
+ * copies the data by itself. */
 static void
 small_read(struct small_job *job)
 {
@@ -209,7 +217,9 @@ small_read(struct small_job *job)
 
 /* ---- To a server ---- */
 
-/* Runs when an operation on the destination has ended. */
+/* Called when an operation on the destination has ended. Notes whether a temporary file may exist now, and
+ * goes on with the job. A LOOKUP that found the name counts as an error, as rr_cp_file() handles files that
+ * exist. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -233,7 +243,8 @@ small_prepare_op(struct small_job *job)
 	job->op.ctx = job;
 }
 
-/* Makes a local target, complete, at once. */
+/* Makes the copy on the local file system at once: creates the temporary file, writes it, sets its attributes
+ * and renames it. Returns 0, or another number after an error. */
 static int
 small_make_local(struct small_job *job)
 {
@@ -250,7 +261,8 @@ small_make_local(struct small_job *job)
 	return error || side->ops->rename(side, job->to, job->temporary, job->name) < 0;
 }
 
-/* Makes a local target, or looks whether the server has an object of that name. */
+/* For a server as destination, asks whether it has an object of that name, unless the directory is new or
+ * files are to be replaced. For a local destination, makes the whole copy at once, which ends the job. */
 static void
 small_look(struct small_job *job)
 {
@@ -269,8 +281,8 @@ small_look(struct small_job *job)
 		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
 }
 
-/* Makes, writes and renames the target by a single call, if the server can do that; else goes on step by
- * step. */
+/* Has the server create, write and rename the copy by a single call, if it can do that; otherwise goes on
+ * with SMALL_CREATING, which begins with separate calls for these steps. */
 static void
 small_put(struct small_job *job)
 {
@@ -290,7 +302,7 @@ small_put(struct small_job *job)
 		rr_nfs_op_put(job->cp->to.nfs, &job->op, &put);
 }
 
-/* Creates the temporary file. */
+/* Has the server create the temporary file. */
 static void
 small_create(struct small_job *job)
 {
@@ -302,14 +314,14 @@ small_create(struct small_job *job)
 	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
 }
 
-/* Runs when the data has been written. */
+/* Called when the server has written the data: goes on with the job. */
 static void
 small_was_written(struct rr_nfs_io *io, int error)
 {
 	small_next(io->ctx, error);
 }
 
-/* Writes the data, or has the server copy it. */
+/* Sends the data to the server, or has the server copy it by itself; goes on at once if the file is empty. */
 static void
 small_write(struct small_job *job)
 {
@@ -332,7 +344,7 @@ small_write(struct small_job *job)
 	rr_nfs_write(job->cp->to.nfs, &job->io);
 }
 
-/* Sets the attributes of the temporary file. */
+/* Has the server set the attributes of the temporary file. An empty file got them when it was created. */
 static void
 small_set(struct small_job *job)
 {
@@ -344,7 +356,7 @@ small_set(struct small_job *job)
 		rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &attributes);
 }
 
-/* Gives the temporary file the name of the destination. */
+/* Has the server rename the temporary file to the name of the destination. */
 static void
 small_rename(struct small_job *job)
 {
@@ -391,7 +403,7 @@ small_find_idle(struct rr_cp_small *small)
 	return NULL;
 }
 
-/* Waits for events once, and shows the progress. */
+/* Waits for events in one turn of the loop, and shows the progress. */
 static void
 small_turn(struct rr_cp *cp)
 {
@@ -400,7 +412,8 @@ small_turn(struct rr_cp *cp)
 	rr_progress_show(&cp->progress);
 }
 
-/* Tells whether holes matter for this file: rr_cp_file() handles those. */
+/* Tells whether the copy of this file should get holes. Then it is left to rr_cp_file(), which makes
+ * holes. */
 static bool
 small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -409,7 +422,9 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 	return cp->sparse == RR_SPARSE_AUTO && info->size >= info->used + SMALL_HOLE;
 }
 
-/* Tells whether the file can be copied by a job. */
+/* Tells whether a job can copy the file: it is small, below the top of the tree, needs no holes and, with -a,
+ * has a single name. On a local destination, the name must be free, or that of a file that `rpcrdma sync`
+ * replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -451,7 +466,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	return true;
 }
 
-/* Tells whether jobs for that directory are under way. */
+/* Tells whether a job still copies a file into that directory. */
 static bool
 small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 {
@@ -464,7 +479,8 @@ small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 	return false;
 }
 
-/* Removes what the job has left, and copies the file by rr_cp_file(), unless the whole copy is to end. */
+/* Copies the file of a job that was left: removes the job's temporary file, and copies by rr_cp_file(),
+ * unless the whole copy is to end. The job becomes idle. */
 static void
 small_again(struct small_job *job)
 {

@@ -20,8 +20,8 @@ rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote)
 	cp->reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
 }
 
-/* Writes the names of the fabrics that the data went over: "iwarp", or, where source and destination are
- * servers on different fabrics, "verbs and iwarp", that of the source first. */
+/* Writes the name of the fabric that the data went over, "iwarp". If source and destination are on servers
+ * with different fabrics, writes both, that of the source first: "verbs and iwarp". */
 static void
 summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 {
@@ -40,7 +40,7 @@ summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 		snprintf(text, size, "%s", names[0] ? names[0] : names[1] ? names[1] : "");
 }
 
-/* Returns the word for one thing or for several, by the count. */
+/* Returns the word `one` if count is 1, and otherwise the word `many`. */
 static const char *
 summary_plural(uint64_t count, const char *one, const char *many)
 {

@@ -7,8 +7,8 @@
 /* The top of a copy: finds the source that the command line names, and the directory and name that it goes
  * to. */
 
-/* Copies the last name of a path: "a" of "/x/a//". The name is empty if there is none ("/", "."): then the
- * entries of the directory are meant. */
+/* Copies the last name of a path: "a" of "/x/a//". The name becomes empty if the path ends with no name ("/",
+ * ".", ".."), so that it means a directory itself, or if the name is too long. */
 static void
 top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 {
@@ -25,7 +25,8 @@ top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 		name[0] = '\0';
 }
 
-/* Copies the part of a path in front of its last name: "/x" of "/x/a", "." of "a". */
+/* Copies the part of a path in front of its last name: "/x/" of "/x/a". For a mere name "a", out is "." if
+ * the path is local, and otherwise empty. */
 static void
 top_directory(const char *path, bool local, char out[RR_NFS_PATH])
 {
@@ -55,7 +56,8 @@ struct target {
 	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
 };
 
-/* Finds the target if the destination is no directory: it is, or will be, a name in a directory. */
+/* Finds the target of the copy if the destination is no directory: opens the directory above it, and takes
+ * its last name as the name to be made. Returns 0; -1 after an error, which was reported. */
 static int
 top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 {
@@ -80,7 +82,9 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 	return 0;
 }
 
-/* Finds the directory and the name that the source goes to. */
+/* Finds the directory that the source is copied to, and the name that it gets there: in a directory, the
+ * source's last name (none if `rpcrdma sync` copies a directory), or else the destination's own name. Returns
+ * 0; -1 after an error, which was reported. */
 static int
 top_find_target(
 	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
@@ -109,7 +113,8 @@ top_find_target(
 	return 0;
 }
 
-/* Copies the entries of a source that has no name of its own: "cp -r nfs://server/ there". */
+/* Copies the entries of a directory that has no name of its own, such as the root of a server, into the
+ * directory `to`. Failures are reported and counted. */
 static void
 top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
 {
@@ -135,7 +140,8 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	cp->from.ops->leave(&cp->from, &inside);
 }
 
-/* Returns the path of the argument that the side's find() takes. */
+/* Returns the path by which the side's find() finds the argument: for a URL, the part below the mounted
+ * directory; for a local path, the argument itself. */
 static const char *
 top_path(const struct rr_side *side, const char *argument)
 {

@@ -7,8 +7,8 @@
 /* Copies directories, entry by entry. A failure is reported, and the other entries are copied
  * nevertheless. */
 
-/* Adds the files of this directory to the total that the progress bar shows; the total covers the directories
- * that were read so far. */
+/* Adds the sizes of the files of this directory to the total that the progress line shows. The total knows
+ * only the directories that were read so far. */
 static void
 tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {
@@ -23,7 +23,8 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 	}
 }
 
-/* Lists the directory. False: it could not be read whole, which was reported. */
+/* Reads the names of the directory `from` into the catalog. False: it could not be read completely, or the
+ * tree seems to be endless; that was reported. */
 static bool
 tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
 {
@@ -72,7 +73,8 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	rr_catalog_free(&catalog);
 }
 
-/* Tells whether the destination does not have the directory. */
+/* Tells, for a dry run, whether the destination has no directory of that name; also true if it cannot be
+ * examined. */
 static bool
 tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 {
@@ -82,7 +84,8 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 	       there.kind != RR_KIND_DIRECTORY;
 }
 
-/* Makes the directory on the receiving side, or enters the existing directory. */
+/* Makes the directory to_name at the destination, or enters the one that exists; *made tells which. Returns
+ * 0, with the directory in *into; -1 after an error, which was reported. */
 static int
 tree_prepare(
 	struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
@@ -103,8 +106,8 @@ tree_prepare(
 	return 0;
 }
 
-/* Sets the attributes of a directory when its entries are copied. Mode and times come last: the mode may
- * forbid writing, and each new entry changes the times. */
+/* Gives the copy of a directory its extended attributes, mode and times, after its entries were copied: the
+ * mode may forbid writing, and each new entry changes the times. A dry run does nothing. */
 void
 rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
@@ -116,7 +119,8 @@ rr_cp_directory_end(
 		rr_cp_fail(cp, &cp->to);
 }
 
-/* Prints, in a dry run, the actions for a directory that the destination does not have. */
+/* In a dry run, prints the actions for a directory that the destination does not have: the directory and all
+ * that is in it would be made. */
 static void
 tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 {
@@ -131,7 +135,8 @@ tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 	cp->sums.directories++;
 }
 
-/* Copies the entries of a directory into its copy, and gives the copy its attributes. */
+/* Copies the entries of the directory `inside` into the directory to_name of the destination, which is made
+ * if it does not exist, and gives a new directory its attributes; with -a, also an existing one. */
 static void
 tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -176,7 +181,8 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 	rr_trail_leave(&cp->trail);
 }
 
-/* Tells whether the directory is the copy itself, which would be copied into itself. */
+/* Tells whether this source directory is the directory that the tree is copied to: its copy would go into
+ * itself without an end. */
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -197,7 +203,7 @@ tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *n
 		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 
-/* Counts a file that is not copied. */
+/* Counts a file that is not copied, as the destination has it already. */
 static void
 tree_skip(struct rr_cp *cp, const struct rr_info *info)
 {
@@ -206,8 +212,9 @@ tree_skip(struct rr_cp *cp, const struct rr_info *info)
 		rr_progress_add(&cp->progress, info->size);
 }
 
-/* Copies a file, or leaves it as it is. A file with several names becomes a link if it was copied already;
- * the files that cp_small.c copies have a single name. */
+/* Copies a file, unless the destination has it already. A file that was copied under another name becomes a
+ * hard link to that copy. Small files are copied by cp_small.c, many at a time. In a dry run, the action is
+ * only printed. */
 static void
 tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

@@ -26,54 +26,55 @@ struct rr_decode {
 	uint64_t first; /* time of the first packet, ns; the lines of text show times relative to it */
 };
 
-/* Adds the condition FIELD=VALUE. Errors: -RPCRDMA_ERR_INVAL, with a text. */
+/* Adds the condition in text, FIELD=VALUE, to the filters. Returns 0; or -RPCRDMA_ERR_INVAL, with a text. */
 int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error);
-/* Tells whether all conditions hold for the message. */
+/* Tells whether the message meets all conditions of --filter. */
 bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
-/* Tells whether all conditions hold for an event that is no message: only conditions on the connection
- * can. */
+/* Tells whether an event that is no message meets all conditions of --filter: it can meet only those on the
+ * connection. */
 bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
-/* Tells whether all conditions hold for a finding, which has no procedure and may have no XID. */
+/* Tells whether a finding, a rule that was broken, meets all conditions of --filter. It has no procedure, and
+ * may have no XID. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
-/* Return sinks of a decoder, which print lines of text, and a JSON object on each line. Their ctx is a struct
- * rr_decode. */
+/* These functions return the sinks that a decoder gives its messages and events to: one prints lines of text,
+ * and the other a JSON object on each line. Their ctx is a struct rr_decode. */
 struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
 struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 
-/* Prints frame, time, connection and direction: "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049 ". */
+/* Prints frame, time, connection and direction of a packet: "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049
+ * ". */
 void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
 /* Prints an opening brace and the members that all JSON objects begin with. */
 void rr_decode_json_place(const char *event, const struct rr_place *place);
 
-/* decode_check.c: --check. Judges the file by the rules, prints each message that breaks a rule, and a
+/* decode_check.c, --check: judges the messages of the file, prints each one that breaks a rule, and a
  * summary. Returns an exit status. */
 int rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const char *path);
 
-/* decode.c: decodes the file into the sink, and warns of everything that was not decoded. Returns an exit
- * status. */
+/* decode.c: decodes the file, gives its messages to the sink, and warns of all that was not decoded. Returns
+ * an exit status, after a message if it is not OK. */
 int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
 	const char *path);
 
-/* decode_text_fields.c: print the lines that --verbose adds to a message, and a line for each operation. */
+/* decode_text_fields.c: these functions print the lines that --verbose adds to a message, and the line for an
+ * operation. */
 void rr_decode_text_fields(const struct rr_message *message);
 void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
 
-/* Writes an address and port, "192.0.2.1:20049" or "[2001:db8::1]:20049", and returns text, of
- * RR_DECODE_END_TEXT octets. */
+/* Writes an address and port, "192.0.2.1:20049" or "[2001:db8::1]:20049", into text, which has
+ * RR_DECODE_END_TEXT octets. Returns text. */
 const char *rr_decode_end_text(const struct rr_packet_end *end, char *text);
 
-/* Return names for people and for programs: "call", "Write chunk". */
+/* These functions return names for people and for programs, such as "call" and "Write chunk". */
 const char *rr_decode_kind_name(enum rr_message_kind kind);
 const char *rr_decode_region_name(enum rr_region_kind kind);
 const char *rr_decode_op_name(enum rr_op_kind kind);
 const char *rr_decode_result_name(enum rr_header_result result);
 
-/*
- * Has each packet of the file decoded; "-": of standard input. decode->first is set. Errors:
- * -RPCRDMA_ERR_NOTSUP: the command was built without libpcap; -RPCRDMA_ERR_SYSTEM: the file cannot be read,
- * or not to its end.
- */
+/* Gives each packet of the file ("-": of standard input) to the decoder, and sets decode->first. Returns 0;
+ * -RPCRDMA_ERR_NOTSUP if the command was built without libpcap; -RPCRDMA_ERR_SYSTEM if the file cannot be
+ * read, or not to its end. */
 int rr_decode_read(
 	struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error);
 

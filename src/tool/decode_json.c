@@ -121,7 +121,8 @@ json_rpc(const struct rr_message *message)
 		json_number("accept_stat", message->reply.accept_stat);
 }
 
-/* Prints, for a reply, its distance from the call and the octets that moved by RDMA. */
+/* For a reply whose call was seen, prints the frame of the call, the time from the call to the reply, and the
+ * octets that RDMA moved. For all other messages, prints nothing. */
 static void
 json_pair(const struct rr_message *message)
 {

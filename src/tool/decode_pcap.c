@@ -5,7 +5,8 @@
 
 #include "tool/decode.h"
 
-/* Hands all packets to the decoder, until the end of the file, or until standard output fails. */
+/* Gives all packets of the file to the decoder, until the end of the file, or until standard output fails.
+ * Notes the time of the first packet. Returns the last result of pcap_next_ex(). */
 static int
 decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *decoder)
 {
@@ -24,8 +25,8 @@ decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *d
 	return result;
 }
 
-/* Writes the reason of libpcap, with the name of the file in front: libpcap itself begins only some of its
- * messages with that name. */
+/* Writes the reason that libpcap gives into error, with the name of the file in front, unless the reason
+ * begins with that name already. Returns -RPCRDMA_ERR_SYSTEM. */
 static int
 decode_pcap_refused(const char *path, const char *why, struct rr_text *error)
 {

@@ -64,7 +64,7 @@ text_error(const struct rr_message *message)
 		printf(" (%" PRIu32 " to %" PRIu32 ")", header->vers_low, header->vers_high);
 }
 
-/* Prints the chunks that a call offers. */
+/* Prints the chunks that a call offers, each with its number of octets. */
 static void
 text_offers(const struct rr_chunk_lists *lists)
 {
@@ -85,7 +85,8 @@ text_offers(const struct rr_chunk_lists *lists)
 		printf(", Reply chunk: %" PRIu64, rr_chunk_length(&lists->reply));
 }
 
-/* Prints, for a reply, its distance from the call and the octets that moved by RDMA. */
+/* For a reply whose call was seen, prints the octets that RDMA moved, the time from the call to the reply,
+ * and the frame of the call. For all other messages, prints nothing. */
 static void
 text_pair(const struct rr_message *message)
 {

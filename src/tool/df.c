@@ -36,7 +36,7 @@ static const struct rr_option df_options[] = {
 	{ 0 },
 };
 
-/* Returns the octets or files in use. A server may claim that more is free than there is. */
+/* Returns the octets or files in use; 0 if the server claims that more is free than there is in total. */
 static uint64_t
 df_used(uint64_t total, uint64_t free)
 {
@@ -113,7 +113,8 @@ df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 	return status;
 }
 
-/* Shows each URL. A URL that fails is reported, and the others are shown. */
+/* Shows the file system of each URL. If one fails, that is reported, and the others are shown. Returns an
+ * exit status. */
 static int
 df_urls(struct df *df, struct rpcrdma_engine *engine, int count, char **urls)
 {

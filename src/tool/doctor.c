@@ -84,8 +84,8 @@ rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step)
 
 /* ---- The first call ---- */
 
-/* Makes a NULL call in that version. False: no connection was made, or no answer came; `why` has the
- * reason. */
+/* Makes a NULL call in that version of RPC-over-RDMA on a new connection, and stores the answer in *reply.
+ * False: no connection was made, or no answer came; `why` has the reason. */
 static bool
 doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *reply, struct rr_text *why)
 {
@@ -103,7 +103,8 @@ doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *r
 	return answered;
 }
 
-/* Makes the step that calls the server. False: the step failed. */
+/* Takes the step "first call" and prints it: makes a NULL call and judges the answer. False: the step
+ * failed. */
 static bool
 doctor_first_call(struct rr_doctor *doctor)
 {
@@ -141,7 +142,8 @@ doctor_first_call(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Makes the step that looks whether the server speaks version 2, unless the user chose a version. */
+/* Takes the step "version" and prints it: tries whether the server speaks version 2 of RPC-over-RDMA. Left
+ * out if the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {
@@ -162,7 +164,7 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
-/* Makes the step that finds the object of the URL. False: the step failed. */
+/* Takes the step "mount" and prints it: finds the object that the URL names. False: the step failed. */
 static bool
 doctor_mount(struct rr_doctor *doctor, const char *url)
 {
@@ -186,7 +188,8 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	return !step.failed;
 }
 
-/* Makes a case of `rpcrdma check`, as a step. */
+/* Takes a step that consists of the test case case_name of `rpcrdma check`, and prints it. The table must
+ * have that case. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)

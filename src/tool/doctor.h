@@ -23,22 +23,23 @@ struct rr_doctor {
 	uint64_t began;
 };
 
-/* Begin and end a step; the end prints the step. */
+/* Begin and end a step of the diagnosis. rr_doctor_end() prints the step, and counts it if it failed. */
 void rr_doctor_begin(struct rr_doctor *doctor);
 void rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step);
 
-/* Writes what the step has found. */
+/* Writes what was found at the step. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_found(
 	struct rr_doctor_step *step, const char *format, ...);
-/* Writes what the user can do. */
+/* Writes what the user can do about it. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
-/* doctor_local.c: examines this machine: locked memory and, if the server runs here, the kernel's server and
- * the firewall. */
+/* doctor_local.c: examines this machine, and prints that: its limit of locked memory and, if the server runs
+ * on it, the kernel's NFS server and the firewall. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
-/* doctor_reach.c: examines name, route, rpcbind, provider, port and handshake. False: a step failed. */
+/* doctor_reach.c: takes the steps name, route, rpcbind, provider, port and handshake, and prints them. False:
+ * a step failed, and the later ones were not taken. */
 bool rr_doctor_reach(struct rr_doctor *doctor);
 
 #endif

@@ -13,7 +13,8 @@ enum {
 	LOCAL_LOCKED = 16384 /* KiB that an engine with an adapter locks */
 };
 
-/* Tells whether a line of the file begins with the word. */
+/* Tells whether any line of the file begins with the word, followed by a blank or the end of the line. False
+ * also if the file cannot be opened. */
 static bool
 local_has_line(const char *path, const char *word)
 {
@@ -29,7 +30,8 @@ local_has_line(const char *path, const char *word)
 	return found;
 }
 
-/* Tells whether this process has CAP_IPC_LOCK: "Lock memory" without the limit (capabilities(7)). */
+/* Tells whether this process has the capability CAP_IPC_LOCK (capabilities(7)), so that no limit of locked
+ * memory holds for it. */
 static bool
 local_locks_freely(void)
 {
@@ -46,7 +48,8 @@ local_locks_freely(void)
 	return effective >> LOCAL_CAP_IPC_LOCK & 1;
 }
 
-/* Makes the step that compares the limit of locked memory with the need of an adapter. */
+/* Takes the step "locked memory" and prints it: compares the limit of locked memory with what an RDMA adapter
+ * needs. It fails only if an adapter is to be used. */
 static void
 local_memory(struct rr_doctor *doctor)
 {
@@ -71,8 +74,8 @@ local_memory(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Makes the step that examines Linux's server on this machine: it serves RDMA if the module is loaded and
- * portlist names rdma. */
+/* Takes the step "kernel" and prints it: tells whether the NFS server of the Linux kernel on this machine
+ * serves RDMA, which it does if the module rpcrdma is loaded and its portlist names rdma. */
 static void
 local_nfsd(struct rr_doctor *doctor)
 {
@@ -105,7 +108,8 @@ local_nfsd(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Makes the step that finds the first firewall rule of this machine that keeps packets out. */
+/* Takes the step "firewall" and prints it: shows the first firewall rule of this machine that drops or
+ * rejects packets. */
 static void
 local_firewall(struct rr_doctor *doctor)
 {

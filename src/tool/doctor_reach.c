@@ -17,7 +17,8 @@ enum { REACH_ADDRESSES = 8 };
 
 /* ---- Name and route ---- */
 
-/* Makes the step that resolves the server's name. False: the step failed. */
+/* Takes the step "name" and prints it: resolves the server's name, and notes its first address for the next
+ * steps. False: the step failed. */
 static bool
 reach_name(struct rr_doctor *doctor)
 {
@@ -44,7 +45,7 @@ reach_name(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Tells whether two addresses are equal apart from the port. */
+/* Tells whether two addresses are equal if their ports are left out. */
 static bool
 reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -58,8 +59,8 @@ reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage 
 	return strcmp(first, second) == 0;
 }
 
-/* Makes the step that finds a route to the server, and whether the server is this machine. False: the step
- * failed. */
+/* Takes the step "route" and prints it: finds the local address from which packets go to the server, and
+ * notes whether the server is this machine. False: the step failed. */
 static bool
 reach_route(struct rr_doctor *doctor)
 {
@@ -87,7 +88,8 @@ reach_route(struct rr_doctor *doctor)
 
 /* ---- rpcbind ---- */
 
-/* Asks the server's rpcbind for the port of NFS over RDMA. */
+/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; or an
+ * error, with its text in `why`, and *port is 0. */
 static int
 reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
 {
@@ -102,7 +104,8 @@ reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *
 	return error;
 }
 
-/* Makes the step that asks rpcbind, if the URL leaves the port to it. False: the step failed. */
+/* Takes the step "rpcbind" and prints it: asks the server's rpcbind for the port, and uses that port from
+ * then on. Left out if the URL does not ask for rpcbind. False: the step failed. */
 static bool
 reach_rpcbind(struct rr_doctor *doctor)
 {
@@ -134,7 +137,8 @@ reach_rpcbind(struct rr_doctor *doctor)
 
 /* ---- The provider ---- */
 
-/* Makes the step that chooses the provider. False: the step failed. */
+/* Takes the step "provider" and prints it: chooses the provider of RDMA (sockets or an adapter) by which the
+ * address is reached. False: the step failed. */
 static bool
 reach_provider(struct rr_doctor *doctor)
 {
@@ -163,8 +167,8 @@ reach_provider(struct rr_doctor *doctor)
 
 /* ---- The port ---- */
 
-/* Connects to a TCP port and closes the connection. Returns 0, or the negative errno; -ETIMEDOUT: no answer
- * came in time. */
+/* Tries to connect to a TCP port of the address, and closes the connection. Returns 0, or a negative errno,
+ * which is -ETIMEDOUT if no answer came within that many seconds. */
 static int
 reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t seconds)
 {
@@ -192,7 +196,8 @@ reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t second
 	return error;
 }
 
-/* Advises what to do about a port that cannot be connected to: another port may work. */
+/* Writes the advice for a port that cannot be connected to: tries whether the standard port answers, or
+ * rpcbind knows another port. */
 static void
 reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int error)
 {
@@ -218,8 +223,8 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Makes the step that tries the port. Over sockets, that is a TCP port; an adapter has its own ports, which
- * only a handshake finds. False: the step failed. */
+/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over sockets. It is skipped with
+ * an adapter, whose ports only the RDMA handshake can try. False: the step failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {
@@ -253,7 +258,8 @@ reach_port(struct rr_doctor *doctor)
 
 /* ---- The handshake ---- */
 
-/* Makes the step that connects by RDMA. False: the step failed. */
+/* Takes the step "handshake" and prints it: connects to the server by RDMA, and shows what its private data
+ * announces. False: the step failed. */
 static bool
 reach_handshake(struct rr_doctor *doctor)
 {

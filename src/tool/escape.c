@@ -10,8 +10,8 @@
  * octets 0x80 to 0x9f outside of UTF-8 sequences).
  */
 
-/* Returns the length of the well-formed UTF-8 sequence at text (RFC 3629, section 4); 0: the octets there are
- * no such sequence. */
+/* Returns the length of the well-formed UTF-8 sequence that text begins with (RFC 3629, section 4); 0 if text
+ * begins with no such sequence. */
 static size_t
 escape_utf8(const unsigned char *text)
 {
@@ -39,8 +39,8 @@ escape_utf8(const unsigned char *text)
 	return length;
 }
 
-/* Returns the code point of the control character that the `length` octets of text are; -1: they are no
- * control character. */
+/* Returns the code point of the control character that these `length` octets of UTF-8 encode; -1 if they
+ * encode another character. */
 static int
 escape_control(const unsigned char *text, size_t length)
 {

@@ -112,8 +112,9 @@ const struct rr_option rr_filters_calls[] = {
 	{ 0 },
 };
 
-/* Puts the filters before the fabric. The record is outermost, so that it also has what the fault filter
- * does. The captures have what reaches the peer. */
+/* Wraps the fabric into the filters that the user asked for. The outermost filter records calls and events,
+ * also those that the fault filter changes; the innermost ones capture the packets that really reach the
+ * peer. Returns 0, or an error. */
 static int
 filters_put(void *ctx, struct rr_fabric **fabric)
 {
@@ -136,8 +137,9 @@ filters_put(void *ctx, struct rr_fabric **fabric)
 	return error;
 }
 
-/* Makes the flight recorder. Its thread that writes the file takes SIGUSR2, so this thread and all threads
- * made from now on block that signal. */
+/* Makes the flight recorder, whose own thread writes the last packets into a file on SIGUSR2 or when a call
+ * hangs. This thread, and all threads that it makes later, block SIGUSR2, so that the recorder's thread gets
+ * it. Returns 0, or an error. */
 static int
 filters_start_flight(struct rr_filters *filters)
 {
@@ -151,7 +153,8 @@ filters_start_flight(struct rr_filters *filters)
 	return rr_flight_watch(filters->flight, SIGUSR2, FILTERS_HANG);
 }
 
-/* Writes the packets before a failure, unless they were written already, and ends the flight recorder. */
+/* Ends the flight recorder, if there is one. If the command failed and the last packets were not written yet,
+ * writes them first. */
 static void
 filters_end_flight(const struct rr_tool *tool, struct rr_filters *filters, int status)
 {

@@ -36,11 +36,11 @@ extern const struct rr_option rr_filters_options[], rr_filters_transport[], rr_f
 extern const char *const rr_filters_transports[];
 
 /* Opens the files of the filters that the user asked for, and puts the provider and the filters into config.
- * Returns an exit status. */
+ * Returns an exit status, after a message if it is not OK. */
 int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
 
-/* Ends the filters, after all engines. Returns status, or RR_EXIT_FAILED, with a message, if a file could not
- * be written. */
+/* Ends the filters; all engines must have been freed before. Returns status, or RR_EXIT_FAILED, with a
+ * message, if a file could not be written. */
 int rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int status);
 
 #endif

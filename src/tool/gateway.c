@@ -49,7 +49,7 @@ struct run {
 
 /* ---- Options ---- */
 
-/* Returns the text after the prefix. NULL: the text does not begin with it. */
+/* Returns the text behind the prefix; NULL if the text does not begin with the prefix. */
 static const char *
 gateway_after_prefix(const char *text, const char *prefix)
 {
@@ -58,8 +58,9 @@ gateway_after_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* Takes an address to listen at. RFC 8267, 6.3: for NFS version 4, a server "MUST use the alternative
- * well-known port number for its RPC-over-RDMA service"; the user may give another port. */
+/* Takes an argument of --listen: an address, with tcp:// in front for TCP. Returns an exit status. The port
+ * for RDMA is 20049 unless the user gives another one, as RFC 8267, 6.3, has it: for NFS version 4, a server
+ * "MUST use the alternative well-known port number for its RPC-over-RDMA service". */
 static int
 gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
@@ -111,7 +112,8 @@ gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
 
 enum { MOUNT_PROGRAM = 100005 };
 
-/* Finds the number of a program by its name, or reads it. Errors: INVAL. */
+/* Stores in *prog the number of the RPC program that name stands for, or that name is in decimal. Returns 0;
+ * or -RPCRDMA_ERR_INVAL if it is neither. */
 static int
 gateway_program_number(const char *name, uint32_t *prog)
 {
@@ -224,7 +226,8 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
 	return RR_EXIT_OK;
 }
 
-/* Returns the advice for a server over TCP: some of rr_advice() is about RDMA alone, and of no use there. */
+/* Returns the advice for an error of a server over TCP, as some of the advice of rr_advice() is about RDMA
+ * alone; NULL if there is none. */
 static const char *
 gateway_advise_tcp(int error)
 {
@@ -233,7 +236,8 @@ gateway_advise_tcp(int error)
 	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
 }
 
-/* Resolves the addresses of the server and of all routes. */
+/* Resolves the addresses of the server and of all routes (programs at ports of their own); these are reached
+ * over TCP. Adds a route for MOUNT if the URL gives its port. Returns an exit status. */
 static int
 gateway_resolve_all(struct run *run)
 {
@@ -276,8 +280,8 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
-/* Registers the listeners with rpcbind, with both versions 3 and 4: clients learn from the server which of
- * them it has. */
+/* Registers NFS at the addresses at which the gateway listens with rpcbind, in versions 3 and 4, as the
+ * gateway does not know which of them its server has. */
 static void
 gateway_register(struct run *run)
 {
@@ -348,7 +352,8 @@ static const struct rr_worker_service gateway_service = {
 	.free = gateway_free,
 };
 
-/* Sets the largest message: the size of the option, or the size that schemas need if that is larger. */
+/* Sets the largest message: the size of the option, or the larger size that the programs of --schema need.
+ * Raises the limit of memory to MESSAGES messages of the option's size. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {
@@ -363,7 +368,8 @@ gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 		engine->message_max = of_schemas;
 }
 
-/* Runs in place of the gateway for --check: says that there are no errors. */
+/* Prints that the options have no errors, and returns RR_EXIT_OK: with --check-config, the gateway does only
+ * this. */
 static int
 gateway_checked(const struct run *run)
 {
@@ -371,7 +377,8 @@ gateway_checked(const struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Runs the gateway after its options were read. */
+/* Runs the gateway with the options that were read, until a signal ends it; or only checks them. Returns an
+ * exit status. */
 static int
 gateway_parsed(struct run *run)
 {

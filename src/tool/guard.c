@@ -20,7 +20,7 @@
 
 /* ---- File systems that may hang ---- */
 
-/* Whether a file system of that type can hang: a server or another program answers its requests. */
+/* Tells whether a file system of that type can hang: a server or another program answers its requests. */
 static bool
 guard_may_hang(const char *type)
 {
@@ -35,7 +35,7 @@ guard_may_hang(const char *type)
 	return false;
 }
 
-/* Tells whether path is the directory or lies below it. */
+/* Tells whether path is the directory itself or lies below the directory. */
 static bool
 guard_is_below(const char *path, const char *directory)
 {
@@ -62,7 +62,7 @@ rr_guard_wanted(const char *path)
 
 /* ---- The parent ---- */
 
-/* Returns the time up to the deadline. */
+/* Returns the time from now until the deadline; 0 if the deadline has passed. */
 static struct timespec
 guard_time_left(uint64_t deadline)
 {
@@ -71,15 +71,17 @@ guard_time_left(uint64_t deadline)
 	return (struct timespec){ (time_t)(left / RR_SECOND), (long)(left % RR_SECOND) };
 }
 
-/* Returns the exit status of a child as a shell has it. */
+/* Returns the exit status for a status of waitpid(), as a shell has it: 128 and the number of the signal, if
+ * a signal ended the process. */
 static int
 guard_status(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Passes signals on to the child until it ends. Returns the child's exit status, or success if the child
- * cannot end in time. */
+/* Passes signals on to the child until the child ends. Returns the child's exit status. Returns RR_EXIT_OK
+ * without waiting longer if the child has not ended within GUARD_LIMIT after a signal that is to end it;
+ * goes_on: SIGHUP is no such signal. */
 static int
 guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
@@ -104,8 +106,8 @@ guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 
 /* ---- The child ---- */
 
-/* Kills this process when the parent has ended. The parent never writes to the pipe, so the end of the pipe
- * is the end of the parent. */
+/* The thread of the child that kills this process when the parent process has ended: the parent never writes
+ * to the pipe, so read() returns only when the parent's end is closed. */
 static void *
 guard_watch_parent(void *ctx)
 {
@@ -118,7 +120,8 @@ guard_watch_parent(void *ctx)
 	return NULL;
 }
 
-/* Serves in the child, and watches the parent meanwhile. */
+/* Runs in the child process: starts the thread that watches the parent, restores the signal mask `before`,
+ * and serves. Returns the exit status. */
 static int
 guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx)
 {

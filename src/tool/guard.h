@@ -15,8 +15,9 @@
  * whether such a file system is mounted below it. */
 bool rr_guard_wanted(const char *path);
 
-/* Runs serve(ctx) in a child and returns its exit status, in both processes. Without a child, serve(ctx) runs
- * in this process. goes_on: the child goes on after SIGHUP. Must be called before threads are made. */
+/* Runs serve(ctx) in a child process; both processes return its exit status. If no child can be made,
+ * serve(ctx) runs in this process. goes_on: the child does not end after SIGHUP. Must be called before
+ * threads are made. */
 int rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on);
 
 #endif

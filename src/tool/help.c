@@ -8,7 +8,7 @@
  * option's names. */
 enum { HELP_INDENT = 28, HELP_WIDTH = 100, HELP_NAMES = 96 };
 
-/* Writes the names and the argument of an option: "-l, --listen ADDR[:PORT]". */
+/* Writes the letter, the name and the argument of an option: "-l, --listen ADDR[:PORT]". */
 static void
 help_names(const struct rr_option *option, char names[HELP_NAMES])
 {
@@ -20,7 +20,8 @@ help_names(const struct rr_option *option, char names[HELP_NAMES])
 		option->argument ? option->argument : "");
 }
 
-/* Writes text in lines that begin at HELP_INDENT; the cursor is at column `at`. */
+/* Prints text, broken into lines of at most HELP_WIDTH columns that begin at column HELP_INDENT. at: the
+ * column at which the output stands before. */
 static void
 help_wrap(FILE *out, const char *text, size_t at)
 {
@@ -54,7 +55,7 @@ help_option(FILE *out, const struct rr_option *option)
 	help_wrap(out, option->help, HELP_INDENT);
 }
 
-/* Calls `each` for every option of the sub-command, and returns the number of options. */
+/* Calls each() for every option of the sub-command, and returns the number of options. */
 static size_t
 help_each(const struct rr_tool *tool, FILE *out, void (*each)(FILE *out, const struct rr_option *option))
 {
@@ -67,7 +68,7 @@ help_each(const struct rr_tool *tool, FILE *out, void (*each)(FILE *out, const s
 	return count;
 }
 
-/* Writes an option of the synopsis that must be given. */
+/* Prints the option for the synopsis, if the option must be given: " --listen ADDR". */
 static void
 help_required(FILE *out, const struct rr_option *option)
 {

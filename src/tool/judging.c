@@ -18,7 +18,8 @@ struct rr_judging {
 	uint64_t broken, remarks;
 };
 
-/* Reports a rule that was broken, unless many were reported already. The judge calls this function. */
+/* The judge calls this function for each rule that a message breaks: counts it, and prints a message, unless
+ * JUDGING_LINES were printed already. */
 static void
 judging_found(void *ctx, const struct rr_finding *finding)
 {
@@ -39,7 +40,7 @@ judging_found(void *ctx, const struct rr_finding *finding)
 		rule->known ? " [known of " : "", rule->known ? rule->known : "", rule->known ? "]" : "");
 }
 
-/* Gives a packet of the capture to the decoder. */
+/* Gives a packet that was captured to the decoder, which judges its messages. */
 static void
 judging_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {

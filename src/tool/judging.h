@@ -10,11 +10,13 @@
  * the command runs. */
 struct rr_judging;
 
-/* Makes the judge. The filters write to *capture until rr_judging_end(). Errors: -RPCRDMA_ERR_NOMEM. */
+/* Makes the judge and *capture. Until rr_judging_end(), the filters write all packets to *capture. Returns 0,
+ * or -RPCRDMA_ERR_NOMEM. */
 int rr_judging_begin(const struct rr_tool *tool, struct rr_judging **judging, struct rr_capture **capture);
 
-/* Ends the judge, after all fabrics that write to the capture, and prints the numbers of messages and
- * findings. Returns status, or RR_EXIT_FAILED if a MUST was broken. judging may be NULL. */
+/* Ends the judge, and prints the numbers of messages and of broken rules; all fabrics that write to the
+ * capture must have ended before. Returns status, or RR_EXIT_FAILED if a rule with MUST was broken. judging
+ * may be NULL. */
 int rr_judging_end(struct rr_judging *judging, int status);
 
 #endif

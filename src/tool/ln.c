@@ -3,15 +3,16 @@
 
 /* `rpcrdma ln` makes hard and symbolic links. */
 
-/* Returns the connection that calls go over: that of the source. A symbolic link has no source, and uses the
- * connection of the destination. */
+/* Returns the connection that the calls use: that of the source. For a symbolic link, whose source is only a
+ * text, returns that of the destination. */
 static struct rpcrdma_nfs *
 ln_nfs(const struct rr_pairs *pairs)
 {
 	return pairs->symbolic ? pairs->to.nfs : pairs->source.remote.nfs;
 }
 
-/* Makes the link; the file matters for hard links only. */
+/* Makes the link `name` in the directory of the destination; file: the file that a hard link is made to; a
+ * symbolic link does not use it. Returns 0, or an error. */
 static int
 ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
@@ -23,8 +24,9 @@ ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, con
 	return rpcrdma_nfs_link(ln_nfs(pairs), &file->handle, to, name, NULL);
 }
 
-/* Removes the object that has the name, and makes the link; but never removes the last name of the file that
- * is to be linked, or a directory. */
+/* Removes the object that has the name already, and makes the link in its place. Refuses this if the object
+ * is a directory, or the very file that is to be linked. Returns an exit status, after a message if it is not
+ * OK. */
 static int
 ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
@@ -45,7 +47,8 @@ ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const 
 	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
 }
 
-/* Finds the file that a hard link is made to. */
+/* Finds the file that a hard link is to be made to; a directory is refused. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 {
@@ -61,7 +64,8 @@ ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 	return RR_EXIT_OK;
 }
 
-/* Makes a link under that name. */
+/* Makes the link to the present source under that name. With --force, replaces an object that has the name.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 ln_one(struct rr_pairs *pairs, const char *name)
 {

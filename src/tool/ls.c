@@ -37,7 +37,8 @@ static const struct rr_option ls_options[] = {
 
 /* ---- Directories ---- */
 
-/* Asks for the attributes that READDIRPLUS left out. An entry that is gone meanwhile stays unknown. */
+/* Asks the server for the attributes of those entries for which READDIRPLUS gave none. An entry that was
+ * removed meanwhile stays without attributes. Returns an exit status, after a message if it is not OK. */
 static int
 ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
@@ -55,7 +56,8 @@ ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_
 	return RR_EXIT_OK;
 }
 
-/* Reads a directory into the catalog. */
+/* Reads the entries of a directory into the catalog, sorts them, and completes their attributes if these are
+ * needed. Returns an exit status, after a message if it is not OK. */
 static int
 ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
@@ -77,7 +79,8 @@ ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *
 
 static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
 
-/* Lists the directory of an entry, if it is one. */
+/* With -R, lists the directory that the entry is; does nothing if the entry is no directory, or is hidden.
+ * Returns an exit status. */
 static int
 ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
 {
@@ -96,7 +99,8 @@ ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *ent
 	return status;
 }
 
-/* Lists a directory, with -R also the directories below. A failure is reported, and the rest is listed. */
+/* Lists a directory, and with -R all directories below it. If a directory cannot be listed, that is reported,
+ * and the others are listed. Returns an exit status. */
 static int
 ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
@@ -135,7 +139,7 @@ ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_objec
 
 /* ---- URLs ---- */
 
-/* Shows a file that the URL names. */
+/* Prints the line for a file that the URL names, under the last name of the URL. Returns an exit status. */
 static int
 ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 {
@@ -159,7 +163,8 @@ ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 	return status;
 }
 
-/* Shows the object that the URL names. */
+/* Finds the object that the URL names, and lists it if it is a directory, or else prints its line. Returns an
+ * exit status, after a message if it is not OK. */
 static int
 ls_show(struct rr_ls *ls)
 {
@@ -188,7 +193,7 @@ ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
 	return status;
 }
 
-/* Lists each URL. A URL that fails is reported, and the others are listed. */
+/* Lists each URL. If one fails, that is reported, and the others are listed. Returns an exit status. */
 static int
 ls_urls(struct rr_ls *ls, struct rpcrdma_engine *engine, int count, char **urls)
 {

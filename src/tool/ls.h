@@ -22,21 +22,22 @@ struct rr_ls {
 	size_t printed; /* lines, or objects of JSON */
 };
 
-/* Tells whether names alone are printed, which need no attributes. */
+/* Tells whether the options ask for names alone, so that no attributes are needed. */
 bool rr_ls_only_names(const struct rr_ls *ls);
 
-/* Tells whether an entry is left out, as its name begins with a dot. A name in the URL is always shown. */
+/* Tells whether an entry is not shown, as its name begins with a dot and -a was not given. The name of a URL
+ * itself is always shown. */
 bool rr_ls_is_hidden(const struct rr_ls *ls, const struct rr_catalog_entry *entry);
 
-/* Reports the server's error: "WHERE/NAME: TEXT"; where is a directory, and name, which may be NULL, a name
- * in it. Returns RR_EXIT_FAILED. */
+/* Reports the server's last error as "WHERE/NAME: TEXT": where is a directory, and name a name in it, or
+ * NULL. Returns RR_EXIT_FAILED. */
 int rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name);
 
-/* Prints a name in the directory `where`, unless it is hidden. Returns an exit status, after a message if it
- * is not OK. */
+/* Prints the line of an entry of the directory `where`, unless the entry is hidden. Returns an exit status,
+ * after a message if it is not OK. */
 int rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry);
 
-/* Prints the line above the names of a directory, if there are several directories. */
+/* Prints the line with the name of a directory above its entries, if several directories are listed. */
 void rr_ls_print_head(struct rr_ls *ls, const char *where);
 
 #endif

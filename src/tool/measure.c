@@ -24,7 +24,7 @@ struct measure_visit {
 	uint32_t thread;
 };
 
-/* Adds a connection to the list, if it has room. */
+/* Adds a connection with its counters to the list of the measure, if the list has room for it. */
 static void
 measure_connection(void *ctx, const struct rr_carrier *carrier)
 {
@@ -46,7 +46,8 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 	snprintf(connection->peer, sizeof(connection->peer), "%s", carrier->peer);
 }
 
-/* Adds the calls of a procedure, if there were any. */
+/* Adds the calls of a procedure to those of the same procedure in the measure, if there were any calls and
+ * there is room for the procedure. */
 static void
 measure_procedure(struct rr_measure *measure, const struct rpcrdma_program *program, uint32_t number,
 	const struct rpcrdma_latency *latency)

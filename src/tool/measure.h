@@ -45,13 +45,15 @@ struct rr_measure {
 	struct rr_nfs4_held state;
 };
 
-/* Add the counts of a thread. */
+/* These functions add the counts of a thread, namely of its engine, its server or its gateway, to the
+ * measure. */
 void rr_measure_engine(struct rr_measure *measure, const struct rpcrdma_engine *engine);
 void rr_measure_server(struct rr_measure *measure, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 void rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gateway);
 
-/* Adds the state of NFS version 4, which all threads share. */
+/* Adds the numbers of clients, sessions and states of NFS version 4, which all threads share, to the
+ * measure. */
 void rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared);
 
 /* Writes the measure as a JSON object, with a line feed. */

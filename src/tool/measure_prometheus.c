@@ -3,7 +3,7 @@
 
 #include "tool/measure.h"
 
-/* Writes a metric with its TYPE line, which comes once, before the values. */
+/* Writes a metric in the text format of Prometheus: a line with its type, and a line with its value. */
 static void
 prometheus_value(FILE *out, const char *type, const char *name, uint64_t value)
 {
@@ -25,7 +25,8 @@ prometheus_counters(FILE *out, const struct rr_measure *measure)
 	}
 }
 
-/* Writes the histogram of a procedure. Buckets of Prometheus are cumulative, and in seconds. */
+/* Writes the times of a procedure's calls as a histogram of Prometheus: each bucket also counts the calls of
+ * all smaller buckets, and its limit is in seconds. */
 static void
 prometheus_histogram(FILE *out, const struct rr_measure_procedure *procedure)
 {

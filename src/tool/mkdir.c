@@ -4,8 +4,8 @@
 
 #include "tool/names.h"
 
-/* Makes the directory `name` in *directory, which becomes the new directory. With -p, an existing directory
- * is taken. */
+/* Makes the directory `name` in *directory, and stores the new directory in *directory. With -p, a directory
+ * that exists already is no error. Returns an exit status, after a message if it is not OK. */
 static int
 mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *directory)
 {
@@ -29,7 +29,8 @@ mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *d
 	return RR_EXIT_OK;
 }
 
-/* Makes each of the directories above that is missing. */
+/* Makes those directories above the URL's last name (names->path, which is taken apart) that do not exist
+ * yet, and stores the last of them in *directory. Returns an exit status, after a message if it is not OK. */
 static int
 mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 {

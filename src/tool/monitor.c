@@ -39,7 +39,8 @@ monitor_close(struct rr_monitor_peer *peer)
 	*peer = (struct rr_monitor_peer){ .fd = -1 };
 }
 
-/* Takes a connection, if the peer may ask and there is room for it. */
+/* Accepts a connection to the monitor. Closes it at once if the peer may not ask, or all places for peers of
+ * its kind are in use. */
 static void
 monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 {
@@ -60,7 +61,8 @@ monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 	};
 }
 
-/* Measures, unless the last measurement is fresh. */
+/* Collects the counts from all threads into monitor->measure, unless the last collection is younger than
+ * MONITOR_FRESH. */
 static void
 monitor_measure(struct rr_monitor *monitor)
 {
@@ -75,8 +77,8 @@ monitor_measure(struct rr_monitor *monitor)
 	monitor->measured = rr_now(&rr_env_system);
 }
 
-/* Reads more of the request, and makes the answer when the request is whole. False: the peer is to be
- * closed. */
+/* Reads more of the peer's request, and makes the answer when the request is complete. False: the connection
+ * is to be closed, as the peer has closed it, the request is too long, or there is no memory. */
 static bool
 monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 {
@@ -94,7 +96,7 @@ monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 	return rr_monitor_answer(peer, &monitor->measure);
 }
 
-/* Writes more of the answer. False: the peer is to be closed. */
+/* Sends more of the answer. False: the connection is to be closed, as all is sent, or sending has failed. */
 static bool
 monitor_write(struct rr_monitor_peer *peer)
 {
@@ -119,7 +121,8 @@ monitor_serve(struct rr_monitor *monitor, struct rr_monitor_peer *peer, short ev
 
 /* ---- The thread ---- */
 
-/* Fills in fds. Returns the milliseconds until the first deadline of a peer; -1: there is no peer. */
+/* Fills in fds with the listening sockets, the descriptor that ends the thread, and the peers, for poll().
+ * Returns the milliseconds until the first deadline of a peer; -1 if there is no peer. */
 static int
 monitor_prepare(struct rr_monitor *monitor, struct pollfd *fds)
 {

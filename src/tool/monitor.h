@@ -27,8 +27,8 @@ struct rr_monitor_config {
 	void *ctx;
 };
 
-/* Listens, and starts the thread. config is copied, its texts are not. Errors: SYSTEM, INVAL, ADDRESS, NOMEM;
- * with text. */
+/* Makes the monitor's sockets and starts its thread. config is copied, but its texts are not, and must live
+ * on. Returns 0; or, with a text, the error SYSTEM, INVAL, ADDRESS or NOMEM. */
 int rr_monitor_new(const struct rr_monitor_config *config, struct rr_monitor **monitor, struct rr_text *text);
 
 /* Ends the thread and closes the sockets. monitor may be NULL. */

@@ -10,15 +10,15 @@ rr_monitor_is_whole(const struct rr_monitor_peer *peer)
 	return strstr(peer->request, peer->kind == RR_MONITOR_UNIX ? "\n" : "\r\n\r\n") != NULL;
 }
 
-/* Whether the request begins with that word. */
+/* Tells whether the peer's request begins with that word. */
 static bool
 answer_begins(const struct rr_monitor_peer *peer, const char *word)
 {
 	return strncmp(peer->request, word, strlen(word)) == 0;
 }
 
-/* Writes the answer to a request by HTTP. RFC 9112: without a Content-Length, the answer ends where the
- * connection ends. */
+/* Writes the HTTP answer: the measure for a GET of /metrics, and otherwise the status 404. RFC 9112: an
+ * answer without a Content-Length ends where the connection ends. */
 static void
 answer_http(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
 {

@@ -14,18 +14,16 @@ enum { LISTEN_BACKLOG = 16 };
 
 /* ---- The Unix socket ---- */
 
-/* Tells whether only this user can put sockets into the directory. */
+/* Tells whether this is a directory that belongs to this user and in which no other user can make files. */
 static bool
 listen_is_own(const struct stat *status)
 {
 	return S_ISDIR(status->st_mode) && status->st_uid == geteuid() && (status->st_mode & 022) == 0;
 }
 
-/*
- * Finds the directory that a service manager made for this instance (systemd.exec(5), RuntimeDirectory=). For
- * a user who exists only while the service runs, the directory is a symbolic link, hence stat(). If there are
- * several directories, the first is taken. False: there is no such directory.
- */
+/* Copies into path the directory that a service manager made for this instance (systemd.exec(5),
+ * RuntimeDirectory=), the first one if there are several. False: there is no such directory. stat() follows
+ * links, as the directory is a symbolic link for a user who exists only while the service runs. */
 static bool
 listen_managed_directory(char *path, size_t size)
 {
@@ -38,8 +36,8 @@ listen_managed_directory(char *path, size_t size)
 	return stat(path, &status) == 0 && listen_is_own(&status);
 }
 
-/* Finds the directory of all servers of this user, and makes it if it does not exist. False: there can be no
- * such directory. */
+/* Copies into path the directory for the sockets of all servers of this user, and makes that directory if it
+ * does not exist. False: there is no place for it, or it is not safe. */
 static bool
 listen_user_directory(char *path, size_t size)
 {
@@ -57,8 +55,8 @@ listen_user_directory(char *path, size_t size)
 	return lstat(path, &status) == 0 && listen_is_own(&status);
 }
 
-/* Binds a socket at the path that only its owner may use. A socket that an ended program left there is
- * removed. */
+/* Binds the socket fd to its path, with a mode that lets only the owner use it. Removes a socket at that path
+ * first, if no program listens at it. Returns the result of bind(). */
 static int
 listen_bind(int fd, const struct sockaddr_un *address)
 {
@@ -97,7 +95,8 @@ listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_
 	return 0;
 }
 
-/* Listens at the default path. No option has named that path, so a failure is no error. */
+/* Listens at a default path, as no option gave one. If that fails, nothing is reported: there is no such
+ * socket then. */
 static void
 listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 {

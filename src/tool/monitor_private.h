@@ -39,15 +39,15 @@ int rr_monitor_listen(
 	struct rr_monitor_listeners *listeners, const struct rr_monitor_config *config, struct rr_text *text);
 void rr_monitor_unlisten(struct rr_monitor_listeners *listeners);
 
-/* Tells whether the peer that connected may ask. */
+/* Tells whether the peer that has connected to a socket of this kind is allowed to ask. */
 bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
 
 /* ---- monitor_answer.c ---- */
 
-/* Tells whether the request is complete. */
+/* Tells whether the peer's request has come completely. */
 bool rr_monitor_is_whole(const struct rr_monitor_peer *peer);
 
-/* Makes the reply. False: there is no memory. */
+/* Makes the reply to the peer's request from the measure. False: there is no memory. */
 bool rr_monitor_answer(struct rr_monitor_peer *peer, const struct rr_measure *measure);
 
 #endif

@@ -11,7 +11,8 @@ rr_names_fail(struct rr_names *names)
 		rpcrdma_nfs_error(names->remote.nfs));
 }
 
-/* Splits the path of the URL into its last name and the path above. */
+/* Splits the path of the URL into names->last, its last name, and names->path, the path above it. Returns an
+ * exit status, after a message if the last name is too long, or is "." or "..". */
 static int
 names_split(struct rr_names *names)
 {

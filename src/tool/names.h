@@ -22,14 +22,15 @@ struct rr_names {
 	char last[RR_NFS_NAME + 1];  /* "": the URL names "/" */
 };
 
-/* Opens the directory that the URL's last name is in. Returns an exit status, after a message if it is not
- * OK; in any case, names->remote must be closed. */
+/* Connects to the server of the URL, and finds the directory that the URL's last name is in. Returns an exit
+ * status, after a message if it is not OK; in any case, the caller closes names->remote. */
 int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
 
-/* Reports the server's error: "NAME: TEXT". Returns RR_EXIT_FAILED. */
+/* Reports the server's last error for the present URL: "NAME: TEXT". Returns RR_EXIT_FAILED. */
 int rr_names_fail(struct rr_names *names);
 
-/* Runs the command line: opens each URL, and calls each() for it. Returns an exit status. */
+/* Runs a sub-command: reads its command line, opens each URL, and calls each() for it. Returns an exit
+ * status. */
 int rr_names_run(const struct rr_tool *tool, int argc, char **argv, int (*each)(struct rr_names *names));
 
 #endif

@@ -54,7 +54,8 @@ option_set_init(struct option_set *set, const struct rr_tool *tool, void *state)
 	set->longs[set->count] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
 }
 
-/* Finds an option by the value that getopt_long() returned, or left in optopt. */
+/* Finds an option by the value that getopt_long() returned, or that it left in optopt. NULL: there is no such
+ * option. */
 static struct option_place *
 option_find(struct option_set *set, int found)
 {
@@ -68,7 +69,8 @@ option_find(struct option_set *set, int found)
 
 /* ---- Errors ---- */
 
-/* Writes the name of an option: "--listen", or "-D" if it has only a letter. */
+/* Writes the name of an option into name, and returns it: "--listen", or "-D" if the option has only a
+ * letter. */
 static const char *
 option_name(const struct rr_option *option, char name[OPTION_NAME])
 {
@@ -79,7 +81,8 @@ option_name(const struct rr_option *option, char name[OPTION_NAME])
 	return name;
 }
 
-/* Reports an error of the command line, after getopt_long() returned '?' or ':'. */
+/* Reports an error in the options of the command line. found: what getopt_long() returned, '?' or ':'. word:
+ * the argument with the error. Returns RR_EXIT_USAGE. */
 static int
 option_refuse(struct option_set *set, int found, const char *word)
 {

@@ -87,11 +87,12 @@ enum { RR_OPTIONS_GO_ON = -1 };
  */
 int rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***argv);
 
-/* Looks whether text is a URL of NFS. Returns RR_EXIT_OK; or RR_EXIT_USAGE after a message that says which
+/* Tells whether text is a URL of NFS: returns RR_EXIT_OK; or RR_EXIT_USAGE after a message that says which
  * part of the text is wrong. */
 int rr_options_url(const struct rr_tool *tool, const char *text);
 
-/* Parses a decimal number from 0 to max, which must be all of text. Errors: -RPCRDMA_ERR_INVAL. */
+/* Stores in *number the decimal number from 0 to max that text consists of. Returns 0, or
+ * -RPCRDMA_ERR_INVAL. */
 int rr_options_number(const char *text, unsigned long max, unsigned long *number);
 
 #endif

@@ -24,7 +24,8 @@ const struct rr_option rr_option_config_options[] = {
  * of texts. */
 enum { OPTION_FILE_ERRORS = 20, OPTION_WHERE = 4200, OPTION_LIST = OPTIONS_MAX * OPTION_NAME };
 
-/* Reports a word that is no option, and lists the options. */
+/* Reports that a word of the configuration file is no option, and lists the options that there are. Returns
+ * RR_EXIT_USAGE. */
 static int
 option_file_unknown(const struct option_set *set, const char *word)
 {
@@ -53,8 +54,9 @@ option_file_find(struct option_set *set, const char *word)
 	return NULL;
 }
 
-/* Takes an option of the file. An option on the command line replaces that of the file. Only options that
- * take() takes may stand in the file several times. */
+/* Takes an option of the configuration file with its argument; ignores it if the command line has the same
+ * option. Only options that take() takes may stand in the file several times. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 option_file_option(struct option_set *set, const char *word, struct rr_conf *conf)
 {
@@ -80,7 +82,8 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 	return rr_option_take(set, place, argument);
 }
 
-/* Takes a line of the file: an option, or a line that the sub-command takes. */
+/* Takes a line of the configuration file: an option, or another line, which the sub-command's own function
+ * takes. Returns an exit status, after a message if it is not OK. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {
@@ -98,7 +101,8 @@ option_file_line(struct option_set *set, void *state, const char *first, struct 
 	return status == RR_EXIT_OK && conf->bad ? rr_tool_usage(set->tool, "%s", conf->bad) : status;
 }
 
-/* Takes all lines, so that all errors are reported. */
+/* Takes all lines of the configuration file, also behind a line with an error, so that all errors are
+ * reported, up to a limit. Returns RR_OPTIONS_GO_ON, or RR_EXIT_USAGE if there were errors. */
 static int
 option_file_lines(struct option_set *set, void *state, const char *path, struct rr_conf *conf)
 {

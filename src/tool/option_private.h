@@ -29,11 +29,12 @@ struct option_set {
 	char letters[2 * OPTIONS_MAX + 2];
 };
 
-/* Takes an option with its argument. Returns an exit status, after a message if it is not OK. */
+/* Stores the option, or its argument, in the state that its table describes. Returns an exit status, after a
+ * message if it is not OK. */
 int rr_option_take(struct option_set *set, struct option_place *place, const char *argument);
 
-/* Reads the configuration file that the command line names. Returns RR_OPTIONS_GO_ON, also without such a
- * file; otherwise an exit status, after a message for each line with an error. */
+/* Reads the configuration file that the command line names. Returns RR_OPTIONS_GO_ON, also if it names none;
+ * otherwise an exit status, after a message for each line with an error. */
 int rr_option_file(struct option_set *set, void *state);
 
 #endif

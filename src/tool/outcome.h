@@ -22,21 +22,22 @@ struct rr_outcome {
 /* The table of options (--json), whose state is a struct rr_outcome. */
 extern const struct rr_option rr_outcome_options[];
 
-/* Begins the outcome of the next operand. */
+/* Begins the outcome of the next operand: sets all counts to 0, and notes the time. */
 void rr_outcome_begin(struct rr_outcome *outcome);
 
-/* Reports an error as rr_tool_fail() does, and notes its message in the outcome. */
+/* Reports an error as rr_tool_fail() does, and notes its message in the outcome. Returns RR_EXIT_FAILED. */
 int rr_outcome_fail(struct rr_outcome *outcome, const struct rr_tool *tool, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Notes a message that was written already. */
+/* Notes in the outcome the message "NAME: WHY", which was printed already. */
 void rr_outcome_note(struct rr_outcome *outcome, const char *name, const char *why);
 
 /* The place that the operand went to: a directory and a name in it ("" for the directory itself). */
 struct rr_outcome_to {
 	const char *directory, *name;
 };
-/* Prints the object, if --json was given. to: the place that the operand went to; NULL: it went nowhere. */
+/* With --json, prints the outcome as an object. to: the place that the operand went to; NULL if it went
+ * nowhere. */
 void rr_outcome_end(const struct rr_outcome *outcome, FILE *out, int status, const char *url,
 	const struct rr_outcome_to *to);
 

@@ -19,8 +19,8 @@ pairs_fail_there(struct rr_pairs *pairs, const char *why)
 	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs->to.name, why);
 }
 
-/* Finds the last name of a path: "b" of "a/b/". The name is empty if the path has no last name, or one that
- * no file can have. Returns where the name begins. */
+/* Copies the last name of a path: "b" of "a/b/". The name becomes empty if the path has no last name, or one
+ * that no file can have. Returns the offset at which the last name begins in path. */
 static size_t
 pairs_last(const char *path, char name[RR_NFS_NAME + 1])
 {
@@ -38,8 +38,8 @@ pairs_last(const char *path, char name[RR_NFS_NAME + 1])
 	return start;
 }
 
-/* Finds the directory above the destination, which does not exist or is no directory, so that its own name is
- * the new name. */
+/* Called when the destination is no directory, or does not exist: takes its last name as the new name, and
+ * finds the directory above it. Returns an exit status, after a message if it is not OK. */
 static int
 pairs_find_above(struct rr_pairs *pairs)
 {
@@ -54,7 +54,8 @@ pairs_find_above(struct rr_pairs *pairs)
 	return RR_EXIT_OK;
 }
 
-/* Finds the directory that the sources go to. */
+/* Finds the directory that the new names are made in: the destination, if that is a directory, or else the
+ * directory above it. Returns an exit status, after a message if it is not OK. */
 static int
 pairs_find(struct rr_pairs *pairs, bool several)
 {
@@ -74,15 +75,17 @@ pairs_find(struct rr_pairs *pairs, bool several)
 
 /* ---- Sources ---- */
 
-/* Tells whether both URLs are of the same server: for another server, a handle means nothing, or another
- * file. */
+/* Tells whether both URLs name the same server, port and version of NFS. On another server, the file handle
+ * of a source would be unknown, or belong to another file. */
 static bool
 pairs_same_server(const struct rr_url *a, const struct rr_url *b)
 {
 	return strcasecmp(a->host, b->host) == 0 && a->port == b->port && a->version == b->version;
 }
 
-/* Opens the present source, a URL, and takes its last name. */
+/* Opens the directory of the present source, which is a URL, and copies the source's last name to `last`.
+ * Returns an exit status, after a message if it is not OK, also if the source is on another server than the
+ * destination. */
 static int
 pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char last[RR_NFS_NAME + 1])
 {
@@ -99,7 +102,8 @@ pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char la
 	return last[0] ? RR_EXIT_OK : rr_pairs_fail(pairs, "an export has no name in a directory");
 }
 
-/* Calls each() for the present source with its new name, which is in `last` afterwards. */
+/* Opens the present source, finds its new name, stores that in `last`, and calls each() with it. Returns an
+ * exit status, after a message if it is not OK. */
 static int
 pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 	int (*each)(struct rr_pairs *, const char *), char last[RR_NFS_NAME + 1])
@@ -120,8 +124,7 @@ pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
 }
 
-/* Handles the present source and prints its outcome. If the destination is a directory, the last name of the
- * source is the new name. */
+/* Handles the present source and prints its outcome. Returns an exit status. */
 static int
 pairs_run_next(
 	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
@@ -139,7 +142,8 @@ pairs_run_next(
 	return status;
 }
 
-/* Opens the destination. If it cannot be used, the command ends. */
+/* Connects to the server of the destination and finds the directory for the new names. Returns an exit
+ * status; after a failure, which is reported, the command is to end. */
 static int
 pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, const char *url, bool several)
 {

@@ -22,10 +22,11 @@ struct rr_pairs {
 	const char *text;       /* the present source, as on the command line */
 };
 
-/* Reports an error of the present source: "SOURCE: why". Returns RR_EXIT_FAILED. */
+/* Reports an error of the present source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */
 int rr_pairs_fail(struct rr_pairs *pairs, const char *why);
 
-/* Runs the command line: calls each() for every source with the new name. Returns an exit status. */
+/* Runs a sub-command: reads its command line, and calls each() for every source with its new name. Returns an
+ * exit status. */
 int rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
 	int (*each)(struct rr_pairs *pairs, const char *name));
 

@@ -68,7 +68,8 @@ static const struct rr_option ping_options[] = {
 	{ 0 },
 };
 
-/* Connects to the server at this address, at the port that rpcbind says if the URL wants that. */
+/* Connects to the server at this address, and waits until it is connected. If the URL asks for rpcbind, the
+ * port is the one that rpcbind says. Returns 0; or an error, with its text. */
 static int
 ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struct rr_text *text)
 {
@@ -98,7 +99,8 @@ ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struc
 	return error;
 }
 
-/* Connects to the first address that answers. */
+/* Connects to the first address of the server that accepts the connection. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 ping_connect(struct ping *ping)
 {
@@ -157,7 +159,8 @@ ping_print_properties_json(const struct rpcrdma_negotiated *n)
 	printf("}");
 }
 
-/* Prints the values in force now; version 2 may have changed them since the connection began. */
+/* Prints the limits that are in force now; with version 2 of RPC-over-RDMA, messages may have changed them
+ * since the connection began. */
 static void
 ping_print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 {
@@ -205,7 +208,8 @@ ping_print_summary(const struct ping *ping)
 			(double)ping->most / 1e6);
 }
 
-/* Makes a NULL call, and adds its time to the sums. */
+/* Makes a NULL call, stores its time in *took, and adds that time to the statistics. Returns 0, or an
+ * error. */
 static int
 ping_call(struct ping *ping, uint64_t *took)
 {
@@ -239,7 +243,8 @@ ping_pause_over(struct rr_timer *timer)
 	(void)timer;
 }
 
-/* Waits between two calls. The loop goes on meanwhile, so that a lost connection is noticed. */
+/* Waits for the interval between two calls, or until a signal comes. The event loop runs meanwhile, so that
+ * the end of the connection is noticed. */
 static void
 ping_wait_interval(struct ping *ping)
 {
@@ -253,7 +258,8 @@ ping_wait_interval(struct ping *ping)
 	rr_loop_disarm(ping->engine->loop, &timer);
 }
 
-/* Makes the calls. The negotiated values are printed after the first answer, which shows them. */
+/* Makes the calls one after the other, and prints each time. The negotiated values are printed after the
+ * first answer, as they are complete only then. Returns 0, or the error that ended the calls. */
 static int
 ping_call_all(struct ping *ping)
 {

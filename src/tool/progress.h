@@ -18,27 +18,27 @@ struct rr_progress {
 
 void rr_progress_init(struct rr_progress *progress, bool wanted);
 
-/* Adds the octets of a file that is to be copied to the octets expected. */
+/* Adds the octets of a file that will be copied to the total that is expected. */
 void rr_progress_expect(struct rr_progress *progress, uint64_t octets);
 
-/* Begins the next file. For a large file, the line is drawn at once. */
+/* Begins the next file, which has that name and size. For a large file, the line is drawn at once. */
 void rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size);
 
-/* Adds octets that are done. */
+/* Adds octets that have been copied. */
 void rr_progress_add(struct rr_progress *progress, uint64_t octets);
 
 /* Draws the line anew, a few times in a second at most, and not in the first second unless the file is
  * large. */
 void rr_progress_show(struct rr_progress *progress);
 
-/* Wipes the line out, before other output. */
+/* Removes the line from the terminal, before other output is written. */
 void rr_progress_hide(struct rr_progress *progress);
 
-/* Writes a number of octets as "12.3 MB"; returns text. */
+/* Writes a number of octets as "12.3 MB" into text, and returns text. */
 const char *rr_progress_octets(uint64_t octets, char *text, size_t size);
 
-/* Writes the time that is left, if `done` octets of `all` took `took` ns: "0:07", "1:02:03", or "-:--" if the
- * time is not known, or is 100 hours or more. Returns text. */
+/* Writes the time that the rest takes, if `done` octets of `all` took `took` ns: "0:07", "1:02:03", or "-:--"
+ * if that is not known, or is 100 hours or more. Returns text. */
 const char *rr_progress_left(uint64_t done, uint64_t all, uint64_t took, char *text, size_t size);
 
 #endif

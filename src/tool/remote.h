@@ -24,7 +24,8 @@ struct rr_remote {
 /* The table of options (--verbose), whose state is a struct rr_remote. */
 extern const struct rr_option rr_remote_options[];
 
-/* Makes an engine for a sub-command; config is the default except for its filters. */
+/* Makes an engine for a sub-command; config is the default configuration with the sub-command's filters.
+ * Returns 0; or an error, with a text. */
 int rr_remote_engine(
 	const struct rr_engine_config *config, struct rpcrdma_engine **engine, struct rr_text *text);
 
@@ -35,10 +36,10 @@ int rr_remote_engine(
 int rr_remote_open(
 	struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
 
-/* Returns where the last name of the URL's path begins; "/" has no last name. */
+/* Returns the offset in the URL's path at which its last name begins; the path "/" has no last name. */
 size_t rr_remote_last(const struct rr_url *url);
 
-/* Closes the connection. Allowed also after a failure of rr_remote_open(), or for a zeroed struct. */
+/* Closes the connection. It may also be called after rr_remote_open() has failed, or for a zeroed struct. */
 void rr_remote_close(struct rr_remote *remote);
 
 #endif

@@ -36,7 +36,7 @@ rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency)
 	fputs("]}", out);
 }
 
-/* Prints the counters that are not 0. */
+/* Prints the counters that are not 0, one on each line, with the text `before` in front. */
 static void
 report_counters(FILE *out, const char *before, const struct rpcrdma_counters *counters)
 {

@@ -9,16 +9,17 @@
 
 /* Reports of counters and latencies, as text or as JSON. */
 
-/* Write a JSON object. latency may be NULL: then null is written. */
+/* These functions write the counters and the latency as a JSON object. If latency is NULL, null is
+ * written. */
 void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
-/* Writes the counts of a server with `count` services, at once: connections, counters that are not 0,
- * procedures that were called. */
+/* Writes the counts of a server with `count` services in a single output: connections, counters that are not
+ * 0, and the procedures that were called. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 
-/* Writes the counts of a gateway, likewise at once. */
+/* Writes the counts of a gateway, also in a single output. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);
 
 #endif

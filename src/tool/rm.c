@@ -12,7 +12,8 @@ rm_fail(struct rr_names *names, const char *name, const char *why)
 	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s: %s", names->remote.name, name, why);
 }
 
-/* Removes all entries of a directory. */
+/* Removes all entries of a directory. If one cannot be removed, that is reported, and the others are removed.
+ * Returns an exit status. */
 static int
 rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 {
@@ -32,7 +33,8 @@ rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 	return status;
 }
 
-/* Removes a directory with all its entries, if -r was given. */
+/* Removes the directory `name` with all that is in it, if -r was given; otherwise that is an error. Returns
+ * an exit status, after a message if it is not OK. */
 static int
 rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_object *object)
@@ -57,7 +59,8 @@ rm_directory(struct rr_names *names, const struct rpcrdma_nfs_handle *directory,
 	return RR_EXIT_OK;
 }
 
-/* Removes an entry of a directory. */
+/* Removes the entry `name` of a directory, be it a file or a directory. With --force, it is no error if there
+ * is no such entry. Returns an exit status, after a message if it is not OK. */
 static int
 rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name)
 {

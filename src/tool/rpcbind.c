@@ -37,8 +37,9 @@ enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
 
 /* ---- Entries ---- */
 
-/* Writes a universal address, RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the port as two octets
- * in decimal. any: all addresses of this machine stand in place of the address. */
+/* Writes a universal address (RFC 5665, 5.2.3.3 and 5.2.3.4): the address as text, then the two octets of the
+ * port in decimal, with dots in front. any: writes "0.0.0.0" or "::", which stands for all addresses of this
+ * machine. */
 static void
 rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, bool any)
 {
@@ -127,7 +128,8 @@ rpcbind_string(const char *text)
 	return (struct rpcrdma_bytes){ text, (uint32_t)strlen(text) };
 }
 
-/* Registers or withdraws an entry; *done: rpcbind has done so. */
+/* Makes the call proc, which registers or withdraws the entry at rpcbind, and stores in *done whether rpcbind
+ * did so. Returns 0, or an error of the call. */
 static int
 rpcbind_call(struct rpcbind_talk *talk, uint32_t proc, const struct rr_rpcbind_entry *entry, bool *done)
 {

@@ -35,18 +35,18 @@ struct rr_rpcbind {
 /* The options --rpcbind and --rpcbind-rdma of struct rr_rpcbind. */
 extern const struct rr_option rr_rpcbind_options[];
 
-/* Adds the program at this address, of AF_INET or AF_INET6, over TCP or RDMA. There is an entry for each
- * version and transport. If the program has several addresses of one family at the same port, the entry is
- * for all addresses of this machine; if the ports differ, the first address stays. */
+/* Adds an entry for this version of the program at this address (AF_INET or AF_INET6), over TCP or RDMA. If
+ * there is one for the same family and port already, that becomes an entry for all addresses of this machine;
+ * if the ports differ, the first entry stays. */
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 
-/* Adds NFS in the versions that are served, and with version 3 MOUNT. */
+/* Adds entries for those versions of NFS that are served, and for MOUNT if version 3 is served. */
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
 
-/* Register the entries, and withdraw those that were registered. Without a socket, nothing is done. Failures
- * are only reported: a server that is not registered is still found at the ports that its clients know. */
+/* These functions register the entries with rpcbind, and withdraw those that were registered. Without a
+ * socket, they do nothing. Failures are only reported: clients that know the ports still find the server. */
 void rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 void rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 

@@ -10,7 +10,8 @@
  * can ask for; the payload memory of an engine has room for several of that size. */
 enum { HEADERS = 4096, MESSAGE_MAX = 16 << 20 };
 
-/* Whether the gateway knows the program, by a schema or by the library. */
+/* Tells whether the gateway knows this version of the program already, from another schema or from the
+ * library. */
 static bool
 schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_program *program)
 {
@@ -21,7 +22,8 @@ schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_pr
 	return rr_ulb_find(program->prog, program->vers);
 }
 
-/* Adds a program to the gateway's programs, unless it is known or there are too many. */
+/* Adds a program of a schema to the programs of the gateway. It is an error if the program is known already,
+ * or there are too many. Returns an exit status, after a message if it is not OK. */
 static int
 schemas_add(const struct rr_tool *tool, const char *path, const struct rpcrdma_program *program,
 	struct rr_gateway_config *config)
@@ -53,7 +55,9 @@ rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const 
 	return status;
 }
 
-/* Returns the most octets of the arguments, or the results, of a procedure; 0: no bound is known. */
+/* Returns the largest number of octets of a procedure's arguments or results: `stream` octets, and `items`
+ * items of at most item_max octets each, which RDMA may move apart from these. Returns 0 if there is no
+ * bound. */
 static uint64_t
 schemas_side_max(uint32_t stream, uint32_t items, uint32_t item_max)
 {

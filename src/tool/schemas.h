@@ -15,13 +15,13 @@ struct rr_schemas {
 	uint32_t count;
 };
 
-/* Reads the file, and adds its programs to those of the gateway, which refer to schemas. Returns an exit
- * status. */
+/* Reads the file of a --schema, and adds its programs to those of the gateway's config, which refers to
+ * schemas then. Returns an exit status, after a message if it is not OK. */
 int rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const char *path,
 	struct rr_gateway_config *config);
 
-/* Returns the octets of the largest message that the programs of config can have, as far as these say so, and
- * at most what the memory allows; 0: config has no programs, or no bound is known. */
+/* Returns the octets of the largest message that the programs of config can have, as far as the schemas bound
+ * it, and at most what the memory allows; 0 if config has no programs, or no bound is known. */
 uint32_t rr_schemas_message_max(const struct rr_gateway_config *config);
 
 void rr_schemas_free(struct rr_schemas *schemas);

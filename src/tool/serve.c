@@ -27,7 +27,8 @@ serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
-/* Takes the versions of NFS: 3, 4, or both. */
+/* Takes the argument of --nfs, the versions of NFS to serve: "3", "4" or "3,4". Returns an exit status, after
+ * a message if it is not OK. */
 static int
 serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 {
@@ -120,7 +121,8 @@ struct serving {
 	struct rr_serve *serve;
 };
 
-/* Serves until the end, in this process or in the guard's child. */
+/* Starts the filters, serves until a signal ends that, and ends the filters. Runs in this process, or in the
+ * child process of the guard. Returns the exit status. */
 static int
 serve_go(void *ctx)
 {
@@ -133,7 +135,8 @@ serve_go(void *ctx)
 		       : status;
 }
 
-/* Tells whether an export is in a file system that may hang. */
+/* Tells whether a directory that is served is in a file system whose calls may hang. CephFS does not count,
+ * as no system calls are made for it. */
 static bool
 serve_storage_may_hang(const struct rr_serve *serve)
 {
@@ -176,7 +179,8 @@ rr_serve_free(struct rr_serve *serve)
 	free(serve);
 }
 
-/* Takes the directories that are operands of the command line. */
+/* Takes the directories that are operands of the command line. If there is only one directory in all, it is
+ * served as "/". Returns an exit status, after a message if it is not OK. */
 static int
 serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {
@@ -194,7 +198,8 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
-/* Checks and completes the options and lines, when all of them were read. */
+/* Checks the options when all of them were read, takes the operands, completes the rules, and listens at
+ * 127.0.0.1 if no address was given. Returns RR_OPTIONS_GO_ON, or an exit status after a message. */
 static int
 serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {

@@ -53,26 +53,27 @@ struct rr_serve {
 	uint32_t tcp_port; /* 0: no TCP */
 };
 
-/* Finds the directory of --state; without that option it is beside the key of file handles, and its name
- * depends on the exports and addresses. Errors: SYSTEM with text. */
+/* Writes into path the directory of --state. Without that option, it is beside the key of file handles, and
+ * its name depends on the exports and addresses. Returns 0; or the error SYSTEM, with a text. */
 int rr_serve_state(const struct rr_serve *serve, char path[PATH_MAX], struct rr_text *text);
 
 /* The name of a directory without "=/NAME": "/"; its last component; or the path as it was written. */
 enum rr_serve_naming { RR_SERVE_AS_ROOT, RR_SERVE_BY_COMPONENT, RR_SERVE_BY_PATH };
 
-/* serve_exports.c: takes DIRECTORY[=/NAME]. This function and the next ones return an exit status, after a
- * message if it is not OK. */
+/* serve_exports.c: takes the argument DIRECTORY[=/NAME] as a directory to serve, and stores its index in
+ * *number. This function and the next ones return an exit status, after a message if it is not OK. */
 int rr_serve_add(const struct rr_tool *tool, struct rr_serve *serve, const char *argument,
 	enum rr_serve_naming naming, uint32_t *number);
 
-/* serve_rules.c: take a line of the configuration file and an --allow, and complete the rules of all
- * exports. */
+/* serve_rules.c: the first two functions take a line of the configuration file, and the argument of an
+ * --allow; rr_serve_rules() completes the rules of all exports. */
 int rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
 int rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text);
 int rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve);
 
-/* serve.c: reads the command line and the configuration file. Returns RR_OPTIONS_GO_ON, or an exit status.
- * *serve must be freed in any case. */
+/* serve.c: reads the command line and the configuration file into *serve, which the caller frees in any case.
+ * running: the server that takes the new rules; NULL: none runs yet. Returns RR_OPTIONS_GO_ON, or an exit
+ * status. */
 int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int argc, char **argv,
 	struct rr_serve **serve);
 void rr_serve_free(struct rr_serve *serve);
@@ -88,12 +89,12 @@ void rr_serve_rules_free(struct rr_serve_rules *fresh);
 struct rr_rules *rr_serve_fresh(struct rr_serve_rules *fresh);
 void rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers);
 
-/* serve_rpcbind.c: registers the server with rpcbind, if that is wanted, and withdraws what was
- * registered. */
+/* serve_rpcbind.c: these functions register the server with rpcbind, if --rpcbind was given, and withdraw
+ * what was registered. */
 void rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve);
 void rr_serve_withdraw(const struct rr_tool *tool, struct rr_serve *serve);
 
-/* Serves until a signal ends it; returns the exit status. */
+/* Serves until a signal ends that. Returns the exit status. */
 int rr_serve_run(const struct rr_tool *tool, struct rr_serve *serve);
 
 #endif

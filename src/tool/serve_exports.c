@@ -6,7 +6,8 @@
 
 #include "tool/serve.h"
 
-/* Takes a path in CephFS: PATH, or PATH?fs=NAME. */
+/* Takes the argument of a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME, and cuts off "?fs=NAME".
+ * Returns an exit status, after a message if it is not OK. */
 static int
 exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 {
@@ -26,8 +27,9 @@ exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 	return RR_EXIT_OK;
 }
 
-/* Finds the place of a directory among the exports. A running server keeps its directories: a new directory
- * is refused. */
+/* Stores in *number the index that the directory has, or gets, among the exports. It is an error if its name
+ * is taken. When a running server reads its configuration again, a directory that it does not serve yet is an
+ * error, too. Returns an exit status, after a message if it is not OK. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
 	uint32_t *number)
@@ -54,7 +56,8 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 	return RR_EXIT_OK;
 }
 
-/* Takes DIR or DIR=/NAME; text becomes the export's. */
+/* Takes the argument DIRECTORY or DIRECTORY=/NAME and makes it an export, whose index becomes *number. The
+ * export refers to text, so text must live on. Returns an exit status, after a message if it is not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)

@@ -43,8 +43,9 @@ rr_serve_rules_new(const struct rr_tool *tool, const struct rr_serve *serve, str
 	return RR_EXIT_OK;
 }
 
-/* Waits for the reading thread. The server must end within five seconds, however long a host name is looked
- * up: if the thread still runs, its memory cannot be freed, and the process ends at once. */
+/* Waits for the thread that reads the configuration, if it runs, but not longer than RELOAD_LIMIT: a slow
+ * lookup of a host name must not keep the server from ending. A thread that still runs then uses memory that
+ * cannot be freed, so the process ends at once. */
 void
 rr_serve_rules_end(struct rr_serve_rules *fresh)
 {
@@ -86,7 +87,8 @@ rr_serve_fresh(struct rr_serve_rules *fresh)
 	return rules;
 }
 
-/* Reads the configuration once, and puts the new rules in force if there are no errors. */
+/* Reads the command line and the configuration file once more, and puts the new rules in force if they have
+ * no errors; otherwise the old rules stay. */
 static void
 reload_once(struct rr_serve_rules *fresh)
 {
@@ -110,7 +112,8 @@ reload_once(struct rr_serve_rules *fresh)
 	rr_serve_free(serve);
 }
 
-/* Tells whether SIGHUP came again meanwhile. */
+/* Called after a reading of the configuration: tells whether SIGHUP has come meanwhile, so that it must be
+ * read once more. If not, the thread becomes idle. */
 static bool
 reload_again(struct rr_serve_rules *fresh)
 {
@@ -123,8 +126,8 @@ reload_again(struct rr_serve_rules *fresh)
 	return again;
 }
 
-/* The thread that reads the configuration: once for each SIGHUP; several signals that come while it reads
- * count as one. */
+/* The thread that reads the configuration after SIGHUP. Signals that come while it reads have it read only
+ * once more. */
 static void *
 reload_thread(void *ctx)
 {
@@ -136,7 +139,8 @@ reload_thread(void *ctx)
 	return NULL;
 }
 
-/* Begins a reading. False: a thread reads already, and will read once more. */
+/* Notes that the configuration is to be read after SIGHUP. True: the caller starts the thread. False: the
+ * thread runs already, and will read once more. */
 static bool
 reload_begin(struct rr_serve_rules *fresh)
 {

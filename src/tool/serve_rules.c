@@ -5,8 +5,8 @@
 
 #include "tool/serve.h"
 
-/* Adds a rule for an export. The name of a host may stand for several addresses, and is looked up: so text
- * must come from the file or the command line, not from a peer. */
+/* Adds the rule in text, "CLIENT[(OPTIONS)]", to an export. The name of a host is looked up here, so text
+ * must come from the user and never from a peer. Returns an exit status, after a message if it is not OK. */
 static int
 rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, const char *text,
 	const struct rr_right *defaults)
@@ -19,7 +19,8 @@ rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, c
 	return RR_EXIT_OK;
 }
 
-/* Takes a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file. */
+/* Takes a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file: a directory to
+ * serve, and its rules. Returns an exit status, after a message if it is not OK. */
 int
 rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf)
 {
@@ -56,8 +57,9 @@ rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text)
 	return RR_EXIT_OK;
 }
 
-/* Gives rules to a directory that has no clients of its own: those of --allow; without --allow, everybody may
- * use a directory that is an operand of the command line. */
+/* Gives rules to a directory that has none of its own: those of --allow. Without --allow, everybody may use a
+ * directory of the command line, and a directory of the configuration file is an error. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 rules_complete(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number)
 {

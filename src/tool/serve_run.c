@@ -67,7 +67,8 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 	return RR_EXIT_OK;
 }
 
-/* Makes the services for the versions of NFS that are to be served. */
+/* Makes the NFS services of this thread, for the versions that are to be served. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 serve_make_services(struct run *run, struct service *service)
 {
@@ -91,7 +92,8 @@ serve_make_services(struct run *run, struct service *service)
 	return RR_EXIT_OK;
 }
 
-/* Makes the storage of the thread: directories of this machine, or CephFS. */
+/* Makes the storage that this thread serves, for directories of this machine or in CephFS, and stores it in
+ * *vfs. Returns 0; or an error, with its text. */
 static int
 serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
 {
@@ -154,7 +156,8 @@ serve_announce(void *ctx)
 	rr_serve_register(run->tool, run->serve);
 }
 
-/* Reports the state of version 4, which all threads share. */
+/* Prints to standard error the numbers of clients, sessions, opens, locks and delegations of NFS version 4,
+ * which all threads share. */
 static void
 serve_report_state(struct rr_nfs4_shared *shared)
 {
@@ -228,8 +231,8 @@ serve_under_way(const struct service *service)
 enum { LAST_TURNS = 5 };
 #define LAST_TURN (50 * RR_MILLISECOND)
 
-/* Ends the process at once if a thread hangs in a system call: it still uses memory of its operation, so
- * nothing can be freed, and nobody can wait for that thread. */
+/* Gives the storage operations that are still under way a short time to end. If one does not end, ends the
+ * process at once: its thread hangs in a system call and uses memory, so that nothing can be freed. */
 static void
 serve_end_where_storage_hangs(const struct service *service)
 {
@@ -290,7 +293,8 @@ static const struct rr_worker_service serve_service = {
 	.free = serve_free,
 };
 
-/* Returns the functions of the service; with a configuration file, SIGHUP has it read again. */
+/* Returns the functions of the service that the workers call. With a configuration file, these include the
+ * function that reads the file again after SIGHUP. */
 static struct rr_worker_service
 serve_service_for(const struct rr_serve *serve)
 {
@@ -303,7 +307,8 @@ serve_service_for(const struct rr_serve *serve)
 	return service;
 }
 
-/* Connects to the Ceph cluster, if the exports are in CephFS. */
+/* Connects to the Ceph cluster, if the directories that are served are in CephFS. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 serve_run_cluster(struct run *run)
 {
@@ -329,8 +334,9 @@ serve_run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Bounds the states of version 4 by the descriptors: each open, lock-owner and delegation has one, and three
- * eighths are kept for all else. The hard limit counts, as rr_workers_run() raises the soft limit later. */
+/* Limits the opens, locks and delegations of NFS version 4 by the number of descriptors that the process can
+ * have, as each of them has a descriptor: half for opens and locks, an eighth for delegations. The hard limit
+ * counts, as rr_workers_run() raises the soft limit to it later. */
 static void
 serve_bound_states(struct rr_nfs4_tables_config *tables)
 {

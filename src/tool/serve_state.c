@@ -6,7 +6,7 @@
 #include "tool/serve.h"
 #include "vfs/key.h"
 
-/* Returns the hash with more octets: FNV-1a. */
+/* Returns the FNV-1a hash that follows from hash when the octets of data are added. */
 static uint64_t
 state_hash(uint64_t hash, const void *data, size_t size)
 {
@@ -15,8 +15,8 @@ state_hash(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-/* Returns a number for this server: servers for other directories or at other addresses, also on this
- * machine, have other numbers. */
+/* Returns a number that depends on the addresses and the exports of this server, so that other servers on
+ * this machine get other numbers. */
 static uint64_t
 state_hash_server(const struct rr_serve *serve)
 {

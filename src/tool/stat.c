@@ -68,7 +68,8 @@ stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const 
 	printf("\n");
 }
 
-/* Shows the object that the URL names. A symbolic link is shown itself, with its target, and not followed. */
+/* Prints the attributes of the object that the URL names. A symbolic link is not followed: its own attributes
+ * and its target are printed. Returns an exit status, after a message if it is not OK. */
 static int
 stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {

@@ -55,7 +55,7 @@ rr_tool_warn(const struct rr_tool *tool, const char *format, ...)
 	va_end(args);
 }
 
-/* The handler of signals: remembers the number. */
+/* Handles a signal: stores its number, which rr_tool_interrupted() looks at. */
 static void
 tool_remember(int number)
 {

@@ -36,7 +36,7 @@ extern const struct rr_tool rr_tool_cat, rr_tool_check, rr_tool_cp, rr_tool_deco
 	rr_tool_df, rr_tool_doctor, rr_tool_gateway, rr_tool_ln, rr_tool_ls, rr_tool_mkdir, rr_tool_mv,
 	rr_tool_ping, rr_tool_rm, rr_tool_serve, rr_tool_stat, rr_tool_sync, rr_tool_top, rr_tool_xdr;
 
-/* help.c: writes "Usage: rpcrdma cp [OPTION]... SRC DST". */
+/* help.c: writes the line "Usage: rpcrdma cp [OPTION]... SRC DST" of the sub-command. */
 void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
 
 /* help.c: prints the synopsis and the options for --help, and returns RR_EXIT_OK. */
@@ -51,31 +51,31 @@ int rr_tool_fail(const struct rr_tool *tool, const char *format, ...) __attribut
 /* Writes "rpcrdma cp: message" to standard error, for a condition that does not end the work. */
 void rr_tool_warn(const struct rr_tool *tool, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets up that SIGINT, SIGTERM and SIGHUP are remembered and do not end the program, and that SIGPIPE is
- * ignored. */
+/* From now on, SIGINT, SIGTERM and SIGHUP do not end the program, but are remembered for
+ * rr_tool_interrupted(); SIGPIPE is ignored. */
 void rr_tool_catch_signals(void);
 
-/* Tells whether such a signal has come. It also interrupts a waiting loop. ctx is not used: clients call a
- * function of this type. */
+/* Tells whether a signal that rr_tool_catch_signals() remembers has come. Such a signal also ends the waiting
+ * in a loop. ctx is not used: callers of clients pass this function as a callback. */
 bool rr_tool_interrupted(void *ctx);
 
-/* Returns the exit status for main(). If a signal of rr_tool_catch_signals() made the work fail, the program
- * ends by that signal instead, so that a shell sees it. */
+/* Returns the exit status for main(). If a signal that rr_tool_catch_signals() remembers made the work fail,
+ * ends the program by that signal instead, so that a shell sees the signal. */
 int rr_tool_exit(int status);
 
-/* escape.c: puts '?' in the place of each control character of text, which must not reach a terminal. Returns
- * text. rr_tool_fail(), rr_tool_warn() and rr_tool_usage() do so with their messages. */
+/* escape.c: replaces each control character of text by '?', as it must not reach a terminal, and returns
+ * text. rr_tool_fail(), rr_tool_warn() and rr_tool_usage() do this with their messages. */
 char *rr_tool_mask(char *text);
 
-/* Writes a name; if out is a terminal, control characters are masked. */
+/* Writes a name; if out is a terminal, control characters are replaced as by rr_tool_mask(). */
 void rr_tool_put_name(FILE *out, const char *name);
 
-/* Writes text as a JSON string, with its quotation marks; control characters are escaped, and octets that are
+/* Writes text as a JSON string with its quotation marks. Control characters are escaped, and octets that are
  * not UTF-8 become U+FFFD. */
 void rr_tool_json_string(FILE *out, const char *text);
 
-/* Flushes standard output. Returns status, or RR_EXIT_FAILED if not all could be written: after a message,
- * except when the reader has closed the pipe. */
+/* Flushes standard output. Returns status; or RR_EXIT_FAILED if not all could be written, after a message,
+ * which is left out if the other end of the pipe was closed. */
 int rr_tool_end_output(const struct rr_tool *tool, int status);
 
 #endif

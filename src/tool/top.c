@@ -50,7 +50,8 @@ static const struct rr_option top_options[] = {
 
 /* ---- Asking ---- */
 
-/* Reads the answer up to the end of the connection. NULL: the connection did not end well. */
+/* Reads the server's answer up to the end of the connection, and returns it as a text, which the caller
+ * frees. NULL: the answer is empty or too long, or no data came in time. */
 static char *
 top_read(int fd)
 {
@@ -73,8 +74,8 @@ top_read(int fd)
 	return NULL;
 }
 
-/* Sends the request to the server's socket and returns its answer, which the caller frees. NULL: there is no
- * answer, and the user was shown why. */
+/* Sends the request to the server's socket, and returns the server's answer, which the caller frees. NULL: no
+ * answer came, which was reported. */
 static char *
 top_ask(const struct top *top, const char *request)
 {
@@ -92,7 +93,8 @@ top_ask(const struct top *top, const char *request)
 
 /* ---- Showing ---- */
 
-/* Prints an answer of the server as it is. */
+/* Asks the server once, and prints its answer as it is, as JSON or in the text format of Prometheus. Returns
+ * an exit status. */
 static int
 top_once(const struct top *top)
 {

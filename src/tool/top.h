@@ -25,17 +25,20 @@ struct rr_top_sample {
 	struct rr_top_value values[RR_TOP_VALUES];
 };
 
-/* Connects to the socket. Returns a descriptor; -1: the socket cannot be connected to. */
+/* Connects to the Unix socket at path. Returns its descriptor; -1 if it cannot be connected to. */
 int rr_top_connect(const char *path);
 
-/* Finds the path of the only socket at which a server or gateway answers this user. Returns RR_EXIT_OK;
- * RR_EXIT_FAILED, after a message: no server answers, or several do, and their sockets are listed. */
+/* Finds the only socket at which a server or gateway answers this user, and writes its path. Returns
+ * RR_EXIT_OK; or RR_EXIT_FAILED after a message: no server answers, or several do, and their sockets are
+ * listed. */
 int rr_top_find(const struct rr_tool *tool, char *path, size_t size);
 
-/* Takes the text apart; lines beyond RR_TOP_VALUES, and lines that are no values, are left out. */
+/* Splits the text of an answer into the values of *sample. Lines that are no values, and lines beyond
+ * RR_TOP_VALUES, are left out. */
 void rr_top_parse(struct rr_top_sample *sample, const char *text);
 
-/* Shows a page with the changes between two samples; without `before`, since the server began. */
+/* Prints a page with the changes between the samples `before` and `sample`; if before is NULL, since the
+ * server began. */
 void rr_top_show(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before);
 
 #endif

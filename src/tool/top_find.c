@@ -34,7 +34,8 @@ rr_top_connect(const char *path)
 	return fd;
 }
 
-/* Counts a socket. From the second socket on, each is listed, with the first when the second is found. */
+/* Counts a socket at which a server listens, and notes its path. As soon as there are several sockets, prints
+ * the path of each of them. */
 static void
 find_count(struct find *find, const char *path)
 {
@@ -45,7 +46,7 @@ find_count(struct find *find, const char *path)
 	snprintf(find->path, sizeof(find->path), "%.107s", path);
 }
 
-/* Counts the sockets of a directory at which a server listens. */
+/* Counts the sockets in the directory that accept a connection. */
 static void
 find_in(struct find *find, const char *directory)
 {
@@ -69,7 +70,8 @@ find_in(struct find *find, const char *directory)
 		closedir(entries);
 }
 
-/* Counts the sockets in the directories of servers below the parent. */
+/* Counts the sockets in those directories of `parent` that have the name of the servers' directory
+ * (RR_MONITOR_DIRECTORY), or that name with "-" and more behind it. */
 static void
 find_below(struct find *find, const char *parent)
 {

@@ -32,7 +32,7 @@ rr_top_parse(struct rr_top_sample *sample, const char *text)
 	}
 }
 
-/* Returns the value of that key; 0: the sample does not have it. */
+/* Returns the value of the sample that has that key; 0 if there is no such value, or sample is NULL. */
 static double
 view_get(const struct rr_top_sample *sample, const char *key)
 {
@@ -42,7 +42,8 @@ view_get(const struct rr_top_sample *sample, const char *key)
 	return 0;
 }
 
-/* Returns the change of a value for each second, since the sample before, or since the server began. */
+/* Returns how much a value grew in each second: since the sample `before`, or since the server began if
+ * `before` is NULL. */
 static double
 view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before, const char *key)
 {
@@ -53,7 +54,8 @@ view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before
 	return seconds > 0 && change > 0 ? change / seconds : 0;
 }
 
-/* Copies the text of a label of the key to out. False: the key has no such label. */
+/* Copies to out the text of the label in the key: "NULL" of procedure="NULL". False: the key has no such
+ * label. */
 static bool
 view_label(const char *key, const char *label, char *out, size_t size)
 {

@@ -130,7 +130,8 @@ workers_drain_limit_reached(struct rr_timer *timer)
 
 /* ---- Measuring ---- */
 
-/* Adds the counts of this worker, if the monitor still asks for them. */
+/* Adds the counts of this worker to the measure of the monitor, unless the monitor has stopped waiting for
+ * them. */
 static void
 worker_measure(const struct worker *worker)
 {
@@ -143,7 +144,8 @@ worker_measure(const struct worker *worker)
 	rr_asking_give(worker->asking);
 }
 
-/* Has all workers add their counts to the measure. Runs in the monitor's thread. */
+/* Asks all workers, one after the other, to add their counts to the measure, and waits for them until
+ * MEASURE_LIMIT. Counts the workers that do not answer in time. Runs in the monitor's thread. */
 static void
 workers_ask(void *ctx, struct rr_measure *measure)
 {
@@ -174,7 +176,8 @@ workers_start_monitor(struct rr_workers_run *run)
 
 /* ---- Requests ---- */
 
-/* Does what was requested by the worker's eventfd. */
+/* Called in the thread of a worker when its eventfd has received requests: reports, measures, renews the
+ * service, or begins to end it. The value of the eventfd is the sum of the requests. */
 static void
 worker_request_came(struct rr_watch *watch, unsigned events)
 {
@@ -196,7 +199,7 @@ worker_request_came(struct rr_watch *watch, unsigned events)
 	rr_loop_arm(worker->engine->loop, &worker->drain, DRAIN_LIMIT);
 }
 
-/* Gives a request to all workers. */
+/* Sends a request, such as REPORT or STOP, to all workers by their eventfds. */
 static void
 workers_tell(struct rr_workers_run *run, eventfd_t request)
 {
@@ -210,7 +213,8 @@ rr_workers_renew(struct rr_workers_run *run)
 	workers_tell(run, RENEW);
 }
 
-/* Runs when a signal has come: reports, reloads, or ends the workers. */
+/* Called when a signal has come: SIGUSR1 has all workers report, SIGHUP reloads the configuration if the
+ * service has one, and all other signals end the workers. */
 static void
 workers_signal_came(struct rr_watch *watch, unsigned events)
 {
@@ -232,7 +236,8 @@ workers_signal_came(struct rr_watch *watch, unsigned events)
 	workers_tell(run, STOP);
 }
 
-/* Makes a worker. worker_free() frees its parts, also after a failure. */
+/* Makes the engine and the service of a worker. After a failure, worker_free() frees what was made. Returns
+ * an exit status, after a message if it is not OK. */
 static int
 worker_make(const struct rr_workers *workers, struct worker *worker)
 {
@@ -267,7 +272,8 @@ worker_free(struct worker *worker)
 	close(worker->request.fd);
 }
 
-/* The thread of a worker: serves until the service is idle or has been given up. */
+/* The thread of a worker: runs its event loop until its service has ended, or is given up after the time for
+ * that. */
 static void *
 worker_run(void *argument)
 {
@@ -279,7 +285,8 @@ worker_run(void *argument)
 	return NULL;
 }
 
-/* Blocks the signals in every thread, and has worker 0 read them. */
+/* Blocks the signals in this thread and all threads that it makes later, and has worker 0 receive them by a
+ * signalfd. SIGPIPE is ignored. Returns an exit status, after a message if it is not OK. */
 static int
 workers_watch_signals(struct rr_workers_run *run)
 {
@@ -317,7 +324,7 @@ workers_make(struct rr_workers_run *run)
 	return RR_EXIT_OK;
 }
 
-/* Prints that the server is ready, and notifies the service manager. */
+/* Prints where the server listens and that it is ready, and notifies the service manager. */
 static void
 workers_announce(const struct rr_workers *workers)
 {
@@ -331,7 +338,8 @@ workers_announce(const struct rr_workers *workers)
 			getenv("NOTIFY_SOCKET"));
 }
 
-/* Runs worker 0 in this thread, and the other workers in their own threads, until all have ended. */
+/* Runs worker 0 in this thread and each other worker in a thread of its own, and waits until all have ended.
+ * Returns an exit status. */
 static int
 workers_run(struct rr_workers_run *run)
 {
@@ -354,7 +362,8 @@ workers_run(struct rr_workers_run *run)
 	return status;
 }
 
-/* Raises the limit of descriptors to the system's own limit: connections and files of a server take many. */
+/* Raises the soft limit of open descriptors to the hard limit, as connections and files of a server need
+ * many. */
 static void
 workers_raise_descriptor_limit(void)
 {

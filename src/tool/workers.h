@@ -52,10 +52,11 @@ struct rr_workers {
  * --verbose), whose state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
-/* Has each worker call renew; any thread may call this while the workers run. */
+/* Has each worker call the function renew of its service, in its own thread. Any thread may call this while
+ * the workers run. */
 void rr_workers_renew(struct rr_workers_run *run);
 
-/* Runs the workers until a signal ends them. Returns the exit status. */
+/* Runs the workers until a signal ends them. Returns the exit status, after a message if it is not OK. */
 int rr_workers_run(const struct rr_workers *workers);
 
 #endif
