@@ -127,9 +127,9 @@ check_speaks(struct rr_check *check, uint32_t version)
 	return speaks;
 }
 
-/* Notes the entry for the test cases if it is a file of at least RR_CHECK_FILE_LEAST (5000) octets.
- * rpcrdma_nfs_list() calls this function for each entry of a directory; 1 ends the list at the first such
- * file. */
+/* Notes the entry for the test cases if it is a file of at least RR_CHECK_FILE_LEAST (5000) octets, and then
+ * returns 1, which ends the list; otherwise returns 0. rpcrdma_nfs_list() calls this function for each entry
+ * of a directory. */
 static int
 check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {

@@ -118,8 +118,8 @@ header_private_offset(struct rr_check_peer *peer, struct rr_text *why)
 	return header_private(peer, "odd\xf6\xab\x0e\x18\x01\x01\x03\x03", 11, why);
 }
 
-/* Checks that the responder's own private data can be decoded (RFC 8797, 4), and that it answers a NULL call
- * then. The case is skipped if no private data comes that can be decoded. */
+/* Connects, and checks that the responder then answers a NULL call. The case is skipped if the responder has
+ * sent no private data that can be decoded (RFC 8797, 4). */
 static enum rr_check_verdict
 header_private_own(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -61,7 +61,7 @@ reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 }
 
 /* Receives the reply to a COMPOUND that ends with OPEN, and notes the results of OPEN if it succeeded. False:
- * no reply came; a reply with an error status is true, too. */
+ * no reply came. True also if the reply has an error status. */
 static bool
 reverse_opened(struct reverse *reverse)
 {
@@ -90,8 +90,8 @@ reverse_open(struct reverse *reverse, uint32_t access)
 	return rr_check4_send(&reverse->talk, NULL);
 }
 
-/* Closes the file and returns the delegation, if there are any; the status of the server's reply does not
- * matter. */
+/* Closes the file if it was opened, and returns the delegation if the server gave one. The status of the
+ * server's reply does not matter. */
 static void
 reverse_close(struct reverse *reverse)
 {
@@ -273,8 +273,8 @@ reverse_take_call(struct reverse *reverse)
 /* ---- A reason for the server to call ---- */
 
 /* Opens the file for writing as a second client, so that the server must recall the delegation of the first
- * client; takes that call of the server, and closes the file. The second client's reply to OPEN comes after
- * the recall, or sooner with NFS4ERR_DELAY. */
+ * client. Judges and answers the server's call with the recall, and closes the file. The reply to the second
+ * client's OPEN comes after the recall, or sooner with NFS4ERR_DELAY. */
 static enum rr_check_verdict
 reverse_conflict(struct reverse *reverse)
 {

@@ -106,9 +106,9 @@ conf_escape(const char *at)
 	return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
 }
 
-/* Takes the word at this place, and removes its quotation marks and backslashes in place. Moves behind the
- * word and the blanks that follow. Returns NULL after a syntax error, with its text in conf->bad; the line is
- * then skipped. */
+/* Returns the word at this place, after removing its quotation marks and backslashes in place, and moves
+ * behind the word and the blanks that follow. Returns NULL after a syntax error, with its text in conf->bad;
+ * the line is then skipped. */
 static char *
 conf_take_word(struct rr_conf *conf)
 {

@@ -109,11 +109,12 @@ extern const struct rr_option rr_cp_connections[];
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
 
 /*
- * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same() tells whether the destination has the file or symbolic
- * link already, apart from mode, owner and times, which it sets then. rr_cp_sync_clear() removes what is in
- * the way of an entry, if it may; -1 with the failure reported. rr_cp_sync_remove() removes the entries that
- * the source does not have; catalog: the entries of the source. rr_cp_sync_say() is true in a dry run, and
- * prints the action.
+ * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same() tells whether the destination has the same file or
+ * symbolic link already; of such a file, it also sets mode, owner and times. rr_cp_sync_clear() removes an
+ * object of another type that is in the way of an entry, if the options allow that; it returns 0, or -1 after
+ * a failure, which was reported. rr_cp_sync_remove() removes the entries of a directory of the destination
+ * that are not in catalog, the entries of the source. rr_cp_sync_say() returns false unless this is a dry
+ * run; in a dry run it prints the action.
  */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
@@ -141,9 +142,9 @@ void rr_cp_directory_end(
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
 /*
- * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy an entry of a directory;
- * false: the entry is not small enough. from, to and name stay until rr_cp_small_end() of that directory,
- * which waits for all of them.
+ * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy a file of a directory;
+ * false: this file is not for it, as it is too large, for example. The caller keeps from, to and name until
+ * rr_cp_small_end() for that directory, which waits for all its files.
  */
 enum { RR_CP_SMALL = 64 << 10, RR_CP_SMALL_ROOM = RR_CP_SMALL + 4096 };
 int rr_cp_small_init(struct rr_cp *cp); /* -RPCRDMA_ERR_NOMEM */
@@ -152,8 +153,8 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
 	const struct rr_place *to);
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
-/* cp_file.c: write the temporary name of this number for name; and remove the temporary file, with a warning
- * if that fails. */
+/* cp_file.c: rr_cp_temporary() writes the temporary name with this number for a file called name.
+ * rr_cp_remove_temporary() removes a temporary file, and warns if that fails. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);

@@ -27,7 +27,7 @@ archive_compare(const void *a, const void *b)
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
-/* Tells whether, with -a, further names of the file may come in the tree that is copied. */
+/* Tells whether, with -a, the tree that is copied may have further names of the same file. */
 static bool
 archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 {

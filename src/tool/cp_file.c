@@ -101,8 +101,8 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
-/* Renames the temporary file to the name of the destination, which replaces an old file. Returns 0; -1 after
- * an error, which was reported. */
+/* Renames the temporary file to the name of the destination, so that it replaces an old file. Returns 0; -1
+ * after an error, which was reported. */
 static int
 file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
 {
@@ -242,9 +242,9 @@ file_create_or_go_on(struct copying *copying)
 	return error == 1 ? file_create_temporary(copying) : error;
 }
 
-/* Creates a temporary file, which will replace the old file and gets its mode. If the new file would have
- * another owner or group, it is removed, and the old file is opened to be written in place instead. Returns
- * 0; -1 after an error, which was reported. */
+/* Creates a temporary file, which will replace the old file and, without -a, gets its mode. If the new file
+ * would then have another owner or group, it is removed, and the old file is opened to be written in place
+ * instead. Returns 0; -1 after an error, which was reported. */
 static int
 file_create_like(struct copying *copying)
 {

@@ -9,7 +9,7 @@
 
 /* Functions that the files of the local end share; the operations are those of struct rr_side_ops. */
 
-/* Returns the descriptor that names are relative to. */
+/* Returns the descriptor of the directory that names are relative to: AT_FDCWD if place is NULL. */
 static inline int
 rr_cp_local_at(const struct rr_place *place)
 {

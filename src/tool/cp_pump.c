@@ -238,9 +238,9 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* Ends the slot's piece, whose octets are all written, and makes the slot free. The slot that waits for this
- * piece goes on first: it looks for free slots to read into, and must not find this slot, which the caller is
- * going to use. Returns 1. */
+/* Ends the slot's piece, whose octets are all written, and makes the slot free. A slot that waits for this
+ * piece goes on first, as that also looks for free slots to read into, and must not find this one, which the
+ * caller goes on to use. Returns 1. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -354,8 +354,8 @@ pump_cancel(struct rr_pump *pump)
 
 /* ---- Running ---- */
 
-/* Copies the data of the file through this program, and waits until all is written, an error or a signal.
- * Returns 0, or the error. */
+/* Copies the data of the file through this program, and waits until all is written, or an error or a signal
+ * comes. Returns 0, or the error. */
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {

@@ -71,10 +71,10 @@ int rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_
 void rr_pump_free(struct rr_pump *pump);
 
 /*
- * Copies info->size octets, or up to the end if `from` is a stream, and has the receiving side commit them;
- * octets that were lost in a restart are read and written again. At the end the source must still have that
- * size. info->size is then the number of octets copied. Nothing is under way when the function returns. After
- * an error, the text of pump->failed has the reason.
+ * Copies info->size octets, or all up to the end if `from` is a stream, and has the receiving side commit
+ * them; octets that the server lost in a restart are read and written again. It is an error if the source has
+ * another size at the end. Stores the number of octets copied in info->size. No read or write is under way
+ * when the function returns. Returns 0; or an error, whose text is that of the side pump->failed.
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 

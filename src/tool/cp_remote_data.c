@@ -31,8 +31,8 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	return 0;
 }
 
-/* Fills in the arguments of the READ or WRITE that moves the piece; the caller sends it. done will be called
- * at its end. */
+/* Fills in the arguments of the READ or WRITE that moves the piece, with `done` as the function to call at
+ * its end; the caller sends it. */
 static void
 remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {

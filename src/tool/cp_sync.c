@@ -135,8 +135,8 @@ sync_remove_all(
 	rr_catalog_free(&catalog);
 }
 
-/* Removes all entries of the directory `name` in place. False: that failed or was interrupted, so the
- * directory must stay. */
+/* Removes all entries of the directory `name`, which is in the directory `place`. False: that failed or was
+ * interrupted, so the directory must stay. */
 static bool
 sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info,
 	struct rr_trail *trail)

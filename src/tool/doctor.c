@@ -142,8 +142,8 @@ doctor_first_call(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Takes the step "version" and prints it: tries whether the server speaks version 2 of RPC-over-RDMA. Left
- * out if the user chose a version. */
+/* Takes the step "version" and prints it: tries whether the server speaks version 2 of RPC-over-RDMA. There
+ * is no such step if the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {

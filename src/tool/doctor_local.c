@@ -49,7 +49,7 @@ local_locks_freely(void)
 }
 
 /* Takes the step "locked memory" and prints it: compares the limit of locked memory with what an RDMA adapter
- * needs. It fails only if an adapter is to be used. */
+ * needs. The step fails only if an adapter is to be used. */
 static void
 local_memory(struct rr_doctor *doctor)
 {

@@ -105,7 +105,7 @@ reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *
 }
 
 /* Takes the step "rpcbind" and prints it: asks the server's rpcbind for the port, and uses that port from
- * then on. Left out if the URL does not ask for rpcbind. False: the step failed. */
+ * then on. There is no such step if the URL does not ask for rpcbind. False: the step failed. */
 static bool
 reach_rpcbind(struct rr_doctor *doctor)
 {
@@ -223,8 +223,8 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over sockets. It is skipped with
- * an adapter, whose ports only the RDMA handshake can try. False: the step failed. */
+/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over sockets. The step is
+ * skipped with an adapter, whose ports only the RDMA handshake can try. False: the step failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {

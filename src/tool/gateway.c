@@ -236,8 +236,8 @@ gateway_advise_tcp(int error)
 	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
 }
 
-/* Resolves the addresses of the server and of all routes (programs at ports of their own); these are reached
- * over TCP. Adds a route for MOUNT if the URL gives its port. Returns an exit status. */
+/* Resolves the addresses of the server and of all routes, which are programs at TCP ports of their own. Adds
+ * a route for MOUNT if the URL gives its port. Returns an exit status, after a message if it is not OK. */
 static int
 gateway_resolve_all(struct run *run)
 {
@@ -280,8 +280,9 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
-/* Registers NFS at the addresses at which the gateway listens with rpcbind, in versions 3 and 4, as the
- * gateway does not know which of them its server has. */
+/* Registers with rpcbind that NFS, in versions 3 and 4, is at the addresses of the gateway; those for RDMA
+ * only with --rpcbind-rdma. The server behind the gateway may have only one of the versions: clients learn
+ * that from it. */
 static void
 gateway_register(struct run *run)
 {

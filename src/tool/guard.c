@@ -71,7 +71,7 @@ guard_time_left(uint64_t deadline)
 	return (struct timespec){ (time_t)(left / RR_SECOND), (long)(left % RR_SECOND) };
 }
 
-/* Returns the exit status for a status of waitpid(), as a shell has it: 128 and the number of the signal, if
+/* Returns the exit status for a status of waitpid(), as a shell has it: 128 plus the number of the signal, if
  * a signal ended the process. */
 static int
 guard_status(int status)

@@ -18,8 +18,8 @@ struct rr_judging {
 	uint64_t broken, remarks;
 };
 
-/* The judge calls this function for each rule that a message breaks: counts it, and prints a message, unless
- * JUDGING_LINES were printed already. */
+/* Counts a rule that a message has broken, and prints a warning, unless JUDGING_LINES of them were printed
+ * already. The judge calls this function. */
 static void
 judging_found(void *ctx, const struct rr_finding *finding)
 {

@@ -22,7 +22,7 @@ struct rr_monitor_config {
 	 * RR_MONITOR_DIRECTORY below $XDG_RUNTIME_DIR, or for root below /run. */
 	const char *socket;
 	const char *metrics; /* ADDR:PORT, or PORT of the loopback; NULL: no HTTP */
-	/* Has all threads add their counts to measure, in the monitor's thread. */
+	/* Has all threads add their counts to measure. The monitor calls this function in its own thread. */
 	void (*collect)(void *ctx, struct rr_measure *measure);
 	void *ctx;
 };

@@ -37,7 +37,7 @@ listen_managed_directory(char *path, size_t size)
 }
 
 /* Copies into path the directory for the sockets of all servers of this user, and makes that directory if it
- * does not exist. False: there is no place for it, or it is not safe. */
+ * does not exist. False: there is no place for it, or other users can make files in it. */
 static bool
 listen_user_directory(char *path, size_t size)
 {

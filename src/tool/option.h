@@ -26,7 +26,7 @@ enum rr_option_kind {
 	RR_OPTION_CALL    /* take() is called with the argument */
 };
 
-/* A row describes an option. */
+/* An option: a row of the table. */
 struct rr_option {
 	char letter;          /* "-l"; 0: the option has a long name only */
 	const char *name;     /* "listen" for "--listen"; NULL: the option has a letter only */
@@ -39,8 +39,8 @@ struct rr_option {
 	const char *const *words; /* NULL ends the list */
 	bool required;            /* the sub-command does nothing without it */
 	bool not_in_file;         /* it has no meaning in a configuration file */
-	/* Takes the argument; state is that of the table. Returns an exit status, after a message if it is
-	 * not OK. */
+	/* Stores the argument in state, which is that of the table. Returns an exit status, after a message
+	 * if it is not OK. */
 	int (*take)(const struct rr_tool *tool, void *state, const char *argument);
 };
 
@@ -80,10 +80,11 @@ enum { RR_OPTION_GROUPS = 6 };
 enum { RR_OPTIONS_GO_ON = -1 };
 
 /*
- * Sets state, which tool's tables describe, from the command line, and leaves the operands in *argc and *argv
- * (argv[0] is then the first operand). Options and operands may come in any order; "--" ends the options. The
- * number of operands is checked, and, if the sub-command takes URLs, that each is a URL. Returns
- * RR_OPTIONS_GO_ON; RR_EXIT_OK after --help; RR_EXIT_USAGE, or what take() returned, after a message.
+ * Reads the command line: stores the options in state, as the tool's tables describe it, and leaves the
+ * operands in *argc and *argv, so that argv[0] is the first operand. Options and operands may come in any
+ * order; "--" ends the options. Also checks the number of operands, and that each is a URL if the sub-command
+ * takes URLs. Returns RR_OPTIONS_GO_ON; RR_EXIT_OK after --help; or, after a message, RR_EXIT_USAGE or what
+ * take() returned.
  */
 int rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***argv);
 

@@ -55,8 +55,8 @@ option_file_find(struct option_set *set, const char *word)
 }
 
 /* Takes an option of the configuration file with its argument; ignores it if the command line has the same
- * option. Only options that take() takes may stand in the file several times. Returns an exit status, after a
- * message if it is not OK. */
+ * option. Only options of the kind RR_OPTION_CALL may stand in the file several times. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 option_file_option(struct option_set *set, const char *word, struct rr_conf *conf)
 {

@@ -30,8 +30,9 @@ int rr_remote_engine(
 	const struct rr_engine_config *config, struct rpcrdma_engine **engine, struct rr_text *text);
 
 /*
- * Parses the URL, resolves its host, connects (to each of its addresses, until one answers) and mounts.
- * Signals that rr_tool_catch_signals() caught interrupt this. name is set in any case.
+ * Parses the URL, resolves its host, connects (to each of its addresses, until one answers) and mounts the
+ * directory. Signals that rr_tool_catch_signals() remembers interrupt this. Returns 0; or an error, with a
+ * text. remote->name is set in any case.
  */
 int rr_remote_open(
 	struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);

@@ -55,9 +55,9 @@ rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const 
 	return status;
 }
 
-/* Returns the largest number of octets of a procedure's arguments or results: `stream` octets, and `items`
- * items of at most item_max octets each, which RDMA may move apart from these. Returns 0 if there is no
- * bound. */
+/* Returns the largest number of octets of a procedure's arguments or results: `stream` octets of the message
+ * itself, and `items` items of at most item_max octets each, which RDMA may move apart from it. Returns 0 if
+ * there is no bound. */
 static uint64_t
 schemas_side_max(uint32_t stream, uint32_t items, uint32_t item_max)
 {

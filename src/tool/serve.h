@@ -78,9 +78,12 @@ int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, in
 	struct rr_serve **serve);
 void rr_serve_free(struct rr_serve *serve);
 
-/* serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_fresh() gives a
- * reference. rr_serve_rules_end() must be called when no worker runs any more and all workers still exist: no
- * thread reads rules after it. It may be called more than once. rr_serve_rules_free() may get NULL. */
+/*
+ * serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_reload() begins to
+ * read them, in a thread. rr_serve_fresh() returns a reference to the rules in force, which the caller
+ * releases. rr_serve_rules_end() waits for the thread; it is called when no worker runs any more but all
+ * workers still exist, and may be called more than once. The parameter of rr_serve_rules_free() may be NULL.
+ */
 struct rr_serve_rules;
 int rr_serve_rules_new(
 	const struct rr_tool *tool, const struct rr_serve *serve, struct rr_serve_rules **result);

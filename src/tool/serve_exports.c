@@ -27,9 +27,9 @@ exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 	return RR_EXIT_OK;
 }
 
-/* Stores in *number the index that the directory has, or gets, among the exports. It is an error if its name
- * is taken. When a running server reads its configuration again, a directory that it does not serve yet is an
- * error, too. Returns an exit status, after a message if it is not OK. */
+/* Stores in *number the index that the directory has, or gets, among the exports. It is an error if another
+ * directory has its name; when a running server reads its configuration again, also if the server does not
+ * serve the directory yet. Returns an exit status, after a message if it is not OK. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
 	uint32_t *number)

@@ -19,20 +19,20 @@ struct rr_workers_run;
 
 struct rr_worker_service {
 	/*
-	 * Makes a service on engine, and has it listen. Called for each worker in turn in the main thread, so
-	 * that any failure is reported before calls are served. Returns an exit status, after a message.
-	 * After a failure, too, *service is freed if it was set.
+	 * Makes a service on engine, and has the service listen. Called for each worker in turn in the main
+	 * thread, so that any failure is reported before calls are served. Returns an exit status, after a
+	 * message if it is not OK. If *service was set, free() frees it, also after a failure.
 	 */
 	int (*make)(void *ctx, struct rpcrdma_engine *engine, void **service);
 	void (*report)(const void *service, uint32_t thread); /* prints the counts */
-	/* Adds the counts. */
+	/* Adds the counts of the service to the measure. */
 	void (*measure)(const void *service, uint32_t thread, struct rr_measure *measure);
 	void (*announce)(void *ctx);       /* all workers exist: prints where they are found */
 	void (*shutdown)(void *service);   /* begins to end the service in good order */
 	bool (*idle)(const void *service); /* tells whether the service has ended */
-	/* Both NULL: SIGHUP ends the service. reload: SIGHUP came; called in the first worker's thread. When
-	 * there is something new, the service calls rr_workers_renew() from any thread, and each worker then
-	 * calls renew in its own thread. */
+	/* If both are NULL, SIGHUP ends the service. reload() is called in the first worker's thread when
+	 * SIGHUP has come. When it has read something new, the service calls rr_workers_renew() from any
+	 * thread, and each worker then calls renew() in its own thread. */
 	void (*reload)(void *ctx, struct rr_workers_run *run);
 	void (*renew)(void *service);
 	void (*free)(void *service);
