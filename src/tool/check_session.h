@@ -42,8 +42,9 @@ void rr_check4_go(struct rr_check4 *talk, uint32_t more);
  * operations. */
 void rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader);
 
-/* Reads the file's first octets, inline. If the server shows the export that the path begins with as its
- * root, talk->path is shortened by that name. */
+/* Reads the file's first octets, inline. If that fails, tries again without the first name of talk->path,
+ * which may be an export that the server shows as its root. The case is skipped if the file cannot be read at
+ * all. */
 enum rr_check_verdict rr_check4_find(struct rr_check4 *talk, uint8_t *octets, uint32_t size);
 
 /* Adds to the COMPOUND a READ with the anonymous stateid. */

@@ -33,8 +33,8 @@ bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_me
 /* Tells whether an event that is no message meets all conditions of --filter: it can meet only those on the
  * connection. */
 bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
-/* Tells whether a finding, a rule that was broken, meets all conditions of --filter. It has no procedure, and
- * may have no XID. */
+/* Tells whether a finding, a rule that was broken, meets all conditions of --filter: it can meet only those
+ * on the connection and, if it has an XID, on the XID. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
 /* These functions return the sinks that a decoder gives its messages and events to: one prints lines of text,

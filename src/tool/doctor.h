@@ -34,8 +34,8 @@ __attribute__((format(printf, 2, 3))) void rr_doctor_found(
 __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
-/* doctor_local.c: examines this machine, and prints that: its limit of locked memory and, if the server runs
- * on it, the kernel's NFS server and the firewall. */
+/* doctor_local.c: examines this machine, and prints what it finds: the limit of locked memory; if the server
+ * runs here, also the kernel's NFS server, and, if a step has failed and the user is root, the firewall. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
 /* doctor_reach.c: takes the steps name, route, rpcbind, provider, port and handshake, and prints them. False:

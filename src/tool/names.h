@@ -22,8 +22,9 @@ struct rr_names {
 	char last[RR_NFS_NAME + 1];  /* "": the URL names "/" */
 };
 
-/* Connects to the server of the URL, and finds the directory that the URL's last name is in. Returns an exit
- * status, after a message if it is not OK; in any case, the caller closes names->remote. */
+/* Connects to the server of the URL, mounts the directory above the URL's last name, and sets names->path and
+ * names->last. Returns an exit status, after a message if it is not OK; in any case, the caller closes
+ * names->remote. */
 int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
 
 /* Reports the server's last error for the present URL: "NAME: TEXT". Returns RR_EXIT_FAILED. */
