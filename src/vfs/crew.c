@@ -37,8 +37,9 @@ struct rr_crew {
 	struct crew_member members[];
 };
 
-/* Returns whether the caller is to signal "wanted" after it has released the lock: a thread is idle, and a
- * job may begin. The lock is held. */
+/* Returns whether the caller, after it has released the lock, is to wake an idle thread by the condition
+ * "wanted": a job may begin, and no idle thread is being woken already. Notes in crew->waking that one is
+ * now. The lock is held. */
 static bool
 crew_wakes(struct rr_crew *crew)
 {
@@ -48,8 +49,8 @@ crew_wakes(struct rr_crew *crew)
 	return wakes;
 }
 
-/* Puts the job into the list from which the loop takes the ended jobs, and wakes the loop. The lock is
- * held. */
+/* Appends the job to the list of ended jobs, which the loop's thread empties, and wakes the loop where the
+ * list was empty. The lock is held. */
 static void
 crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 {
@@ -60,7 +61,9 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 		eventfd_write(crew->watch.fd, 1);
 }
 
-/* Does one job. The lock is held, but released while the job runs. */
+/* Takes the job out of the queue and runs it in the thread of member, after waking another thread where a
+ * further job may begin. The lock is held, except while the job runs. A job whose run() returns true goes
+ * into the list of ended jobs. */
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {
@@ -105,7 +108,8 @@ crew_run(void *argument)
 	return NULL;
 }
 
-/* Calls done() of all jobs that have ended. It runs in the loop's thread. */
+/* Calls done() of each job that has ended, without holding the lock. This function runs in the loop's
+ * thread. */
 static void
 crew_finish(struct rr_crew *crew)
 {
@@ -123,7 +127,8 @@ crew_finish(struct rr_crew *crew)
 	}
 }
 
-/* Called by the loop when jobs have ended. */
+/* Resets the eventfd that woke the loop, and calls done() of each job that has ended. The loop calls this
+ * function. */
 static void
 crew_ready(struct rr_watch *watch, unsigned events)
 {
@@ -141,8 +146,9 @@ crew_discharge(const struct rr_crew *crew, struct crew_member *member)
 		crew->config.discharge(crew->config.ctx, member->member);
 }
 
-/* Begins another thread, with all signals blocked, as signals are for the other threads of the process. Where
- * there is no memory for the thread, the present threads do all jobs. */
+/* Begins another thread of the crew, with all signals blocked, because the other threads of the process
+ * receive the signals. Where enlist() or pthread_create() fails, no thread is added, and the present threads
+ * do all jobs. */
 static void
 crew_grow(struct rr_crew *crew)
 {

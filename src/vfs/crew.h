@@ -32,11 +32,13 @@ void rr_crew_free(struct rr_crew *crew);
  * called. */
 void rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job);
 
-/* Says that the job works in another place from now on. It is called from inside the job's run(), in a thread
- * of the crew. Returns false where that place has no room: the job then still counts for its old place. */
+/* Notes that the job works in another place (file system) from now on. The job's run() calls this function,
+ * in a thread of the crew. Returns false where that place has no room: the job then still counts for its old
+ * place. */
 bool rr_crew_move(struct rr_crew *crew, const struct rr_crew_job *job, uint64_t place);
 
-/* Cancels a job that was not begun: run() is not called, and done() comes soon. A job at work goes on. */
+/* Cancels a job that no thread has begun: run() is not called, and done() is called soon. For a job at work
+ * this does nothing. */
 void rr_crew_cancel(struct rr_crew *crew, struct rr_crew_job *job);
 
 #endif

@@ -3,8 +3,8 @@
 
 /* ---- keys ---- */
 
-/* Tells whether a later job has to wait for an earlier job, by the orders of the two, where both have one
- * key. */
+/* Tells whether a job of the order "later" must wait for a job of the order "earlier" that came before it and
+ * has the same key: a change waits for earlier changes, a commit for earlier writes. */
 static bool
 queue_conflict(enum rr_crew_order earlier, enum rr_crew_order later)
 {
@@ -12,15 +12,16 @@ queue_conflict(enum rr_crew_order earlier, enum rr_crew_order later)
 	       (earlier == RR_CREW_WRITE && later == RR_CREW_COMMIT);
 }
 
-/* Returns the list that nodes with this key are in. */
+/* Returns the list that contains all nodes with this key. A hash of the key chooses the list among
+ * RR_CREW_BUCKETS. */
 static struct rr_list *
 queue_bucket(struct rr_crew_queue *queue, uint64_t key)
 {
 	return &queue->buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (RR_CREW_BUCKETS - 1)];
 }
 
-/* Puts the node into the list of its key. Returns how many nodes stand before it that its job has to wait
- * for. */
+/* Appends the node to the list of its key. Returns how many nodes in that list belong to jobs for which the
+ * node's job has to wait. */
 static uint32_t
 queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
 {
@@ -38,8 +39,8 @@ queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
 
 static void queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
-/* Takes the node out of the list of its key. Jobs that waited for it have one node less before them, and
- * become ready where it was the last. */
+/* Takes the node out of the list of its key; a node with key 0 is in no list. Each job that waited because of
+ * this node now waits for one node less, and becomes ready where it waits for no node any more. */
 static void
 queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 {
@@ -59,7 +60,9 @@ queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 	node->key = 0;
 }
 
-/* Puts the node of a job at work ("to", in a slot) into the place of the node of the waiting job ("from"). */
+/* Replaces the node "from" of a job that begins by the node "to", in the slot of the job's thread, at the
+ * same position of the list of its key. The job's own memory may be gone before the job is taken out of that
+ * list. */
 static void
 queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 {
@@ -74,8 +77,9 @@ queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 
 /* ---- places ---- */
 
-/* Returns the index of a place's entry: the entry that the place has, a free entry, or an entry that the
- * place shares with others. */
+/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place has,
+ * else a free entry, which then belongs to the place, else an entry that the place shares with other
+ * places. */
 static uint32_t
 queue_place(struct rr_crew_queue *queue, uint64_t place)
 {
@@ -96,7 +100,9 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 	return vacant;
 }
 
-/* Tells whether a further job may begin in this place, by the bounds that crew_queue.h describes. */
+/* Tells whether one more job may begin in the file system of this entry: a first job always may, and a
+ * further job while fewer threads work there than are free. At most RR_CREW_BULK_MAX jobs marked RR_CREW_BULK
+ * may run; for RR_CREW_ANYWHERE there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
@@ -105,7 +111,8 @@ queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *en
 	return entry->place == RR_CREW_ANYWHERE || entry->busy == 0 || entry->busy < queue->max - queue->busy;
 }
 
-/* Puts a job that no longer waits for other jobs among the ready jobs of its place. */
+/* Puts a job that does not wait for other jobs any more into the heap of ready jobs of its place (its file
+ * system), where its owner's turn decides when it begins. */
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {

@@ -102,19 +102,20 @@ void rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max);
 /* Adds a job behind all others. */
 void rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
-/* Returns a job that may begin, or NULL. */
+/* Returns the job that is to begin next, or NULL if no job may begin now. The job stays in the queue. */
 struct rr_crew_job *rr_crew_queue_next(const struct rr_crew_queue *queue);
 
 /* Moves job, which rr_crew_queue_next() returned, from the queue into the slot: the job is at work. */
 void rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, struct rr_crew_slot *slot);
-/* Takes the job that has ended out of its slot. spent: how long the job was at work, in nanoseconds. */
+/* Empties the slot of a job that has ended, so that jobs that waited for it may begin. spent: how long the
+ * job was at work, in nanoseconds. */
 void rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t spent);
 
-/* Says that the job in the slot works in another place from now on. Returns false where that place has no
- * room. */
+/* Notes that the job in the slot works in another place (file system) from now on. Returns false where that
+ * place has no room: the job then still counts for its old place. */
 bool rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t place);
 
-/* Takes a job that waits out of the queue. */
+/* Removes a job that was not begun from the queue. */
 void rr_crew_queue_withdraw(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
 #endif

@@ -40,8 +40,9 @@ gate_same_source(const struct rr_source *a, const struct rr_source *b)
 	return a->known == b->known && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Returns the entry of the cache for this source and export. The last octets of the address choose it, as
- * clients differ in these octets, mostly. */
+/* Returns the entry of the cache for the rule of this source address and the export of this number. The last
+ * two octets of the address choose the entry, because most clients differ in them. Other clients may have the
+ * same entry. */
 static struct rr_gate_memory *
 gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -50,7 +51,8 @@ gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t numbe
 	return &gate->memory[hash % RR_GATE_MEMORY];
 }
 
-/* Returns the rule for a source and an export, from the cache where the cache has it. */
+/* Returns the rule for a source address and the export of this number, or NULL if there is none. A rule that
+ * is not in the cache is looked up in the gate's rules and kept in the cache. */
 static const struct rr_rule *
 gate_find(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -97,10 +99,10 @@ gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 	return false;
 }
 
-/* Returns the user or group with which the provider acts: anonymous for user 0 where squash is set, and for
- * the greatest number, which stands for no user in system calls. RFC 1813, 4.4: "A UNIX server by default
- * maps uid 0 to a distinguished value (UID_NOBODY), as well as mapping the groups list, before doing its
- * access checking." */
+/* Returns the number of the user or group with which the provider acts for a caller that has the number id:
+ * "anonymous" for 0 where squash is set, and for UINT32_MAX, which means no user in system calls; else id.
+ * RFC 1813, 4.4: "A UNIX server by default maps uid 0 to a distinguished value (UID_NOBODY), as well as
+ * mapping the groups list, before doing its access checking." */
 static uint32_t
 gate_id(uint32_t id, uint32_t anonymous, bool squash)
 {

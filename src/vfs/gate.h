@@ -47,13 +47,14 @@ enum rr_gate_answer {
 void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules);
 void rr_gate_end(struct rr_gate *gate);
 
-/* Replaces the gate's rules: the gate takes a reference to rules and drops the old ones. */
+/* Replaces the gate's rules: the gate takes a reference to rules and gives back its reference to the old
+ * rules. */
 void rr_gate_take(struct rr_gate *gate, struct rr_rules *rules);
 
-/* Tells whether the caller may use the export of that number, and with which identity. number may be
- * export_count, for a handle that lies in no export: the caller then gets the identity of nobody and may read
- * only, so that the operation can find the handle to be bad. Such a handle is refused to a caller who may not
- * use any export. */
+/* Tells whether the caller may use the export of that number, and writes the identity with which the provider
+ * then acts. number may be export_count, for a handle that lies in no export: the caller then gets the
+ * identity of nobody and may read only, so that the operation can find the handle to be bad. Such a handle is
+ * refused to a caller who may not use any export. */
 enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity);
 
@@ -65,11 +66,12 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 
-/* Returns the rule by which the caller, with some flavor, may use an export, or NULL where it may not. */
+/* Returns the rule by which the caller may use the export of this number, with at least one flavor of
+ * authentication; NULL where the caller may not use it. */
 const struct rr_rule *rr_gate_rule(
 	struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
 
-/* Tells whether the caller, with some flavor, may use all exports. */
+/* Tells whether the caller may use each export with at least one flavor of authentication. */
 bool rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller);
 
 #endif

@@ -14,7 +14,8 @@
 
 static const char file_name[] = "rpcrdma/handle-key";
 
-/* Writes the default place of the key. */
+/* Writes the path where the key of file handles is kept by default: below /var/lib for root, else below
+ * $XDG_STATE_HOME or ~/.local/state. Returns 0, or an error with text. */
 static int
 key_default_path(char path[PATH_MAX], struct rr_text *text)
 {
@@ -36,7 +37,8 @@ key_default_path(char path[PATH_MAX], struct rr_text *text)
 	return 0;
 }
 
-/* Makes the directories above path that do not exist. */
+/* Makes all directories above the file path that do not exist yet, with mode 0700. Returns 0, or an error
+ * with text. */
 static int
 key_make_directories(const char *path, struct rr_text *text)
 {
@@ -56,8 +58,8 @@ key_make_directories(const char *path, struct rr_text *text)
 	return 0;
 }
 
-/* Checks that the open file can be a key: a file of RR_VFS_KEY octets, that belongs to this user and that no
- * other user may read or write. */
+/* Checks that the open file can be the key of file handles: a regular file of RR_VFS_KEY octets that belongs
+ * to the process's user and that no other user may read or write. Returns 0, or an error with text. */
 static int
 key_check_file(int fd, const char *path, struct rr_text *text)
 {
@@ -81,7 +83,8 @@ key_check_file(int fd, const char *path, struct rr_text *text)
 	return 0;
 }
 
-/* Reads and checks the key at path. Returns 1 where there is no such file. */
+/* Reads the key of file handles from the file path, and checks the file. Returns 0; 1 if there is no such
+ * file; or a negative error with text. */
 static int
 key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 {
@@ -98,8 +101,8 @@ key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 	return error;
 }
 
-/* Brings the entry of path in its directory to the disk, as fsync(2) of a file does not bring its name there.
- * Returns whether that succeeded. */
+/* Brings the directory entry of the file path to the disk, because fsync(2) of a file stores the file, but
+ * not its name. Returns whether that succeeded. */
 static bool
 key_sync_directory(const char *path)
 {
@@ -118,8 +121,9 @@ key_sync_directory(const char *path)
 	return synced;
 }
 
-/* Makes the key in a temporary file, and gives that file the name path by link(2), which, unlike rename(2),
- * replaces no file: of two servers that start at once, one makes the key and the other reads it. */
+/* Writes a new random key into a temporary file, and gives this file the name path by link(2), which never
+ * replaces a file. Where another server has made the key meanwhile, that key stays, and the function
+ * succeeds: the caller then reads the file. Returns 0, or an error with text. */
 static int
 key_write(const struct rr_env *env, const char *path, struct rr_text *text)
 {

@@ -76,7 +76,8 @@ rr_rules_release(struct rr_rules *rules)
 	rr_free(rules->env, rules);
 }
 
-/* Copies the text of a client into memory that lives as long as the rules. Returns NULL without memory. */
+/* Copies the text that names a client of a rule into memory that lives as long as the rules. Returns the
+ * copy, or NULL if there is no memory. */
 static const char *
 rules_keep(struct rr_rules *rules, const char *text)
 {
@@ -91,7 +92,7 @@ rules_keep(struct rr_rules *rules, const char *text)
 	return client->text;
 }
 
-/* Makes room for one more rule of an export. */
+/* Makes room for one more rule in the array of an export's rules. Returns false if there is no memory. */
 static bool
 rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 {
@@ -108,7 +109,9 @@ rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 	return true;
 }
 
-/* Adds the rule behind all rules of the export that count before it. */
+/* Inserts the rule among the rules of the export of this number, which stand in the order in which they
+ * count: hosts, networks, all clients. The rule goes behind all rules of its own kind. Returns 0, LIMIT or
+ * NOMEM. */
 static int
 rules_insert(struct rr_rules *rules, uint32_t number, const struct rr_rule *rule)
 {
@@ -148,7 +151,8 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 	return error ? rr_fail(why, error, "no memory for rules") : 0;
 }
 
-/* Tells whether the source is a client of the rule. */
+/* Tells whether the rule applies to a caller at this source: always if the rule is for all clients, else
+ * where the first rule->prefix bits of the rule's address and the caller's address are equal. */
 static bool
 rules_match(const struct rr_rule *rule, const struct rr_source *source)
 {

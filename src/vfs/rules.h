@@ -70,7 +70,8 @@ int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, cons
  * INVAL. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
 
-/* Returns the rule that counts for a caller at source in an export. NULL: the caller may do nothing. */
+/* Returns the rule that counts for a caller at this source in the export of this number, or NULL if there is
+ * none, so that the caller may do nothing. */
 const struct rr_rule *rr_rules_find(
 	const struct rr_rules *rules, uint32_t number, const struct rr_source *source);
 

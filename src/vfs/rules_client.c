@@ -11,8 +11,8 @@
  * rr_source. */
 enum { CLIENT_MAPPED = 96, CLIENT_BITS = 128 };
 
-/* Returns the number of set bits at the beginning of mask, including the first "from" bits, which are not
- * looked at. Returns -1 where a set bit follows a zero bit: the mask is no mask of a network. */
+/* Returns the number of set bits at the beginning of the network mask, including the first "from" bits, which
+ * are not looked at. Returns -1 where a set bit follows a zero bit, so that the mask is invalid. */
 static int
 client_mask_bits(const uint8_t mask[16], unsigned from)
 {
@@ -26,7 +26,8 @@ client_mask_bits(const uint8_t mask[16], unsigned from)
 	return (int)bits;
 }
 
-/* Parses an address, such as "192.0.2.1" or "2001:db8::1". Returns false for any other text. */
+/* Parses an IP address, such as "192.0.2.1" or "2001:db8::1", into the 16 octets of an IPv6 address (an IPv4
+ * address is mapped), and sets *is_ipv4. Returns false for any other text. */
 static bool
 client_address(const char *text, uint8_t octets[16], bool *is_ipv4)
 {
@@ -40,8 +41,8 @@ client_address(const char *text, uint8_t octets[16], bool *is_ipv4)
 	       rr_address_octets((struct sockaddr *)&in6, octets);
 }
 
-/* Returns the number of bits of a prefix, which text has as "24" or as "255.255.255.0"; 96 bits more for
- * IPv4. Returns -1 for any other text. */
+/* Parses the length of a network's prefix, written as a number of bits ("24") or as a mask ("255.255.255.0").
+ * Returns that length in bits of an IPv6 address, which is 96 more for IPv4; -1 for any other text. */
 static int
 client_prefix(const char *text, bool is_ipv4)
 {
@@ -57,7 +58,8 @@ client_prefix(const char *text, bool is_ipv4)
 	return client_mask_bits(mask, base);
 }
 
-/* Takes "ADDRESS/PREFIX" or "ADDRESS/MASK" in draft->client; slash points to the '/'. */
+/* Parses draft->client, which is "ADDRESS/PREFIX" or "ADDRESS/MASK" with its '/' at slash, into the network's
+ * address and prefix in draft. Returns 0, or INVAL with the reason in why. */
 static int
 client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *why)
 {
@@ -83,7 +85,8 @@ client_network(struct rr_rule_draft *draft, const char *slash, struct rr_text *w
 	return 0;
 }
 
-/* Looks up the name of a host in draft->client and takes all its addresses. */
+/* Looks up the host name in draft->client, and adds all its addresses to the draft of the rule. Returns 0, or
+ * an error with the reason in why. */
 static int
 client_name(struct rr_rule_draft *draft, struct rr_text *why)
 {

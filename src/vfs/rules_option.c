@@ -73,8 +73,8 @@ option_insecure(struct rr_right *right, const char *value)
 	return true;
 }
 
-/* Parses the number of a user or group. The greatest number is refused, as it stands for no user in system
- * calls. */
+/* Parses value as the number of a user or group into *id. Returns false for any other text, and for the
+ * greatest number, because it means no user in system calls. */
 static bool
 option_id(const char *value, uint32_t *id)
 {
@@ -101,8 +101,8 @@ option_anongid(struct rr_right *right, const char *value)
 	return option_id(value, &right->anon_gid);
 }
 
-/* Parses words with colons between them. names[0] stands for bit 0 of *bits, names[1] for bit 1. Returns
- * false for any other word. */
+/* Parses a list of words with colons between them, such as "sys:none", and sets one bit of *bits for each
+ * word: bit 0 for the word names[0], bit 1 for names[1]. Returns false if the list has any other word. */
 static bool
 option_bits(const char *value, const char *const names[2], uint8_t *bits)
 {
@@ -137,8 +137,9 @@ option_vers(struct rr_right *right, const char *value)
 	return option_bits(value, names, &right->versions);
 }
 
-/* Takes fsid=, and changes nothing: file handles are made without it. In exports(5), fsid=0 makes a directory
- * the root of version 4, which the name of the directory does here. */
+/* Accepts the option fsid= without any effect, because file handles are made without an fsid. Returns false
+ * for the values 0 and "root": in exports(5) they make a directory the root of NFS version 4, for which the
+ * name of the export is used here. */
 static bool
 option_fsid(struct rr_right *right, const char *value)
 {
@@ -184,7 +185,7 @@ static const struct option_word option_words[] = {
 
 enum { OPTION_WORDS = sizeof(option_words) / sizeof(option_words[0]) };
 
-/* Reports an unknown option, with a list of all options. */
+/* Writes into why that word is no option, with a list of all options, and returns INVAL. */
 static int
 option_unknown(const char *word, struct rr_text *why)
 {
@@ -198,7 +199,8 @@ option_unknown(const char *word, struct rr_text *why)
 		why, -RPCRDMA_ERR_INVAL, "'%.24s' is no option of a client; these are: %s", word, list);
 }
 
-/* Applies one option, "NAME" or "NAME=VALUE", to right. */
+/* Applies one option, "NAME" or "NAME=VALUE", to the rights of a client, and cuts word at its '='. Returns 0,
+ * or INVAL with the reason in why. */
 static int
 option_take(char *word, struct rr_right *right, struct rr_text *why)
 {

@@ -66,8 +66,8 @@ rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 	return RR_VFS_OK;
 }
 
-/* Returns how many octets of path the name of an export takes up, or 0 where the path does not lie in that
- * export. */
+/* Returns the length of the export's name where path begins with this name as whole components, so that the
+ * path lies in the export; else 0. */
 static uint32_t
 vfs_prefix(const struct rr_vfs_export *export, struct rpcrdma_bytes path)
 {

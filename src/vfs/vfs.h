@@ -102,7 +102,7 @@ enum rr_vfs_status {
 	RR_VFS_FAULT       /* a defect of the server, or of the system below it */
 };
 
-/* Returns a text for people. It is constant. */
+/* Returns a constant text for people that describes the status. */
 const char *rr_vfs_status_text(enum rr_vfs_status status);
 
 /* The user on whose behalf the provider acts, whatever the credential said. RR_VFS_NOBODY stands for users
@@ -658,7 +658,8 @@ enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_
  * export_count where the path lies in no export. */
 uint32_t rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct rpcrdma_bytes *rest);
 
-/* Takes the first component off a path and returns it; at the end of the path its length is 0. */
+/* Removes the first component from *path and returns it. At the end of the path, the returned component has
+ * the length 0. */
 struct rpcrdma_bytes rr_vfs_next_component(struct rpcrdma_bytes *path);
 
 /* A caller with memory for the groups. */

@@ -86,7 +86,8 @@ rr_ceph_getattr(struct rr_ceph_job *job)
 	return status;
 }
 
-/* Sets the attributes in st that mask names. mask 0: nothing is done. */
+/* Sets the attributes of inode that mask selects (CEPH_SETATTR_* bits) to the values in st, with the
+ * permissions of caller. Does nothing where mask is 0. */
 static enum rr_vfs_status
 attributes_set_some(
 	struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st, int mask, const UserPerm *caller)

@@ -15,8 +15,8 @@ ceph_name(const struct rr_ceph *ceph)
 	return ceph->config.file_system ? ceph->config.file_system : "the default file system";
 }
 
-/* Connects to the cluster and mounts the file system. The library is set to check the callers' permissions,
- * because no kernel does so here. */
+/* Connects to the cluster, mounts its file system, and makes ceph->self, the identity of user 0. libcephfs is
+ * set to check the callers' permissions, because no kernel does so here. Returns 0, or an error with text. */
 static int
 ceph_connect(struct rr_ceph *ceph, struct rr_text *text)
 {
@@ -46,7 +46,9 @@ ceph_connect(struct rr_ceph *ceph, struct rr_text *text)
 	return ceph->self ? 0 : rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
 }
 
-/* Looks up the directories of all exports. */
+/* Looks up the directory of each export, keeps its inode number and name, and derives the keys for handles
+ * (rr_ceph_keys()). Returns 0, or an error with text: a path leads to no directory, or two exports have one
+ * name. After success, config.exports is not used any more. */
 static int
 ceph_find_roots(struct rr_ceph *ceph, struct rr_text *text)
 {

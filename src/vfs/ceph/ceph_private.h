@@ -101,7 +101,8 @@ rr_ceph_read_only(const struct rr_ceph_job *job)
 	return job->vfs->vfs.read_only || job->call->caller->read_only;
 }
 
-/* Describes an operation. Offsets are into the operation's structure; 0: there is no such member. */
+/* A row is an entry of the table of operations. Offsets are into the operation's structure; 0: there is no
+ * such member. */
 struct rr_ceph_row {
 	enum rr_vfs_status (*run)(struct rr_ceph_job *job); /* in a thread */
 	uint16_t object, second;                            /* struct rr_vfs_object */
@@ -115,7 +116,8 @@ struct rr_ceph_row {
 extern const struct rr_vfs_ops rr_ceph_ops;
 
 /* ---- job.c ---- */
-/* Begins the operation of a row: makes its job. Returns RR_VFS_PENDING, or a status where there is no job. */
+/* Begins the operation that row, its entry in the table of operations, describes: makes a job for it. Returns
+ * RR_VFS_PENDING, or the status with which the operation has ended where no job could be made. */
 enum rr_vfs_status rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call);
 void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
@@ -145,7 +147,7 @@ rr_ceph_status(int64_t result)
 }
 
 /* ---- attributes.c ---- */
-/* Translates attributes. */
+/* Translates the attributes in st for clients. */
 void rr_ceph_attributes(
 	const struct rr_ceph *ceph, const struct ceph_statx *st, struct rr_vfs_attributes *attributes);
 /* Gets the attributes of inode from the cluster. */
@@ -159,11 +161,12 @@ enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, con
 enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);
 
 /* ---- open.c ---- */
-/* Returns a file for reading or writing data (access: RR_VFS_SHARE_*): that of the object's open, or a new
- * file. rr_ceph_done() closes a new one. */
+/* Stores in *file an open file for reading or writing data (access: RR_VFS_SHARE_*): the file of the object's
+ * open, or a new one. rr_ceph_done() closes only a new one. */
 enum rr_vfs_status rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file);
 void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
-/* Returns whether the caller may read or write the data of the job's object, by its open or by permission. */
+/* Returns RR_VFS_OK where the caller may read or write the data of the job's object, because of the object's
+ * open or by permission; else the status that says why not. */
 enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
 void rr_ceph_open_hold(struct rr_vfs_open *open);

@@ -21,7 +21,7 @@ struct create_plan {
 	struct ceph_statx st;
 };
 
-/* Returns the bits of a type in st_mode; 0: there is no such type. */
+/* Returns the bits of st_mode that stand for the type of an object, or 0 if type is no valid type. */
 static mode_t
 create_type(enum rr_vfs_type type)
 {
@@ -37,9 +37,10 @@ create_type(enum rr_vfs_type type)
 	return 0;
 }
 
-/* Puts the client's verifier into the times that are to be set. RFC 1813, 3.3.8: "the expected storage
- * location for the verifier on creation is the metadata (time stamps) of the file". The seconds are masked to
- * 31 bits, which any client accepts. */
+/* Makes the times that are to be set on the new file contain the client's verifier, by which a repeated
+ * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
+ * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
+ * accepts. */
 static void
 create_verifier(struct create_plan *plan)
 {
@@ -52,7 +53,8 @@ create_verifier(struct create_plan *plan)
 	set->modify_time = (struct rr_vfs_time){ rr_get_be32(verifier + 4) & SECONDS, 0 };
 }
 
-/* Checks the call's arguments and fills the plan. */
+/* Checks the arguments of a create call, and fills the plan: the attributes of the directory, the name, the
+ * target of a symbolic link, and the mode of the new object. */
 static enum rr_vfs_status
 create_check(struct create_plan *plan)
 {
@@ -78,7 +80,8 @@ create_check(struct create_plan *plan)
 	return status;
 }
 
-/* Makes the entry. Returns 0 or a negative errno. */
+/* Makes the new object with its name in the directory, and stores its inode and attributes in the plan. Only
+ * user 0 may make a device. Returns 0 or a negative errno. */
 static int
 create_entry(struct create_plan *plan)
 {
@@ -110,7 +113,8 @@ create_entry(struct create_plan *plan)
 	return result;
 }
 
-/* Sets the attributes that the object was not made with. */
+/* Sets those attributes of the new object that could not be given when the object was made, brings the object
+ * to stable storage, and notes in create->applied which of the wanted attributes are set. */
 static enum rr_vfs_status
 create_adjust(struct create_plan *plan)
 {
@@ -139,7 +143,7 @@ create_adjust(struct create_plan *plan)
 	return status;
 }
 
-/* Removes an object that could not get its attributes. */
+/* Removes a new object again, because its attributes could not be set. */
 static void
 create_undo(const struct create_plan *plan)
 {
@@ -153,7 +157,9 @@ create_undo(const struct create_plan *plan)
 		ceph->lib.ll_unlink(ceph->mount, directory, plan->text, ceph->self);
 }
 
-/* Looks up an existing entry, and decides whether it is as good as a new one for this call. */
+/* Looks up the name, and decides whether the call may use the existing object: a file that an earlier copy of
+ * this exclusive creation made, or any regular file for RR_VFS_UNCHECKED, whose size is then set where the
+ * call asks for that. RR_VFS_NOENT if the name does not exist; RR_VFS_EXIST if its object may not be used. */
 static enum rr_vfs_status
 create_existing(struct create_plan *plan)
 {
@@ -183,7 +189,8 @@ create_existing(struct create_plan *plan)
 	return status;
 }
 
-/* Uses an existing entry, or makes a new one. */
+/* Uses the existing object of the name where the call allows that; else makes a new object and sets its
+ * attributes. An object whose attributes cannot be set is removed again. */
 static enum rr_vfs_status
 create_do(struct create_plan *plan)
 {

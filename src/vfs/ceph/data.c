@@ -9,7 +9,7 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether the range is one that a file may have. */
+/* Tells whether a file may have this range of octets, so that its end is not greater than 2^63 - 1. */
 static bool
 data_fits(uint64_t offset, uint64_t length)
 {
@@ -18,7 +18,8 @@ data_fits(uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= INT64_MAX;
 }
 
-/* Reads until size octets are there or the file ends. Returns the number of octets, or a negative errno. */
+/* Reads into read->data until read->size octets are read or the file ends. Returns the number of octets read,
+ * or a negative errno. */
 static int64_t
 data_read(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_read *read)
 {
@@ -62,7 +63,8 @@ rr_ceph_read(struct rr_ceph_job *job)
 	return status;
 }
 
-/* Writes as many octets as there is space for. Returns their number, or a negative errno. */
+/* Writes write->length octets, or fewer where an error occurs after the first of them. Returns the number of
+ * octets written, or a negative errno if no octet was written. */
 static int64_t
 data_write(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_write *write)
 {
@@ -142,8 +144,8 @@ rr_ceph_deallocate(struct rr_ceph_job *job)
 	return rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
 }
 
-/* Answers operations that the cluster cannot do: it keeps no holes, reserves no space, and copies nothing by
- * itself. */
+/* Ends an operation that CephFS cannot do with RR_VFS_NOTSUPP: seek (a cluster keeps no holes), allocate (it
+ * reserves no space), copy, clone and lease. */
 enum rr_vfs_status
 rr_ceph_absent(struct rr_ceph_job *job)
 {

@@ -19,8 +19,8 @@ handle_hash(const uint8_t key[RR_SIPHASH_KEY], const char *text)
 	return rr_siphash_64(key, text, strlen(text));
 }
 
-/* Derives the file system's identity from the cluster's identity and the file system's name, so that it is
- * the same at all servers. */
+/* Derives ceph->fsid, the file system's identity for clients, from the identity of the cluster and the name
+ * of the file system, so that all servers of the file system give it the same identity. */
 static void
 handle_file_system(struct rr_ceph *ceph)
 {

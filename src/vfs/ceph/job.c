@@ -10,8 +10,9 @@ rr_ceph_member(struct rr_vfs_call *call, uint16_t offset)
 	return offset ? (char *)call + offset : NULL;
 }
 
-/* Notes which object the call names at this offset, without asking the cluster. Returns false where the
- * handle was not made with this key. */
+/* Fills in *object from the struct rr_vfs_object at this offset of the call's structure (offset 0: there is
+ * none): from its open, to which a reference is taken, or from its handle. The cluster is not asked. Returns
+ * false where the handle was not made with the server's key. */
 static bool
 job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -29,7 +30,8 @@ job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 	return true;
 }
 
-/* Notes the open of a lock, which names no other object. */
+/* For the operation lock only: makes the open that the call names the open of the job's object, and takes a
+ * reference to it. Such a call has an open and no handle, so job_note() finds nothing in it. */
 static void
 job_note_lock(struct rr_ceph_job *job)
 {
@@ -39,7 +41,8 @@ job_note_lock(struct rr_ceph_job *job)
 	rr_ceph_open_hold(job->object.open);
 }
 
-/* Sets the keys by which the crew orders calls for one directory, or for the data of one file. */
+/* Sets the keys by which the crew of threads orders jobs: the numbers of the directories whose entries the
+ * job changes, or of the file that it writes or commits. Any other job gets no key and is not ordered. */
 static void
 job_order(struct rr_ceph_job *job)
 {
@@ -66,7 +69,9 @@ job_free(struct rr_ceph_job *job)
 	rr_free(job->ceph->env, job);
 }
 
-/* Ends a job. done() may begin operations and, after the last one, destroy the provider. */
+/* Ends a job in the loop's thread: sets the call's status, frees the job, and calls done() of the call.
+ * done() may begin operations and, after the last operation, destroy the provider, which is not used after
+ * that. */
 static void
 job_done(struct rr_crew_job *crew)
 {
@@ -85,7 +90,8 @@ job_done(struct rr_crew_job *crew)
 	call->done(call);
 }
 
-/* Gets memory for data before a thread begins, as the memory belongs to the loop's thread. */
+/* Gets the memory for the data of a read from the call's memory(), in the loop's thread, before a thread of
+ * the crew begins the job. RR_VFS_NO_BUFFER if there is none; RR_VFS_OK for all other operations. */
 static enum rr_vfs_status
 job_memory(const struct rr_ceph_job *job)
 {
@@ -97,7 +103,8 @@ job_memory(const struct rr_ceph_job *job)
 	return read->data ? RR_VFS_OK : RR_VFS_NO_BUFFER;
 }
 
-/* Marks all attributes in the call's output as not known. */
+/* Marks all attributes in the call's output as not known. row, the operation's entry in the table of
+ * operations, says where they are. */
 static void
 job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 {

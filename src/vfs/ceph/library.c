@@ -15,8 +15,8 @@ static const struct library_symbol {
 #undef LIBRARY_SYMBOL
 };
 
-/* Loads the library and finds its functions. The library has threads and state of its own, so it is never
- * unloaded. */
+/* Loads libcephfs, and stores the addresses of its functions in *library. libcephfs has threads and state of
+ * its own, so it is never unloaded. Returns 0, or NOTSUP with a text that says what is missing. */
 int
 rr_ceph_library_load(struct rr_ceph_library *library, struct rr_text *text)
 {

@@ -17,22 +17,24 @@ struct list_entry {
 
 enum { LIST_LEAST = 1024, LIST_MOST = 65536, LIST_ROUND = 8 };
 
-/* Makes a cookie of a position of the library. In these positions the upper eight bits are all set or all
- * zero, so the topmost bit can be left out, and a cookie is below 2^63. */
+/* Makes the cookie of a directory entry from the entry's position in libcephfs. In these positions the upper
+ * eight bits are all set or all zero, so the topmost bit can be left out, and a cookie is below 2^63. */
 static uint64_t
 list_cookie(int64_t position)
 {
 	return (uint64_t)position & INT64_MAX;
 }
 
-/* Returns the position of the library that a cookie was made of. */
+/* Returns the position in libcephfs from which list_cookie() made this cookie: the topmost bit is set again
+ * where the bit below it is set. */
 static int64_t
 list_position(uint64_t cookie)
 {
 	return (int64_t)(cookie >> 62 ? cookie | UINT64_C(1) << 63 : cookie);
 }
 
-/* Copies an entry to the job's list. Returns false where the list has no room. */
+/* Copies a directory entry with its attributes to the end of the job's list. Returns false where the list has
+ * no room for the entry. */
 static bool
 list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_statx *st)
 {
@@ -49,8 +51,8 @@ list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_sta
 	return true;
 }
 
-/* Collects entries until they have "limit" octets of names. Returns 1 where the directory ended, 0 where it
- * goes on, or a negative errno. */
+/* Reads entries of the directory into the job's list, until their names have "limit" octets or the list is
+ * full. Returns 1 where the directory ended, 0 where it has more entries, or a negative errno. */
 static int
 list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, uint32_t limit)
 {
@@ -113,7 +115,9 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 	return rr_ceph_status(result);
 }
 
-/* Passes one entry to the caller. Returns false where the caller has no room for it. */
+/* Passes one entry of the job's list to the call's take() and counts it. Attributes and handle are passed
+ * where the call wants them and the caller may search the directory. Returns false where the caller has no
+ * room for the entry. */
 static bool
 list_give(struct rr_ceph_job *job, const struct list_entry *entry, const char *name)
 {

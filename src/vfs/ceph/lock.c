@@ -14,8 +14,8 @@ lock_type(enum rr_vfs_lock_kind kind)
 	return (short)(kind == RR_VFS_UNLOCK ? F_UNLCK : kind == RR_VFS_LOCK_READ ? F_RDLCK : F_WRLCK);
 }
 
-/* Translates a range. The cluster numbers octets up to 2^63 - 1, and its length 0 means what UINT64_MAX means
- * here. */
+/* Translates the kind and the range of a lock for libcephfs, where the greatest offset is 2^63 - 1 and the
+ * length 0 means "to the end", as lock->length UINT64_MAX does. RR_VFS_INVAL if the range is invalid. */
 static enum rr_vfs_status
 lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {
@@ -33,7 +33,8 @@ lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 	return RR_VFS_OK;
 }
 
-/* Translates the conflicting lock that the cluster reports. RR_VFS_OK: there is no conflict. */
+/* Translates the answer of libcephfs to a test of a lock. Returns RR_VFS_OK if no lock conflicts (F_UNLCK),
+ * else RR_VFS_LOCK, with the conflicting lock in lock->conflict. */
 static enum rr_vfs_status
 lock_conflict(struct rr_vfs_lock *lock, const struct flock *range)
 {

@@ -6,7 +6,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Gets the attributes of an object, which must be a directory. */
+/* Gets the attributes of an object and checks that it is a directory: RR_VFS_NOTDIR if it is not. */
 static enum rr_vfs_status
 names_directory(struct rr_ceph_job *job, const struct rr_ceph_object *object, struct ceph_statx *st)
 {
@@ -26,7 +26,8 @@ names_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
 	return false;
 }
 
-/* Gets the attributes of the entry of this name in a directory. */
+/* Gets the attributes of the object that has this name in a directory. The caller must have the permission to
+ * search the directory. */
 static enum rr_vfs_status
 names_stat(struct rr_ceph_job *job, const struct rr_ceph_object *directory, const char *name,
 	struct ceph_statx *st)
@@ -124,7 +125,8 @@ rr_ceph_remove(struct rr_ceph_job *job)
 	return rr_ceph_status(ceph->lib.ll_unlink(ceph->mount, job->object.inode, text, job->caller));
 }
 
-/* Checks the directories and the names of a renaming. */
+/* Checks that a rename names two directories of one export and two valid names, and copies the names into the
+ * C strings old and new. */
 static enum rr_vfs_status
 names_rename(struct rr_ceph_job *job, char old[RR_VFS_NAME_MAX + 1], char new[RR_VFS_NAME_MAX + 1])
 {

@@ -7,8 +7,8 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether another share reservation of this file denies access, or has access that deny denies. own is
- * a reservation that does not count. The lock is held. */
+/* Tells whether the share reservation of any open of the file with this number denies "access", or has access
+ * that "deny" forbids. The reservation "own" (or NULL) does not count. The lock is held. */
 static bool
 open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
 	const struct rr_ceph_share *own)
@@ -23,10 +23,11 @@ open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uin
 	return false;
 }
 
-/* Tells whether the caller may have this access by the mode of the file. RFC 1813, 4.4: "the server's
- * permission checking algorithm should allow the owner of a file to access it regardless of the permission
- * setting", and "the server allows reading of files if the uid given in the call has either execute or read
- * permission on the file". */
+/* Tells whether the caller may open the file with this access (RR_VFS_SHARE_*): the owner always may, other
+ * callers by the mode of the file, where permission to execute is enough for reading. RFC 1813, 4.4: "the
+ * server's permission checking algorithm should allow the owner of a file to access it regardless of the
+ * permission setting", and "the server allows reading of files if the uid given in the call has either
+ * execute or read permission on the file". */
 static bool
 open_permitted(const struct ceph_statx *st, const struct rr_vfs_caller *caller, uint32_t access)
 {
@@ -37,7 +38,8 @@ open_permitted(const struct ceph_statx *st, const struct rr_vfs_caller *caller, 
 	return !(access & RR_VFS_SHARE_READ) || rr_ceph_may(st, caller, 4) || rr_ceph_may(st, caller, 1);
 }
 
-/* Checks the type of the object, and the caller's permission. for_link is the status for a symbolic link. */
+/* Checks that the job's object is a regular file, and that the caller may open it with this access. for_link
+ * is the status to return where the object is a symbolic link. */
 static enum rr_vfs_status
 open_check(struct rr_ceph_job *job, uint32_t access, enum rr_vfs_status for_link)
 {
@@ -100,7 +102,8 @@ rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
 		job->ceph->lib.ll_close(job->ceph->mount, file);
 }
 
-/* Gives back a reference to a share reservation. The lock is held. */
+/* Gives back a reference to a share reservation, which is freed with its last reference. share may be NULL.
+ * The lock is held. */
 static void
 open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 {
@@ -108,8 +111,9 @@ open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 		rr_free(ceph->env, share);
 }
 
-/* Gives a new open its share reservation, whose memory is spare unless it shares the reservation of another
- * open. The lock is held. */
+/* Gives a new open its share reservation, and adds the open to the list of opens. The reservation is "spare",
+ * or that of the call's other open where the new open replaces the other open or stands beside it.
+ * RR_VFS_SHARE where another reservation conflicts. The lock is held. */
 static enum rr_vfs_status
 open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
 {
@@ -136,7 +140,8 @@ open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_s
 	return RR_VFS_OK;
 }
 
-/* Opens the file, and then reserves its access. */
+/* Fills in a new open: finds its inode, opens the file with the server's own identity, and reserves the
+ * access. After an error the caller closes what was opened and frees the open. */
 static enum rr_vfs_status
 open_make(struct rr_ceph_job *job, struct rr_vfs_open *open)
 {
@@ -227,7 +232,9 @@ rr_ceph_open_put(struct rr_vfs_open *open)
 		open_free(open);
 }
 
-/* Closes an open. Where it has locks, closing its file may have to wait for the cluster, in the loop. */
+/* Closes an open for the caller: ends its share reservation and gives back the caller's reference. open may
+ * be NULL. Where no job uses the open, its file is closed at once, in the loop's thread, which may have to
+ * wait until the cluster has removed the open's locks. */
 void
 rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 {

@@ -74,7 +74,8 @@ ops_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 	pthread_mutex_unlock(&own->ceph->lock);
 }
 
-/* Writes the handle of an export's root, which is in no snapshot. */
+/* Writes the handle of the root directory of the export of this number. The root lies in no snapshot
+ * (RR_CEPH_HEAD). */
 static void
 ops_root(struct rr_vfs *vfs, uint32_t number, struct rr_vfs_handle *handle)
 {

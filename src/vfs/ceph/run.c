@@ -4,7 +4,9 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Finds the object at this offset of the call's structure, by its open or by its handle. */
+/* Finds the inode of one of the job's objects: the inode of its open, or that of the number in its handle.
+ * Does nothing where offset is 0, as the call then has no such object. RR_VFS_STALE where the object was
+ * removed. */
 static enum rr_vfs_status
 run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -41,7 +43,8 @@ run_known(struct rr_ceph_job *job, struct rr_vfs_known *known, const struct rr_c
 	rr_ceph_attributes(job->ceph, &st, &known->attributes);
 }
 
-/* Fills in the attributes after the operation. */
+/* Fills in those members of the call's output that contain the attributes of the job's objects after the
+ * operation. */
 static void
 run_after(struct rr_ceph_job *job)
 {
@@ -53,8 +56,8 @@ run_after(struct rr_ceph_job *job)
 	run_known(job, second ? &second->after : NULL, &job->second);
 }
 
-/* Stores the directories in which an entry was made or removed: the entry is on stable storage when its
- * directory is. */
+/* Brings the directories in which the operation made or removed an entry to stable storage, and the entry
+ * with them. Does nothing for operations that change no entries. */
 static enum rr_vfs_status
 run_store(struct rr_ceph_job *job)
 {
@@ -70,7 +73,9 @@ run_store(struct rr_ceph_job *job)
 	return rr_ceph_status(result);
 }
 
-/* Executes the job by its row. */
+/* Executes a job as row, its entry in the table of operations, describes it: finds its objects, calls the
+ * function of the operation, and stores changed directories. Fills in the attributes after the operation in
+ * any case. */
 static enum rr_vfs_status
 run_row(struct rr_ceph_job *job)
 {

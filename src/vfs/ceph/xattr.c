@@ -9,8 +9,8 @@
 
 enum { XATTR_LIST = 65536, XATTR_CREATE = 1, XATTR_REPLACE = 2 };
 
-/* Checks that the object can have extended attributes, and that the caller has the permission "bits" on
- * it. */
+/* Checks that the job's object is a file or a directory, as other types have no extended attributes, and that
+ * the caller has the permissions "bits" on the object (4: read, 2: write, 1: execute). */
 static enum rr_vfs_status
 xattr_check(struct rr_ceph_job *job, unsigned bits)
 {
@@ -55,7 +55,8 @@ rr_ceph_getxattr(struct rr_ceph_job *job)
 	return rr_ceph_status(length);
 }
 
-/* Stores the change of an extended attribute, unless result is an error. */
+/* Brings a change of extended attributes to stable storage. A negative result, by which the change has
+ * failed, is translated into the status instead. */
 static enum rr_vfs_status
 xattr_store(struct rr_ceph_job *job, int result)
 {
@@ -81,7 +82,8 @@ rr_ceph_setxattr(struct rr_ceph_job *job)
 					xattr->size, flags[xattr->how], ceph->self));
 }
 
-/* Copies the names in the user's name space, without the prefix, as far as there is room. */
+/* Copies those names that begin with "user.", without this prefix, to xattr->value, as far as there is room.
+ * Sets xattr->length to the number of octets that all of them need. */
 static void
 xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 {

@@ -66,7 +66,9 @@ static const struct access_right {
 	{ RR_VFS_MAY_XATTR_LIST, RR_MEMORY_READ_BIT, true, true, false },
 };
 
-/* Tells whether the caller has this right on the operation's object. */
+/* Tells whether the caller has this right (one of those that an access call asks for) on the operation's
+ * object. A right to write is never granted where the export is read-only for the caller. directory: the
+ * object is a directory. */
 static bool
 attribute_granted(const struct rr_memory_run *run, const struct access_right *right, bool directory)
 {

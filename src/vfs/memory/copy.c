@@ -15,7 +15,9 @@ struct memory_copy {
 	uint64_t data;   /* octets copied so far, without holes */
 };
 
-/* Checks whether the operation may be done, and computes state->length. */
+/* Checks whether a copy or clone may be done (permissions, exports, sizes, no overlap), and computes
+ * state->length, the number of octets to copy, which ends with the source at the latest. Sets the
+ * verifier. */
 static enum rr_vfs_status
 copy_begin(struct memory_copy *state)
 {
@@ -43,7 +45,8 @@ copy_begin(struct memory_copy *state)
 	return RR_VFS_OK;
 }
 
-/* Makes a hole in the target. */
+/* Copies a hole of this length: makes a hole in the target at the position that the copy has reached, extends
+ * the target to the end of the hole where it is shorter, and counts the octets as copied. */
 static void
 copy_hole(struct memory_copy *state, uint64_t length)
 {
@@ -56,7 +59,8 @@ copy_hole(struct memory_copy *state, uint64_t length)
 	state->copy->copied += length;
 }
 
-/* Copies up to COPY_PIECE octets of data. */
+/* Copies the next octets of data, at most "length" and at most COPY_PIECE, and counts the octets that were
+ * written. */
 static enum rr_vfs_status
 copy_data(struct memory_copy *state, uint64_t length)
 {
@@ -74,7 +78,8 @@ copy_data(struct memory_copy *state, uint64_t length)
 	return status;
 }
 
-/* Copies a hole, or data up to the next hole, at most COPY_PIECE octets of data. */
+/* Copies the next part of the range: a whole hole, or data up to the next hole and at most COPY_PIECE octets.
+ * The data that was copied is lost with a loss of power unless a commit follows. */
 static enum rr_vfs_status
 copy_step(struct memory_copy *state)
 {
@@ -93,7 +98,8 @@ copy_step(struct memory_copy *state)
 	return copy_data(state, rr_min(left, rr_memory_pages_seek(state->run->node, at, false) - at));
 }
 
-/* Copies until the range ends, "most" octets of data were copied, or an error occurs. */
+/* Copies until the range ends, at least "most" octets of data were copied, or an error occurs. An error is
+ * returned only where nothing was copied. */
 static enum rr_vfs_status
 copy_steps(struct memory_copy *state, uint64_t most)
 {
@@ -115,8 +121,8 @@ rr_memory_copy(struct rr_memory_run *run)
 	return status == RR_VFS_OK ? copy_steps(&state, copy_most) : status;
 }
 
-/* Checks that there is space for the whole clone, counting no pages of the target that the clone would
- * replace. */
+/* Checks that there is space for all pages of the source that a clone copies. The space of the target's pages
+ * that the clone will replace is not counted as free. RR_VFS_NOSPC or RR_VFS_DQUOT if there is not enough. */
 static enum rr_vfs_status
 copy_clone_space(const struct memory_copy *state)
 {

@@ -6,7 +6,8 @@
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
-/* Gives a new symbolic link its target. */
+/* Copies the target of a new symbolic link into its node. Does nothing for other types. RR_VFS_BUSY if there
+ * is no memory. */
 static enum rr_vfs_status
 create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node)
 {
@@ -23,9 +24,10 @@ create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, str
 	return RR_VFS_OK;
 }
 
-/* Puts the client's verifier into the times that are to be set. RFC 1813, 3.3.8: "the expected storage
- * location for the verifier on creation is the metadata (time stamps) of the file". The seconds are masked to
- * 31 bits, which any client accepts. */
+/* Makes the times that are to be set on the new file contain the client's verifier, by which a repeated
+ * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
+ * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
+ * accepts. */
 static void
 create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 {
@@ -35,7 +37,9 @@ create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 	set->modify_time = (struct rr_vfs_time){ rr_get_be32(create->verifier + 4) & CREATE_SECONDS, 0 };
 }
 
-/* Sets the attributes of a new object that were not set when the object was made. */
+/* Sets the attributes of a new object that the call asks for, and adds their bits to *applied, except those
+ * of times that contain the verifier of an exclusive creation. An owner that the caller may not set is left
+ * as it is. */
 static enum rr_vfs_status
 create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node,
 	uint32_t *applied)
@@ -67,7 +71,8 @@ create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct
 	return status;
 }
 
-/* Makes the new object with its attributes, and enters its name. */
+/* Makes the new object, sets its attributes and adds its name to the directory. After an error the object is
+ * freed again, and *made is not to be used. */
 static enum rr_vfs_status
 create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node **made)
 {
@@ -104,8 +109,8 @@ create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_m
 	return status;
 }
 
-/* Tells whether the times of a file contain this verifier: the file was made by an earlier copy of this
- * call. */
+/* Tells whether the times of a file contain the verifier of this exclusive creation, so that an earlier copy
+ * of the same call has made the file. */
 static bool
 create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attributes *attributes)
 {
@@ -117,7 +122,9 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
 }
 
-/* Decides whether an existing entry is as good as a new one for this call, and sets its size if so asked. */
+/* Decides whether the call may use the existing object of the name: a file that an earlier copy of this
+ * exclusive creation made, or any regular file for RR_VFS_UNCHECKED, whose size is then set where the call
+ * asks for that. RR_VFS_EXIST if the object may not be used. */
 static enum rr_vfs_status
 create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
 {
@@ -141,7 +148,8 @@ create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct 
 	return status;
 }
 
-/* Checks the call's arguments. */
+/* Checks the arguments of a create call: the type, the name, and the target of a symbolic link. Also checks
+ * that the object is made in a directory that the caller may search. */
 static enum rr_vfs_status
 create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 {
@@ -166,7 +174,8 @@ create_check(struct rr_memory_run *run, const struct rr_vfs_create *create)
 	return RR_VFS_OK;
 }
 
-/* Tells whether the caller may make the object. */
+/* Returns RR_VFS_OK where the caller may make the object; else the status that says why not: the export is
+ * read-only, only user 0 makes devices, or the directory may not be changed. */
 static enum rr_vfs_status
 create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/memory/memory_private.h"
 
-/* Returns the upper half of the next number of a linear congruential generator. */
+/* Returns a pseudo-random number: the upper half of the next state of a linear congruential generator. */
 static uint32_t
 dice_throw(struct rr_memory_dice *dice)
 {

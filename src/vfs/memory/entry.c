@@ -34,7 +34,8 @@ rr_memory_entry_find(
 	return NULL;
 }
 
-/* Puts an entry into a directory, behind all others. */
+/* Puts an entry, whose node is set, into a directory under this name, behind all other entries. Changes the
+ * directory's size and times, and for a subdirectory its number of links; a subdirectory gets its parent. */
 static void
 entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_memory_node *directory,
 	struct rpcrdma_bytes name)
@@ -57,7 +58,8 @@ entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_mem
 	rr_memory_touch(memory, directory, true);
 }
 
-/* Takes an entry out of its directory, without freeing it. */
+/* Takes an entry out of its directory, whose size, number of links and times change. The entry and its node
+ * are not freed. */
 static void
 entry_take(struct rr_memory *memory, struct rr_memory_entry *entry)
 {

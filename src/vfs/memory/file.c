@@ -5,8 +5,8 @@
 
 enum { FILE_SET_ID = 06000, FILE_SET_UID = 04000, FILE_SET_GID = 02010, FILE_GROUP_EXECUTE = 00010 };
 
-/* Notes a change of the file's data. As the data changed, the mode loses the bits that let a program run as
- * another user or group, unless user 0 made the change. */
+/* Notes a change of the file's data in its times and its change number. Unless user 0 made the change, the
+ * mode also loses the set-user-ID bit and, where the group may execute the file, the set-group-ID bit. */
 static void
 file_touch(struct rr_memory_run *run, struct rr_memory_node *node)
 {
@@ -52,7 +52,8 @@ file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= memory->config.file_max;
 }
 
-/* Prepares the file for unstable data: keeps the size that the file has after a loss of power. */
+/* Marks the file as one with data that is not on stable storage. A file that had none keeps its present size
+ * in stable_size, and gets that size back after a loss of power. */
 static void
 file_unsettle(struct rr_memory_node *node)
 {
@@ -116,7 +117,8 @@ rr_memory_seek(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
-/* Reserves the pages of a range. Where that fails, the pages reserved so far stay. */
+/* Reserves space for all pages of a range of the operation's file, without data. After an error, the pages
+ * that were reserved until then stay reserved. */
 static enum rr_vfs_status
 file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
 {
@@ -134,7 +136,8 @@ file_reserve(struct rr_memory_run *run, uint64_t offset, uint64_t length)
 	return RR_VFS_OK;
 }
 
-/* Checks the range of allocate or deallocate, and makes all data stable that was written before. */
+/* Checks the permission and the range of an allocate or deallocate operation. Where both are right, makes all
+ * data stable that was written to the file before. */
 static enum rr_vfs_status
 file_begin_space(struct rr_memory_run *run, const struct rr_vfs_space *space)
 {

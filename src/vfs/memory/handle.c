@@ -11,8 +11,8 @@ enum { HANDLE_CHECKED = 21, HANDLE_LENGTH = HANDLE_CHECKED + RR_SIPHASH_TAG };
 
 _Static_assert(RR_SIPHASH_KEY == sizeof(((struct rr_memory *)0)->key), "the key");
 
-/* Returns the next number of a generator whose numbers are equally distributed and repeat with the seed
- * (splitmix64). */
+/* Returns the next pseudo-random number of the storage (splitmix64). A storage with the same seed returns the
+ * same numbers again. */
 uint64_t
 rr_memory_random(struct rr_memory *memory)
 {
@@ -36,7 +36,8 @@ rr_memory_handle(struct rr_memory *memory, const struct rr_memory_node *node, st
 	handle->length = HANDLE_LENGTH;
 }
 
-/* Finds the node of this number and birth that still has a name, or NULL. */
+/* Returns the node that has this number and this birth time and still has a name, or NULL if there is
+ * none. */
 static struct rr_memory_node *
 handle_find(const struct rr_memory *memory, uint64_t number, uint64_t birth)
 {

@@ -19,7 +19,8 @@ struct memory_job {
 	bool cancelled;
 };
 
-/* Returns the number of the node of the object at this offset of the operation's structure, or 0. */
+/* Returns the number of the object at this offset of the operation's structure, or 0 if there is no such
+ * object or it cannot be found. */
 static uint64_t
 job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 {
@@ -31,7 +32,8 @@ job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 	return node->attributes.id.number;
 }
 
-/* Fills in a job: its fate, and the objects by which it waits for others. */
+/* Fills in a job: its fate (the script's decision on when and how the operation ends), and the numbers of the
+ * directories or of the file for whose sake it may have to wait for earlier jobs. */
 static void
 job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
 	struct rr_vfs_call *call)
@@ -56,7 +58,8 @@ job_same(uint64_t number, uint64_t other)
 	return number != 0 && number == other;
 }
 
-/* Tells whether the job "earlier", which began before job, must be executed before it. */
+/* Tells whether job must wait until the job "earlier", which began before it, is executed: both change
+ * entries of the same directory, or job is a commit and "earlier" writes to the same file. */
 static bool
 job_stands_before(const struct memory_job *earlier, const struct memory_job *job)
 {
@@ -74,7 +77,8 @@ job_stands_before(const struct memory_job *earlier, const struct memory_job *job
 	return false;
 }
 
-/* Returns the first job that must be executed before this one, or NULL: the job may be executed. */
+/* Returns the first of the provider's earlier jobs that must be executed before this job, or NULL if this job
+ * may be executed now. */
 static const struct memory_job *
 job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
@@ -89,8 +93,8 @@ job_obstacle(const struct rr_memory_vfs *vfs, const struct memory_job *job)
 	return NULL;
 }
 
-/* Takes references to the opens that an operation uses, or gives them back (hold false), so that the opens
- * exist until the operation ends. */
+/* Takes references to the opens that an operation uses (hold is true), so that the opens exist until the
+ * operation ends, or gives the references back (hold is false), which may free opens that are closed. */
 static void
 job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold)
 {
@@ -123,7 +127,8 @@ job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
 	job->state = job->status == RR_VFS_PENDING ? JOB_RECALLS : JOB_EXECUTED;
 }
 
-/* Puts the job into the provider's list. Without memory, the operation ends with RR_VFS_BUSY. */
+/* Puts a copy of the job into the provider's list, takes references to its opens, and arms the timer for the
+ * next turn. Returns RR_VFS_PENDING. Without memory, the operation ends with RR_VFS_BUSY instead. */
 static enum rr_vfs_status
 job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
@@ -160,7 +165,9 @@ rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct r
 	return job_queue(own, &job);
 }
 
-/* Does one turn of one job. Returns whether the job needs a further turn. */
+/* Takes one step with one job in a turn of the loop: counts down a turn that the job waits, cancels it,
+ * executes it, or marks it to be ended. Returns true where a step was taken, so that another turn is needed;
+ * false where the job is held or waits for a lease or another job. */
 static bool
 job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -201,7 +208,8 @@ job_that_ends(struct rr_memory_vfs *vfs)
 	return NULL;
 }
 
-/* Ends a job: frees it and calls done(). */
+/* Ends a job: removes it from the provider's list, gives back its opens, frees it, and calls done() of its
+ * call with its status. */
 static void
 job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -215,9 +223,9 @@ job_end(struct rr_memory_vfs *vfs, struct memory_job *job)
 	call->done(call);
 }
 
-/* Gives each job a turn, calls recall() of leases, and ends the jobs that have waited enough. done() may
- * begin and cancel operations, and after the last operation it may destroy the provider, so the provider is
- * not used any more then. */
+/* Does one turn of the provider's timer: takes a step with each job, calls recall() of leases, and ends the
+ * jobs that are to be ended. After done() of the last operation under way the provider is not used any more,
+ * because that done() may destroy it. done() may also begin and cancel operations. */
 void
 rr_memory_turn(struct rr_timer *timer)
 {
@@ -239,7 +247,8 @@ rr_memory_turn(struct rr_timer *timer)
 	}
 }
 
-/* Lets jobs that wait for leases try again in the next turn. release: jobs that are held go on, too. */
+/* Lets the provider's jobs that wait for leases try again in the next turn of the loop. Where release is
+ * true, the jobs that the script holds go on, too. */
 static void
 job_wake(struct rr_memory_vfs *vfs, bool release)
 {

@@ -46,7 +46,7 @@ rr_memory_lease_end(struct rr_vfs_open *open)
 		rr_memory_wake(open->memory);
 }
 
-/* Tells whether an open could write the file. */
+/* Tells whether the file can have no lease, because one of its opens may write to it. */
 static bool
 lease_impossible(const struct rr_memory_node *node)
 {

@@ -11,7 +11,8 @@ struct memory_list {
 	bool search; /* the caller may look at what the entries name */
 };
 
-/* Passes an entry to the caller. Returns false where the caller has no room for it. */
+/* Passes an entry to the call's take() and counts it. Attributes and handle are passed where the call wants
+ * them and the caller may search the directory. Returns false where the caller has no room for the entry. */
 static bool
 list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	const struct rr_memory_node *node)
@@ -32,7 +33,8 @@ list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	return true;
 }
 
-/* Lists "." and "..", as far as the cookie asks for them. */
+/* Passes the entries "." and ".." to the caller, each only where it lies behind the cookie from which the
+ * call lists. Returns false where the caller has no room for an entry. */
 static bool
 list_dots(struct memory_list *list)
 {

@@ -22,7 +22,8 @@ lock_range_meets(const struct rr_memory_range *range, const struct rr_memory_ran
 	return range->first <= other->last && other->first <= range->last;
 }
 
-/* Returns a range of the open "other" that forbids the lock "wanted", or NULL. */
+/* Returns a locked range of the open "other" that forbids the lock "wanted", because the two overlap and at
+ * least one of them is a lock for writing; NULL if there is none. */
 static const struct rr_memory_range *
 lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted)
 {
@@ -36,7 +37,8 @@ lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted
 	return NULL;
 }
 
-/* Returns the first range of another open that forbids the lock "wanted", or NULL. */
+/* Returns the first locked range that forbids the lock "wanted" and belongs to another open of the same file,
+ * or NULL if there is none. */
 static const struct rr_memory_range *
 lock_obstacle(const struct rr_vfs_open *open, const struct rr_memory_range *wanted)
 {
@@ -50,8 +52,9 @@ lock_obstacle(const struct rr_vfs_open *open, const struct rr_memory_range *want
 	return NULL;
 }
 
-/* Takes the range "wanted" out of the open's ranges. Where it lies inside one range, *spare becomes the part
- * of that range behind it, and is set to NULL. */
+/* Removes the octets of the range "wanted" from the open's locked ranges. Where they lie in the middle of one
+ * range, that range keeps its first part, the structure *spare becomes its last part, and *spare is set to
+ * NULL. */
 static void
 lock_cut(struct rr_vfs_open *open, const struct rr_memory_range *wanted, struct rr_memory_range **spare)
 {
@@ -81,7 +84,8 @@ lock_cut(struct rr_vfs_open *open, const struct rr_memory_range *wanted, struct 
 	}
 }
 
-/* Extends "wanted" to all ranges of its kind that it touches or overlaps, so that they become one range. */
+/* Extends the range "wanted" over all locked ranges of the open that have the same kind and touch or overlap
+ * it, so that one range can replace them. Does nothing for an unlock. */
 static void
 lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
@@ -103,8 +107,8 @@ lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 	}
 }
 
-/* Sets or removes the lock. The memory for it is allocated first, so that nothing changes where there is
- * none. */
+/* Sets the lock "wanted" of the open, or removes the open's locks in that range (RR_VFS_UNLOCK). All memory
+ * is allocated first: where there is none, RR_VFS_BUSY is returned and no lock changes. */
 static enum rr_vfs_status
 lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
@@ -126,7 +130,8 @@ lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 	return RR_VFS_OK;
 }
 
-/* Checks a lock's range and the access of its open, and writes the range to *wanted. */
+/* Checks that the range of a lock call is valid, and that the open has the access that setting such a lock
+ * needs; a test needs none. Stores the range in *wanted. */
 static enum rr_vfs_status
 lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 {

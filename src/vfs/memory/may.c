@@ -58,10 +58,11 @@ rr_memory_may_delete(const struct rr_memory_node *directory, const struct rr_mem
 	return RR_VFS_OK;
 }
 
-/* Tells whether the caller may have this access by the mode of the file. RFC 1813, 4.4: "the server's
- * permission checking algorithm should allow the owner of a file to access it regardless of the permission
- * setting", and "the server allows reading of files if the uid given in the call has either execute or read
- * permission on the file". */
+/* Tells whether the caller may use the file with this access (RR_VFS_SHARE_*): the owner always may, other
+ * callers by the mode of the file, where permission to execute is enough for reading. RFC 1813, 4.4: "the
+ * server's permission checking algorithm should allow the owner of a file to access it regardless of the
+ * permission setting", and "the server allows reading of files if the uid given in the call has either
+ * execute or read permission on the file". */
 static bool
 may_by_permission(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, uint32_t access)
 {

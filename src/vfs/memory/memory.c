@@ -6,7 +6,8 @@
 
 enum { MEMORY_BUCKETS = 4096, MEMORY_LINKS = 32000, MEMORY_START = 1000000 };
 
-/* Replaces zeros in the configuration by defaults, and derives the key and the verifier from the seed. */
+/* Replaces zeros in the storage's configuration by defaults, sets its clock, and derives its key and its
+ * write verifier from the seed. */
 static void
 memory_defaults(struct rr_memory *memory)
 {
@@ -27,7 +28,8 @@ memory_defaults(struct rr_memory *memory)
 	}
 }
 
-/* Makes the root directories of all exports. Returns -1 without memory. */
+/* Makes the root directory of each export, with mode 0755, for user 0. Returns 0, or -1 if there is no
+ * memory. */
 static int
 memory_roots(struct rr_memory *memory)
 {

@@ -233,15 +233,16 @@ enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
 bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
 bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
 bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
-/* Returns whether the caller may change the entries of a directory: RR_VFS_OK or RR_VFS_ACCESS. */
+/* Returns RR_VFS_OK where the caller may change the entries of a directory, else RR_VFS_ACCESS. */
 enum rr_vfs_status rr_memory_may_change(
 	const struct rr_memory_node *directory, const struct rr_vfs_caller *caller);
-/* Returns whether the caller may remove this entry: RR_VFS_ACCESS, or RR_VFS_PERM in a directory whose sticky
- * bit is set. */
+/* Returns RR_VFS_OK where the caller may remove the node's entry from the directory; else RR_VFS_ACCESS, or
+ * RR_VFS_PERM in a directory whose sticky bit is set. */
 enum rr_vfs_status rr_memory_may_delete(const struct rr_memory_node *directory,
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
-/* Returns whether the caller may read or write the data of an object (access: RR_VFS_SHARE_*), by the
- * object's open or by permission. RR_VFS_PENDING: a lease is being recalled. */
+/* Returns RR_VFS_OK where the caller may read or write the data of an object (access: RR_VFS_SHARE_*),
+ * because of the object's open or by permission; else the status that says why not. RR_VFS_PENDING: a lease
+ * is being recalled. */
 enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_vfs_object *object,
 	struct rr_memory_node *node, uint32_t access);
 
@@ -260,8 +261,8 @@ void rr_memory_pages_punch(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end);
 /* Returns the position of the first page with this index or a greater index. */
 uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index);
-/* Returns the first offset, from offset on, where there is data (data false: where there is no data).
- * UINT64_MAX: there is no data. */
+/* Returns the first offset, from offset on, where there is data (UINT64_MAX if there is none); where data is
+ * false, the first offset where there is no data. */
 uint64_t rr_memory_pages_seek(const struct rr_memory_node *node, uint64_t offset, bool data);
 void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node);
 /* Sets the size of the file, and frees the data behind that size. */
@@ -274,7 +275,7 @@ enum rr_vfs_status rr_memory_keep_stable(struct rr_memory *memory, struct rr_mem
 void rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node);
 
 /* ---- entry.c ---- */
-/* Finds the entry of a name in a directory, or NULL. */
+/* Returns the entry of a name in a directory, or NULL if there is none. */
 struct rr_memory_entry *rr_memory_entry_find(
 	const struct rr_memory *memory, const struct rr_memory_node *directory, struct rpcrdma_bytes name);
 /* Adds a name of node to the directory, and sets the parent of a node that is a directory. Errors:
@@ -283,7 +284,8 @@ enum rr_vfs_status rr_memory_entry_add(struct rr_memory *memory, struct rr_memor
 	struct rpcrdma_bytes name, struct rr_memory_node *node);
 void rr_memory_entry_move(struct rr_memory *memory, struct rr_memory_entry *entry,
 	struct rr_memory_node *directory, struct rpcrdma_bytes name);
-/* Removes the entry, and frees its node as well where that was its last name. */
+/* Removes the entry, and frees its node as well where the entry was the node's last name and no open uses the
+ * node. */
 void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *entry);
 
 /* ---- open.c ---- */

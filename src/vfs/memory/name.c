@@ -16,7 +16,8 @@ name_directory(const struct rr_memory_node *node)
 	return node->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_OK : RR_VFS_NOTDIR;
 }
 
-/* Finds the node of a name, which may be "." or "..", in the operation's directory. */
+/* Stores the node of the object that has this name in the operation's directory in *node: for "." the
+ * directory itself, for ".." its parent. The caller must have the permission to search the directory. */
 static enum rr_vfs_status
 name_lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
 {
@@ -54,8 +55,9 @@ rr_memory_lookup(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
-/* Finds the entry of this name in a directory, for an operation that changes the entry. *entry NULL: there is
- * no such entry. */
+/* Stores the entry of this name in *entry, or NULL if the directory has no such entry, for an operation that
+ * makes, changes or removes the entry. Returns an error where the name is invalid ("." and ".." are, too),
+ * the directory is none, or the caller may not search it. */
 static enum rr_vfs_status
 name_find(struct rr_memory_run *run, const struct rr_memory_node *directory, struct rpcrdma_bytes name,
 	struct rr_memory_entry **entry)
@@ -100,7 +102,9 @@ rr_memory_link(struct rr_memory_run *run)
 	return rr_memory_entry_add(run->memory, directory, link->name, file);
 }
 
-/* Tells whether the object may lose its name, by removal or because another object replaces it. */
+/* Returns RR_VFS_OK where the object may lose its name, by removal or because another object replaces it: it
+ * must be of the type that "what" asks for, and a directory must be empty. Permissions are not checked
+ * here. */
 static enum rr_vfs_status
 name_may_remove(struct rr_memory_node *node, enum rr_vfs_remove_what what)
 {
@@ -132,7 +136,8 @@ rr_memory_remove(struct rr_memory_run *run)
 	return status;
 }
 
-/* Tells whether a directory would be moved into itself or below itself. */
+/* Tells whether the directory "to" is the directory "moved" itself or lies below it, so that "moved" cannot
+ * be moved into "to". */
 static bool
 name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memory_node *to)
 {
@@ -143,7 +148,8 @@ name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memo
 	return up == moved;
 }
 
-/* Tells whether the caller may rename "moved", and may replace the entry "replaced" (or NULL). */
+/* Returns RR_VFS_OK where the caller may give the object "moved" its new name, and where that name exists
+ * already, may replace the entry "replaced" (else NULL); otherwise the status that says why not. */
 static enum rr_vfs_status
 name_may_rename(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 	const struct rr_memory_entry *replaced)

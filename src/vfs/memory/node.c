@@ -25,7 +25,8 @@ rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data
 		attributes->modify_time = attributes->change_time;
 }
 
-/* Returns a number for a new node: the number of the node that was removed last, where there is one. */
+/* Returns a number for a new node: the number of the node that was freed last, unless another node has got
+ * that number already; else a number that no node has had. */
 static uint64_t
 node_number(struct rr_memory *memory)
 {
@@ -35,7 +36,7 @@ node_number(struct rr_memory *memory)
 	return number ? number : ++memory->last_number;
 }
 
-/* Sets the attributes of a new node. */
+/* Fills in a new node: its attributes as make says, its times, its number, and its lists, which are empty. */
 static void
 node_fill(struct rr_memory *memory, struct rr_memory_node *node, const struct rr_memory_make *make)
 {

@@ -14,8 +14,8 @@ rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
 	return false;
 }
 
-/* Tells whether the share reservation of another open conflicts with this one. own is a reservation that does
- * not count. */
+/* Tells whether the share reservation of any open of the file denies the access of the new open, or has
+ * access that "deny" forbids. The reservation "own" (or NULL) does not count. */
 static bool
 open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *opening, uint32_t deny,
 	const struct rr_memory_share *own)
@@ -29,7 +29,8 @@ open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *o
 	return false;
 }
 
-/* Checks whether the caller may open the file with this access. */
+/* Checks whether the caller may open the operation's file with the access that the call asks for. Access that
+ * the call's other open has is not checked again. */
 static enum rr_vfs_status
 open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 {
@@ -59,8 +60,9 @@ open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
 		rr_free(memory->env, share);
 }
 
-/* Returns the share reservation of a new open: that of the open it replaces or stands beside, or a new one.
- * NULL: no memory. */
+/* Returns the share reservation for a new open: that of the call's other open where the new open stands
+ * beside the other open or replaces it (which then has none), else a new reservation. NULL if there is no
+ * memory. */
 static struct rr_memory_share *
 open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 {
@@ -87,7 +89,8 @@ open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 	return share;
 }
 
-/* Makes an open with its share reservation. */
+/* Makes an open of the operation's file with its share reservation, and stores it in opening->open.
+ * RR_VFS_BUSY if there is no memory. */
 static enum rr_vfs_status
 open_make(struct rr_memory_run *run, struct rr_vfs_opening *opening)
 {

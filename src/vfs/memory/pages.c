@@ -24,7 +24,8 @@ rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index)
 	return low;
 }
 
-/* Returns the page of this index, or NULL: a hole. */
+/* Returns the file's page of this index (its offset divided by RR_MEMORY_PAGE), or NULL if the file has a
+ * hole there. */
 static struct rr_memory_page *
 pages_at(const struct rr_memory_node *node, uint64_t index)
 {
@@ -52,7 +53,7 @@ rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t
 	}
 }
 
-/* Makes room for one more page in the file's array. */
+/* Makes room for one more page in the file's array of pages. Returns false if there is no memory. */
 static bool
 pages_grow(struct rr_memory *memory, struct rr_memory_node *node)
 {
@@ -69,7 +70,8 @@ pages_grow(struct rr_memory *memory, struct rr_memory_node *node)
 	return true;
 }
 
-/* Inserts a page without data at this position, and counts its space as used. */
+/* Inserts a page without data into the file's array at this position, and counts its space as used by the
+ * file's owner. Returns an error if there is no space or no memory. */
 static enum rr_vfs_status
 pages_insert(struct rr_memory *memory, struct rr_memory_node *node, uint32_t position, uint64_t index)
 {
@@ -134,7 +136,8 @@ rr_memory_pages_write(struct rr_memory *memory, struct rr_memory_node *node, uin
 	return *written > 0 ? RR_VFS_OK : status;
 }
 
-/* Makes the octets from first up to end zero, which lie in one page. */
+/* Sets the octets from "first" up to (not including) "end", which lie in one page, to zero. Does nothing
+ * where the file has a hole there. */
 static void
 pages_zero(struct rr_memory_node *node, uint64_t first, uint64_t end)
 {
@@ -144,7 +147,8 @@ pages_zero(struct rr_memory_node *node, uint64_t first, uint64_t end)
 		memset(page->data + first % RR_MEMORY_PAGE, 0, end - first);
 }
 
-/* Removes the pages at the positions from "from" up to (not including) "to". */
+/* Frees the pages at the positions from "from" up to (not including) "to" of the file's array, and gives
+ * their space back. */
 static void
 pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t from, uint32_t to)
 {
@@ -162,8 +166,9 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 	rr_memory_discharge(memory, node->attributes.uid, octets, 0);
 }
 
-/* Makes a hole from first up to end, which is below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at
- * once, so all other data of the file is made stable before. */
+/* Makes a hole from "first" up to (not including) "end", which must be below 2^64 - RR_MEMORY_PAGE: frees
+ * whole pages, and sets the octets in other pages to zero. A hole is on stable storage at once, so all other
+ * data of the file is made stable before. */
 void
 rr_memory_pages_punch(struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end)
 {

@@ -32,7 +32,8 @@ rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node)
 	node->unstable = false;
 }
 
-/* Sets one file back to its stable content. */
+/* Sets one file back to the data and the size that it has on stable storage, as a loss of power does. Pages
+ * that were new since then are freed. */
 static void
 power_lose(struct rr_memory *memory, struct rr_memory_node *node)
 {

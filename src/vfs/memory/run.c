@@ -20,7 +20,8 @@ run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **nod
 	return object ? rr_memory_resolve(run->memory, object, node) : RR_VFS_OK;
 }
 
-/* Notes the state of an object before the operation. change may be NULL. */
+/* Stores the state of an object before the operation in change->before, and marks it as valid. change may be
+ * NULL. Where node is NULL, because the object was not found, the state is not valid. */
 static void
 run_before(struct rr_vfs_change *change, const struct rr_memory_node *node)
 {
@@ -58,8 +59,9 @@ run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const s
 		change->exact = false;
 }
 
-/* Executes an operation by its row, unless fate is an error, and fills the output that all operations
- * have. */
+/* Executes an operation as row, its entry in the table of operations, describes it, and fills in the
+ * attributes of its objects before and after. Where fate, a status that the script chose, is an error, the
+ * operation ends with that status and is not executed. */
 static enum rr_vfs_status
 run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_status fate)
 {

@@ -15,8 +15,8 @@ rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64
 	return RR_VFS_OK;
 }
 
-/* Tells whether the caller may set the owner: only a privileged user gives files away, and an owner may
- * choose among its own groups. */
+/* Tells whether the caller may set the user and the group that "set" asks for: user 0 may set any; the owner
+ * of the object may only keep the user, and choose a group of its own; no other caller may set them. */
 static bool
 set_may_own(
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller, const struct rr_vfs_set *set)
@@ -86,7 +86,9 @@ rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node, const
 	return RR_VFS_OK;
 }
 
-/* Returns whether the caller may set the times that mask names. */
+/* Returns RR_VFS_OK where the caller may set the times that mask names: the owner may set any times, and a
+ * caller with permission to write may set both times to the present together. Else RR_VFS_PERM or
+ * RR_VFS_ACCESS. */
 static enum rr_vfs_status
 set_may_time(const struct rr_memory_run *run, const struct rr_memory_node *node, uint32_t mask)
 {

@@ -12,7 +12,7 @@ rr_memory_space(struct rr_memory *memory, uint64_t octets, uint64_t files)
 	memory->all.files = files ? files : SPACE_FILES;
 }
 
-/* Returns the quota of the user uid, or NULL. */
+/* Returns the quota of the user uid, or NULL if that user has none. */
 static struct rr_memory_limit *
 space_quota(struct rr_memory *memory, uint32_t uid)
 {
@@ -22,7 +22,7 @@ space_quota(struct rr_memory *memory, uint32_t uid)
 	return NULL;
 }
 
-/* Counts the octets and objects that the quota's user has already. */
+/* Adds the octets and the objects that the quota's user has already to the quota's counts of use. */
 static void
 space_count(const struct rr_memory *memory, struct rr_memory_limit *quota)
 {
@@ -54,7 +54,7 @@ rr_memory_quota(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_
 	return true;
 }
 
-/* Tells whether octets and files more stay within the limit. */
+/* Tells whether this many more octets and files stay within the limit, which contains the counts of use. */
 static bool
 space_fits(const struct rr_memory_limit *limit, uint64_t octets, uint64_t files)
 {

@@ -3,8 +3,8 @@
 
 #include "vfs/memory/memory_private.h"
 
-/* Checks that the object can have extended attributes, and that the caller has the permission "bits" on
- * it. */
+/* Checks that the operation's object is a file or a directory, as other types have no extended attributes,
+ * and that the caller has the permissions "bits" on the object (RR_MEMORY_READ_BIT and so on). */
 static enum rr_vfs_status
 xattr_check(const struct rr_memory_run *run, unsigned bits)
 {
@@ -35,7 +35,8 @@ xattr_find(const struct rr_memory_node *node, struct rpcrdma_bytes name)
 	return NULL;
 }
 
-/* Finds the attribute that the call names, where the caller has the permission "bits". */
+/* Stores the extended attribute that the call names in *found. Returns RR_VFS_NO_XATTR if the object has none
+ * of that name, or another error if the caller lacks the permissions "bits". */
 static enum rr_vfs_status
 xattr_look(const struct rr_memory_run *run, unsigned bits, struct rr_memory_xattr **found)
 {

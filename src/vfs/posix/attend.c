@@ -22,7 +22,8 @@ rr_posix_attend_later(struct rr_posix *posix)
 	rr_loop_arm(posix->vfs.loop, &posix->timer, work ? SLICES_APART : TIDY_EVERY);
 }
 
-/* Arms the timer again where there is something left to do. Each operation arms it, too. */
+/* Ends a round of looking after the tree, and arms the timer for the next round where a search is under way
+ * or descriptors are open that may become idle. Each operation arms the timer, too. */
 static void
 attend_done(struct rr_crew_job *job)
 {
@@ -33,8 +34,8 @@ attend_done(struct rr_crew_job *job)
 		rr_posix_attend_later(posix);
 }
 
-/* Looks after the tree: a slice of a search, and idle descriptors. The tree of a thread of the crew is
- * member. */
+/* Looks after the tree "member" of this thread: does one slice of a search, and closes descriptors that were
+ * not used lately. Returns true, because the job has then ended. */
 static bool
 attend_run(struct rr_crew_job *job, void *member)
 {
@@ -45,7 +46,8 @@ attend_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
-/* Looks after the tree when the timer expires: in a thread of the crew, where there is a crew. */
+/* Looks after the tree (attend_run()) when the timer expires: in a thread of the crew where there is a crew,
+ * else in the loop's thread. */
 static void
 attend_expired(struct rr_timer *timer)
 {

@@ -65,7 +65,8 @@ rr_posix_know_changed(const struct rr_posix *posix, struct rr_object *object, st
 	rr_posix_attributes(posix, object, &known->attributes);
 }
 
-/* Fills "before" from object->st. */
+/* Fills change->before, the state of the object before the operation, from object->st, and marks it as
+ * valid. */
 static void
 attributes_before(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change)
 {

@@ -33,7 +33,8 @@ change_slot(uint64_t object)
 	return (uint32_t)(object & (RR_CHANGE_SLOTS - 1));
 }
 
-/* Returns the content of a slot for an object that changed at that time, with the count 0. */
+/* Returns the content of a slot of the table of changes for this object, which changed at that time: a hash
+ * of the two, whose low bits, the count of changes, are 0. */
 static uint64_t
 change_stamp(uint64_t object, uint64_t time)
 {
@@ -49,9 +50,9 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 	return count <= count_mask ? time + count : time;
 }
 
-/* Counts a change in the object's slot. The first change within a tick moves the clock and has the count 0.
- * The slot notes that, because another thread that looked at the object before this change may end its own
- * change within the same tick. */
+/* Counts a change of the object in its slot, which counts the changes that have the same time of change. A
+ * change with a new time begins with the count 0, and is noted in the slot, too, because another thread that
+ * looked at the object before this change may end its own change at the same time of the clock. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

@@ -21,7 +21,8 @@ rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t lengt
 	return rr_siphash_64(keys->names, name, length);
 }
 
-/* Writes the kernel's handle, with its type and length. Returns how many octets that took. */
+/* Writes the kernel's handle of an object to data, with its type and its length in front. Returns how many
+ * octets were written: 0 if there is no kernel's handle. */
 static uint32_t
 handle_put_kernel(const struct rr_handle_kernel *kernel, uint8_t *data)
 {
@@ -53,7 +54,9 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
-/* Reads the place from the size octets between the fixed part and the check, which it must use up exactly. */
+/* Reads the place of an object (the kernel's handle where with_kernel is true, then the hints of the path)
+ * from the size octets between the fixed part of a handle and its check. Returns false where the place does
+ * not have exactly that size, or the kernel's handle is invalid. */
 static bool
 handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
 {

@@ -14,8 +14,9 @@ enum { SET_UID = SYS_setfsuid32, SET_GID = SYS_setfsgid32, SET_GROUPS = SYS_setg
 enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroups };
 #endif
 
-/* Sets the uid or gid for files. setfsuid(2) and setfsgid(2) report no error, but called with an invalid
- * number they return the present one. */
+/* Sets the thread's uid or gid for files by "call", which is setfsuid(2) or setfsgid(2). Returns whether the
+ * thread has that number now: the two report no error, but called with an invalid number they return the
+ * present one. */
 static bool
 set_number(long call, uint32_t number)
 {
@@ -31,8 +32,8 @@ rr_identity_suspend(struct rr_identity *identity)
 	identity->acts_as = 0;
 }
 
-/* Sets the uid for files. It calls the system only where the thread has another uid, so that callers who are
- * root cost no call. */
+/* Sets the thread's uid for files, by system calls only where the thread has another uid, so that callers who
+ * are root cost no call. After a failure the thread acts as the server itself, and false is returned. */
 static bool
 identity_set_uid(struct rr_identity *identity, uint32_t uid)
 {
@@ -45,9 +46,9 @@ identity_set_uid(struct rr_identity *identity, uint32_t uid)
 	return false;
 }
 
-/* Switches CAP_SYS_RESOURCE on or off, and returns in *before whether it was on. It lets callers exceed their
- * quotas and use the blocks that a file system reserves, and does not go with the uid as other capabilities
- * do. Returns false where the system refuses. */
+/* Switches CAP_SYS_RESOURCE of the thread on or off, and stores in *before whether it was on. This capability
+ * lets callers exceed their quotas and use the blocks that a file system reserves; a change of the uid leaves
+ * it on, unlike other capabilities. Returns false where the system refuses. */
 static bool
 set_reserves(bool on, bool *before)
 {
@@ -65,8 +66,8 @@ set_reserves(bool on, bool *before)
 	return syscall(SYS_capset, &header, data) == 0;
 }
 
-/* Keeps the groups and the capability that the thread began with, so that rr_identity_free() can restore
- * them. */
+/* Keeps the groups that the thread began with, and whether it had CAP_SYS_RESOURCE, so that
+ * rr_identity_free() can restore both; switches that capability off. Returns 0 or a negative error. */
 static int
 identity_keep_own(struct rr_identity *identity)
 {
@@ -106,8 +107,9 @@ rr_identity_free(struct rr_identity *identity)
 	identity->own_gids = NULL;
 }
 
-/* Notes the caller's identity. Returns true where the thread has that caller's groups already. The groups of
- * a caller who has too many are not noted, and so are taken on each time. */
+/* Notes the caller's identity as the last one of this thread. Returns true where the thread has that caller's
+ * groups already. More than RR_VFS_GROUPS groups are not noted, so the thread takes them on anew each
+ * time. */
 static bool
 identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 {
@@ -125,7 +127,8 @@ identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 	return same;
 }
 
-/* Makes the thread act as itself after a failure, and forgets the caller's groups. */
+/* Ends a failed attempt to take on a caller's identity: the thread acts as the server itself, and does not
+ * rely on the noted groups any more. Returns SYSTEM in any case. */
 static int
 identity_give_up(struct rr_identity *identity)
 {

@@ -34,14 +34,14 @@ struct rr_identity {
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 
-/* These take on the caller's identity and give it up, as rr_tree_as() and rr_tree_as_self() do. After a
- * failure the thread acts as itself. */
+/* These two functions take on the caller's identity and give it up, as rr_tree_as() and rr_tree_as_self() do.
+ * After a failure the thread acts as itself. */
 int rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller);
 void rr_identity_drop(struct rr_identity *identity);
 
-/* These enclose a few calls as the server itself amid a caller's work. rr_identity_resume() returns false
- * where the caller's identity could not be taken on again: the thread then acts as itself and must do no more
- * for that caller. */
+/* Between these two functions, which are called amid the work for a caller, the thread acts as the server
+ * itself. rr_identity_resume() returns false where the caller's identity could not be taken on again: the
+ * thread then acts as itself and must do no more for that caller. */
 void rr_identity_suspend(struct rr_identity *identity);
 bool rr_identity_resume(struct rr_identity *identity);
 

@@ -27,10 +27,10 @@ struct rr_posix_job {
 	struct rr_storer *storer;
 };
 
-/* Returns the status of an operation whose changes were stored, or not (error). The kernel reports only once
- * that it could not write data back: a later commit of the same data would succeed. So after an error the
- * verifier changes, and all clients must send again what they have not committed. RFC 1813, 3.3.7: "it will
- * not destroy any data without changing the value of verf" */
+/* Returns the status of an operation after its changes were stored, or could not be (error is an errno).
+ * After an error the verifier changes, and all clients must send again what they have not committed, because
+ * the kernel reports only once that it could not write data back: a later commit would succeed. RFC 1813,
+ * 3.3.7: "it will not destroy any data without changing the value of verf" */
 static enum rr_vfs_status
 posix_stored(const struct rr_posix_work *work, int error)
 {
@@ -57,7 +57,8 @@ posix_release_opens(struct rr_posix_job *job)
 			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
 }
 
-/* Gives back the object of a read that does not go on. */
+/* Gives back the object that is held for the rest of a read, because the read does not go on. Does nothing
+ * where no rest of a read waits. */
 static void
 posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 {
@@ -66,7 +67,8 @@ posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 		rr_posix_put(work, &work->rest.subject);
 }
 
-/* Ends a job in the loop's thread: passes its results to the caller, frees it, and calls done(). */
+/* Ends a job in the loop's thread: sets the call's status, passes the entries of a readdir to the caller,
+ * gives back the job's opens, frees the job, and calls done() of the call. */
 static void
 posix_job_end(struct rr_posix_job *job)
 {
@@ -85,7 +87,8 @@ posix_job_end(struct rr_posix_job *job)
 	call->done(call);
 }
 
-/* Called by the crew, in the loop's thread, when the job has ended or was cancelled. */
+/* Ends a job that a thread of the crew has done, or that was cancelled before a thread began it. The crew
+ * calls this function in the loop's thread. */
 static void
 posix_job_done(struct rr_crew_job *crew)
 {
@@ -98,7 +101,8 @@ posix_job_done(struct rr_crew_job *crew)
 	posix_job_end(job);
 }
 
-/* Called by the storer, in the loop's thread, when the job's changes are stored. */
+/* Ends a job whose changes the storer has stored, or could not store (store->error). The storer calls this
+ * function in the loop's thread. */
 static void
 posix_job_stored(struct rr_store_job *store)
 {
@@ -110,7 +114,8 @@ posix_job_stored(struct rr_store_job *store)
 
 /* ---- the job ---- */
 
-/* Does the operation with the caller's identity. */
+/* Does the operation with the caller's identity, sets work->status, and makes the thread act as the server
+ * itself again. RR_VFS_FAULT where the thread cannot take on the identity. */
 static void
 posix_as_caller(struct rr_posix_work *work)
 {
@@ -120,7 +125,8 @@ posix_as_caller(struct rr_posix_work *work)
 	rr_tree_as_self(work->tree);
 }
 
-/* Counts the job for the other file system that its operation comes to. False: that has no room. */
+/* Counts the job for another file system, with the number place, that its operation is about to use. Returns
+ * false where too many jobs work in that file system, so that the operation must not use it now. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
@@ -129,8 +135,9 @@ posix_job_crosses(void *ctx, uint64_t place)
 	return rr_crew_move(job->work.posix->crew, &job->crew, place | (job->crew.place & RR_CREW_BULK));
 }
 
-/* Does the job in a thread of the crew. A job whose changes are to be stored belongs to the storer
- * afterwards. */
+/* Does the operation of a job, or the rest of a read, in a thread of the crew, whose tree is member. Returns
+ * true where the job has ended, and false where it belongs to the storer from now on, which stores its
+ * changes. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -157,8 +164,9 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* Returns the storer of a file system, and makes it at the first use. Each file system has its own storer, so
- * that a file system that hangs delays no other. NULL: there is no storer. */
+/* Returns the storer of the file system with the number place, and makes it at the first use. Each file
+ * system has its own storer, so that a file system that hangs delays no other. NULL if there are too many
+ * storers already, or no storer can be made. */
 static struct rr_storer *
 posix_storer(struct rr_posix *posix, uint64_t place)
 {
@@ -183,15 +191,16 @@ posix_under_way(struct rr_posix *posix)
 		counters->under_way_peak = counters->under_way;
 }
 
-/* Returns the object number i of a call, or NULL. */
+/* Returns the object number i (0 or 1) that a call names, or NULL if calls of this kind have no such
+ * object. */
 static struct rr_vfs_object *
 posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
 {
 	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
 }
 
-/* Finds out in which file system the objects of a call lie, and the keys by which the crew orders calls for
- * them. */
+/* Sets the job's place (the file system in which the objects of its call lie) and the keys by which the crew
+ * orders jobs for the same objects. Takes references to the opens that the call names. */
 static void
 posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 {
@@ -217,7 +226,8 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 	job->crew.order = orders[kind->order];
 }
 
-/* Gets what a job needs from the loop: memory for data or for entries. */
+/* Gets the memory that a job needs, in the loop's thread: for the data of a read, from the call's memory(),
+ * or for the entries of a readdir. RR_VFS_NO_BUFFER or RR_VFS_BUSY if there is none. */
 static enum rr_vfs_status
 posix_job_equip(struct rr_posix_job *job)
 {
@@ -238,7 +248,8 @@ posix_job_equip(struct rr_posix_job *job)
 
 /* ---- a read by the ring ---- */
 
-/* Takes the result of a read. A read that came in part goes on in a thread. */
+/* Takes the result of a read that the ring (io_uring) did, and ends the job. A read that came only in part,
+ * or was interrupted, goes on in a thread of the crew instead. */
 static void
 posix_ring_done(struct rr_ring_read *read)
 {
@@ -259,7 +270,9 @@ posix_ring_done(struct rr_ring_read *read)
 	posix_job_end(job);
 }
 
-/* Gives the read to the ring. Returns false where the crew is to do it. */
+/* Gives the rest of a read to the ring (io_uring). Returns false where the crew is to do the job: the
+ * operation is no such read, there is no ring, the ring is full, or more than JOB_RING_MOST octets are
+ * left. */
 static bool
 posix_ring_begin(struct rr_posix_job *job)
 {
@@ -278,7 +291,8 @@ posix_ring_begin(struct rr_posix_job *job)
 	return rr_ring_begin(ring, &job->ring);
 }
 
-/* Makes a job for an operation that may wait, and gives it to the ring or to the crew. */
+/* Makes a job for an operation that may wait, and gives the job to the ring (io_uring) or to the crew.
+ * Returns RR_VFS_PENDING, or an error with which the operation has ended, because there was no memory. */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -311,7 +325,8 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	return RR_VFS_PENDING;
 }
 
-/* Prepares work. It does not clear the members that are large and not read before they are set. */
+/* Prepares work for the operation of a call. Members that are large and are set before they are read are not
+ * cleared. */
 static void
 posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vfs_call *call,
 	const struct rr_posix_kind *kind)
@@ -325,8 +340,9 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* Ends an operation that was done in the loop's thread: its changes are still to be stored, by the storer or,
- * without a loop, here. */
+/* Has the changes of an operation stored that was done in the loop's thread: by the storer, with
+ * RR_VFS_PENDING, or here where there is no loop or no storer. An operation that failed or has nothing to
+ * store ends with its status. */
 static enum rr_vfs_status
 posix_store_later(struct rr_posix_work *work)
 {
@@ -353,7 +369,8 @@ posix_store_later(struct rr_posix_work *work)
 	return RR_VFS_PENDING;
 }
 
-/* Tells whether all objects of the call lie in file systems in memory. */
+/* Tells whether all objects of the call lie in file systems that are in memory as a whole, so that working in
+ * them never waits for a disk. */
 static bool
 posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -369,7 +386,7 @@ posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, 
 	return true;
 }
 
-/* Tells whether the operation truncates a file, which takes longer the more is cut off. */
+/* Tells whether the operation sets the size of a file, which takes longer the more is cut off. */
 static bool
 posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -377,8 +394,9 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 	       rr_container(call, struct rr_vfs_setattr, call)->set.mask & RR_VFS_SET_SIZE;
 }
 
-/* Tries to do the operation in the loop's thread. Returns true where all of it was done without waiting. An
- * operation that changes something does not overtake earlier operations that are under way. */
+/* Tries to do the operation at once, in the loop's thread, without waiting. Returns true where the whole
+ * operation was done, and false where a job is to do it. An operation that changes something is not tried
+ * while others are under way, because it must not overtake them. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -414,7 +432,8 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	return posix_store_later(&work);
 }
 
-/* Cancels an operation. An operation that a thread has begun goes on to its end. */
+/* Cancels an operation that no thread has begun, so that it ends with RR_VFS_CANCELLED. Any other operation
+ * goes on to its end. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {

@@ -37,7 +37,8 @@ create_has_default_acl(const struct rr_object *directory)
 	return getxattr(path, "system.posix_acl_default", NULL, 0) > 0;
 }
 
-/* Returns the mode of the new object; without a mode from the caller, only its owner gets permissions. */
+/* Returns the mode of the new object: the caller's mode, or permissions for the owner alone where the caller
+ * gives none. The caller's umask is taken off, unless the directory has a default ACL. */
 static uint32_t
 create_mode(const struct create_plan *plan)
 {
@@ -55,8 +56,9 @@ create_mode(const struct create_plan *plan)
 	return mode;
 }
 
-/* Splits the verifier into the seconds of the times of access and modification. RFC 1813, 3.3.8: "the
- * expected storage location for the verifier on creation is the metadata (time stamps) of the file". */
+/* Splits the verifier of an exclusive creation into two numbers of seconds, for the times of access and
+ * modification, in which the file keeps it. RFC 1813, 3.3.8: "the expected storage location for the verifier
+ * on creation is the metadata (time stamps) of the file". */
 static void
 create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])
 {
@@ -65,7 +67,8 @@ create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2]
 	times[1] &= TIME_MASK;
 }
 
-/* Puts the verifier into the times that are to be set. */
+/* Makes the times that are to be set on the new file contain the verifier of an exclusive creation. Times
+ * that the caller asked for are not set. */
 static void
 create_plan_verifier(struct create_plan *plan)
 {
@@ -78,7 +81,8 @@ create_plan_verifier(struct create_plan *plan)
 	plan->set.modify_time = (struct rr_vfs_time){ .seconds = times[1] };
 }
 
-/* Checks the call's arguments and fills the plan. */
+/* Checks the arguments of a create call, and fills the plan: the name, the type, the target of a symbolic
+ * link, the attributes to be set and the mode. */
 static enum rr_vfs_status
 create_plan(struct rr_posix_work *work, struct create_plan *plan)
 {
@@ -108,7 +112,7 @@ create_plan(struct rr_posix_work *work, struct create_plan *plan)
 	return RR_VFS_OK;
 }
 
-/* Makes the entry. Returns 0, or -1 with errno. */
+/* Makes the new object with its name in the directory. Returns 0, or -1 with errno. */
 static int
 create_entry(const struct create_plan *plan)
 {
@@ -123,8 +127,8 @@ create_entry(const struct create_plan *plan)
 	}
 }
 
-/* Sets the mode that the caller wants, where the process's umask removed bits. Bits that a default ACL
- * removed stay removed. */
+/* Sets the mode of the new object to that of the plan, where the process's umask or the setting of the owner
+ * removed bits. Where the directory has a default ACL, the object keeps the mode that the ACL gave it. */
 static enum rr_vfs_status
 create_adjust_mode(const struct create_plan *plan, const struct rr_object *object)
 {
@@ -134,7 +138,8 @@ create_adjust_mode(const struct create_plan *plan, const struct rr_object *objec
 								: rr_posix_set_mode(object, plan->mode);
 }
 
-/* Sets the attributes other than the mode. */
+/* Sets those attributes of the new object that the call asks for, except the mode: the size, the owner and
+ * the times. An owner that the caller may not set is left as it is. */
 static enum rr_vfs_status
 create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -154,8 +159,8 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 	return status;
 }
 
-/* Sets the attributes of a new object: the owner before the mode, because setting the owner clears the set-id
- * bits. */
+/* Sets the attributes of a new object that the call asks for. The mode comes last, because setting the owner
+ * clears the set-id bits of the mode. */
 static enum rr_vfs_status
 create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -166,7 +171,8 @@ create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct
 	return status == RR_VFS_OK ? create_adjust_mode(plan, &made->object) : status;
 }
 
-/* Removes an object that could not get its attributes. */
+/* Removes a new object again, because its attributes could not be set, and fills in the attributes of the
+ * directory after that. */
 static void
 create_undo(struct rr_posix_work *work, const struct create_plan *plan, const struct rr_object *made)
 {
@@ -177,8 +183,8 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 	rr_posix_after(work->posix, &directory->object, true, directory->change);
 }
 
-/* Returns which of the wanted attributes the new object has: without an owner that it could not be given, and
- * without times that contain the verifier. */
+/* Returns the bits of those attributes that the call asked for and the new object has. An owner or group that
+ * could not be set is left out; so are the times of an exclusive creation, which contain the verifier. */
 static uint32_t
 create_applied(const struct rr_vfs_create *create, const struct statx *st)
 {
@@ -194,7 +200,8 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 	return applied;
 }
 
-/* Makes the entry and sets its attributes; after a failure the entry is removed. */
+/* Makes the new object, finds it as "made", and sets its attributes. Where an attribute cannot be set, the
+ * object is removed again. */
 static enum rr_vfs_status
 create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -221,8 +228,9 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	return status;
 }
 
-/* Tells whether an existing file was made by an earlier copy of this request, which has the same verifier.
- * RFC 1813, 3.3.8, of the repeated request: "the server treats the request as a success". */
+/* Tells whether an earlier copy of this exclusive creation made the file: the file is empty, and its times
+ * contain the same verifier. RFC 1813, 3.3.8, of the repeated request: "the server treats the request as a
+ * success". */
 static bool
 create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VERIFIER])
 {
@@ -233,7 +241,9 @@ create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VER
 	       object->st.stx_atime.tv_sec == times[0] && object->st.stx_mtime.tv_sec == times[1];
 }
 
-/* Uses a file that existed before. Only a size is set then: clients truncate a file in this way. */
+/* Decides whether the call may use the existing object, and sets its size where the call asks for that:
+ * clients truncate a file in this way. No other attribute is set. RR_VFS_EXIST if the object may not be used:
+ * it is no regular file, or was not made by this exclusive creation. */
 static enum rr_vfs_status
 create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr_posix_subject *found)
 {
@@ -253,7 +263,8 @@ create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr
 	return RR_VFS_OK;
 }
 
-/* Makes a new entry, or uses an existing file where the call allows that. */
+/* Makes a new object. Where the name exists already, uses its object instead, if it is a regular file and the
+ * call is not RR_VFS_GUARDED. After success "made" is the object. */
 static enum rr_vfs_status
 create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -271,8 +282,9 @@ create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, stru
 	return status;
 }
 
-/* Has the new object and its directory stored, and fills the output. Of a link or a device, only the
- * directory can be stored, which includes the new object. */
+/* Notes that the new object and its directory are to be stored, fills in the handle and the attributes in the
+ * call's output, and gives the object back. A link or a device cannot be stored alone: the directory includes
+ * it. */
 static void
 create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

@@ -11,7 +11,8 @@
 
 /* This file has the operations read, write and commit. */
 
-/* Returns an error for an object that is not a regular file. */
+/* Returns RR_VFS_OK for a regular file, RR_VFS_ISDIR for a directory, and RR_VFS_WRONG_TYPE for any other
+ * object. */
 static enum rr_vfs_status
 data_type(const struct rr_object *object)
 {
@@ -20,7 +21,8 @@ data_type(const struct rr_object *object)
 	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
 }
 
-/* Reads once at offset. In a hurry, only data that lies in memory is read. */
+/* Reads once at offset, as pread(2) does. While the tree hurries, which means that nothing may wait, reads
+ * only data that is in memory, and returns -1 with EAGAIN where there is none. */
 static ssize_t
 op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
@@ -34,8 +36,9 @@ op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struc
 	return n;
 }
 
-/* Reads until size octets are there, the file ends, or an error occurs. RR_VFS_PENDING: the rest has to be
- * waited for. */
+/* Reads until rest->size octets are read, the file ends, or an error occurs, and counts them in rest->done.
+ * RR_VFS_PENDING where the rest of the data is not in memory and nothing may wait. An error is returned only
+ * where no octet was read. */
 static enum rr_vfs_status
 op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
@@ -57,7 +60,8 @@ op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_
 	return RR_VFS_OK;
 }
 
-/* Fills the output of a read from rest->done octets that were read. */
+/* Fills in the output of a read that has read rest->done octets: their number, whether the file ends behind
+ * them, and the attributes of the file. */
 static void
 op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -83,7 +87,8 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return status;
 }
 
-/* Opens the file, gets memory for the data, and reads. */
+/* Opens the file for the caller, gets memory for the data where the call has none, and reads.
+ * RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where a thread is to read the rest. */
 static enum rr_vfs_status
 op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -102,7 +107,8 @@ op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return op_read_rest(work, read);
 }
 
-/* Ends a read: gives its object back, and after a failure fills in the object's attributes. */
+/* Ends a read with this status, which it returns: gives back the object, and after a failure fills in the
+ * object's attributes. */
 static enum rr_vfs_status
 op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {
@@ -153,7 +159,8 @@ rr_posix_read_came(struct rr_posix_work *work, int error)
 	return op_read_end(work, read, status);
 }
 
-/* Writes the data, and has it stored as the call asks. */
+/* Writes the data of the call to the file. Where the call asks for stable data, notes that the file is to be
+ * stored before the operation ends. */
 static enum rr_vfs_status
 op_write_data(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_write *write)
 {
@@ -198,9 +205,10 @@ rr_posix_write(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Has the file stored. RFC 1813, 3.3.21: "COMMIT will always return NFS3_OK, unless there has been an
- * unexpected error": the writes needed permission, so the commit is done as the server itself. The descriptor
- * for writing is most likely open already. */
+/* Notes that the file is to be stored before the operation ends. The file is opened as the server itself,
+ * because the writes needed permission and the commit needs none. RFC 1813, 3.3.21: "COMMIT will always
+ * return NFS3_OK, unless there has been an unexpected error". A descriptor for writing is tried first, as it
+ * is most likely open already. */
 static enum rr_vfs_status
 op_commit_data(struct rr_posix_work *work, struct rr_posix_subject *subject)
 {

@@ -79,7 +79,8 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Tells whether the entry is a directory, for a call that removes an entry of any type. */
+/* Tells whether the object with the name "text" in the directory is itself a directory, for a call that
+ * removes an entry of any type. False if there is no such entry. */
 static bool
 op_remove_is_directory(const struct rr_posix_subject *directory, const char *text)
 {
@@ -137,7 +138,8 @@ struct entry_name {
 	char text[RR_VFS_NAME_MAX + 1];
 };
 
-/* Returns the status for an errno of rename(2). */
+/* Translates an errno of rename(2) into a status: RR_VFS_NOTEMPTY for EEXIST, and RR_VFS_EXIST where only one
+ * of the two objects is a directory. */
 static enum rr_vfs_status
 op_rename_status(int error)
 {
@@ -149,7 +151,8 @@ op_rename_status(int error)
 	}
 }
 
-/* Renames an entry, by rename(2). Both names have been checked. */
+/* Renames the entry "old" of the directory "from" to "new" in the directory "to", by renameat(2), and lets
+ * the tree know that. Both names have been checked. */
 static enum rr_vfs_status
 op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)

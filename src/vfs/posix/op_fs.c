@@ -41,9 +41,9 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Tells whether a file may have this size. FIEMAP refuses a range that begins beyond the greatest size;
- * lseek(2) refuses such an offset, except in directories of file systems that number their entries in their
- * own way. */
+/* Tells whether a file of this size may exist in the file system of fd: lseek(2) and FIEMAP refuse an offset
+ * beyond the greatest size. FIEMAP is needed besides lseek(2), which takes any offset in directories of file
+ * systems that number their entries in their own way. */
 static bool
 op_limits_take_size(int fd, uint64_t size)
 {
@@ -54,8 +54,9 @@ op_limits_take_size(int fd, uint64_t size)
 	return ioctl(fd, FS_IOC_FIEMAP, &map) == 0 || errno != EFBIG;
 }
 
-/* Returns the greatest size of a file, by bisection. RFC 1813, 3.3.19: "The maximum size of a file on the
- * file system." Clients use it to refuse a write that would fail only when it is written back. */
+/* Returns the greatest size of a file in the object's file system, by bisection; INT64_MAX where the object
+ * cannot be opened. RFC 1813, 3.3.19: "The maximum size of a file on the file system." Clients use this size
+ * to refuse a write that would otherwise fail only when it is written back. */
 static uint64_t
 op_limits_file_max(const struct rr_object *object)
 {
@@ -80,7 +81,8 @@ op_limits_file_max(const struct rr_object *object)
 	return good;
 }
 
-/* Tells whether the object can have extended attributes, by asking for one. */
+/* Tells whether the object can have extended attributes, by asking the system for one, which need not
+ * exist. */
 static bool
 op_limits_have_xattrs(const struct rr_object *object)
 {
@@ -92,8 +94,8 @@ op_limits_have_xattrs(const struct rr_object *object)
 	return getxattr(path, "user.rpcrdma", NULL, 0) >= 0 || errno != EOPNOTSUPP;
 }
 
-/* Returns the block size of a file system that can share blocks between files, as clone works by whole
- * blocks; else 0. */
+/* Returns the block size of the object's file system if files there can share blocks (Btrfs, XFS), because a
+ * clone consists of whole blocks; else 0. */
 static uint32_t
 op_limits_clone_block(const struct rr_object *object)
 {

@@ -21,8 +21,9 @@ rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return RR_VFS_OK;
 }
 
-/* Tells whether the object still has the time of change that the caller expects. RFC 1813, 3.3.2: "If the
- * values are different, the server must preserve the object attributes" */
+/* Tells whether the attributes may be set: the call has no guard, or the object still has the time of change
+ * that the guard says. RFC 1813, 3.3.2: "If the values are different, the server must preserve the object
+ * attributes" */
 static bool
 op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setattr *setattr)
 {
@@ -30,8 +31,9 @@ op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setat
 					    setattr->guard.nanoseconds == object->st.stx_ctime.tv_nsec);
 }
 
-/* Checks the guard and sets the attributes, while other threads cannot change the object. A write may change
- * a regular file at any time, without a lock, so no "before" is given for a regular file. */
+/* Checks the guard of the call and sets the attributes, while other threads cannot change the object, and
+ * notes that the object is to be stored. A write may change a regular file at any time, without a lock, so
+ * the state before the operation is not given for a regular file. */
 static enum rr_vfs_status
 op_setattr_change(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
@@ -89,7 +91,8 @@ op_access_supported(const struct rr_object *object)
 	return all | RR_VFS_MAY_EXECUTE | (S_ISREG(object->st.stx_mode) ? XATTRS : 0);
 }
 
-/* Returns the rights that the caller has. Changing a directory needs both write and search permission. */
+/* Returns the rights (RR_VFS_MAY_*) that the caller has on the object. Changing the entries of a directory
+ * needs both write and search permission. */
 static uint32_t
 op_access_granted(const struct rr_object *object)
 {

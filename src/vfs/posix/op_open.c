@@ -27,8 +27,8 @@ open_type(const struct rr_object *object)
 	}
 }
 
-/* Opens a descriptor with this access. Access that the call's open has already is opened by the server
- * itself, without checking a permission. */
+/* Opens a new descriptor of the file with this access (RR_VFS_SHARE_*). Where the open that the call names
+ * has this access already, the server opens the descriptor as itself, without checking a permission. */
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
@@ -41,7 +41,8 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Opens the object and reserves its access. */
+/* Makes an open of the object with the access that the call asks for, and stores it in opening->open. The
+ * access is reserved, except for RR_VFS_BESIDE; RR_VFS_SHARE where another open's reservation conflicts. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
 {
@@ -89,8 +90,8 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Translates a range for fcntl(2), where length 0 means up to the greatest offset. False: the range is
- * invalid. */
+/* Translates the kind and the range of a lock for fcntl(2), where the length 0 means "to the end", as
+ * UINT64_MAX does in lock->length. Returns false where the range is invalid. */
 static bool
 op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {
@@ -113,7 +114,8 @@ op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 	return true;
 }
 
-/* Tests whether another open has a lock that forbids this one, and fills in the conflict. */
+/* Tests whether another open has a lock that conflicts with this one. Returns RR_VFS_OK if there is none,
+ * else RR_VFS_LOCK, with the other open's lock in lock->conflict. */
 static enum rr_vfs_status
 op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 {

@@ -30,7 +30,8 @@ struct rr_posix_gather {
 	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
 };
 
-/* Copies an entry into gather. Returns false where it has no room. */
+/* Copies a directory entry into gather, from which the loop's thread will pass it to the caller. Returns
+ * false where gather has no room for the entry, or has as many octets of names as the caller wants. */
 static bool
 readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *readdir,
 	const struct rr_vfs_entry *entry)
@@ -82,8 +83,8 @@ rr_posix_gather_new(const struct rr_env *env)
 	return gather;
 }
 
-/* Passes an entry to the caller, or gathers it for the caller in a thread. Returns false where there is no
- * room for it. */
+/* Passes a directory entry to the caller's take(); or, in a thread of the crew, copies it into work->gather
+ * for the caller. Returns false where there is no room for the entry. */
 static bool
 readdir_hand_over(
 	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
@@ -91,8 +92,9 @@ readdir_hand_over(
 	return work->gather ? readdir_gather(work->gather, readdir, entry) : readdir->take(readdir, entry);
 }
 
-/* Returns the inode number of an entry. The number of ".." in an export's root is that of the root itself,
- * whatever lies above it on this machine. */
+/* Returns the inode number of a directory entry. The number of ".." is that of the directory above, as
+ * clients see it: in an export's root the number of the root itself, whatever lies above the root on this
+ * machine. */
 static uint64_t
 readdir_number(struct rr_posix_work *work, const struct rr_object *directory, const struct dirent64 *entry)
 {
@@ -108,8 +110,9 @@ readdir_number(struct rr_posix_work *work, const struct rr_object *directory, co
 	return number;
 }
 
-/* Passes one entry on, with attributes where they are wanted. An object that is gone by now, or that the
- * caller may not reach, is listed without attributes. */
+/* Passes one directory entry to the caller, with attributes and handle where the call wants them. An object
+ * that is gone by now, or that the caller may not reach, is listed without these. Returns false where there
+ * is no room for the entry. */
 static bool
 readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
 	const struct dirent64 *given)
@@ -144,7 +147,8 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	return readdir_hand_over(work, readdir, &entry);
 }
 
-/* Passes the entries of one buffer on. Returns false where no more are to be read. */
+/* Passes the directory entries that one getdents64(2) wrote to buffer to the caller, and counts them. Returns
+ * false where there is no room for an entry, so that the listing ends in front of it. */
 static bool
 readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	struct rr_vfs_readdir *readdir, const char *buffer, size_t size)
@@ -160,7 +164,8 @@ readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	return true;
 }
 
-/* Reads entries from the cookie on, until the directory ends or no more are wanted. */
+/* Reads the directory of fd from the call's cookie (a position) on, and passes its entries to the caller,
+ * until the directory ends or the caller has no room for an entry. */
 static enum rr_vfs_status
 readdir_read(
 	struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir, int fd)

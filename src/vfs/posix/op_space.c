@@ -13,8 +13,8 @@
 /* The most octets of one copy: the caller asks for the rest. */
 enum { COPY_MAX = 4 << 20 };
 
-/* Finds the regular file that the operation names, and a descriptor of it for access (O_RDONLY, O_WRONLY). On
- * success the subject is to be put. */
+/* Finds the regular file that the operation names, and a descriptor of the file for access (O_RDONLY,
+ * O_WRONLY). After success the caller gives the file back by rr_posix_put(). */
 static enum rr_vfs_status
 space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int access,
 	struct rr_posix_subject *subject, int *fd)
@@ -34,8 +34,9 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 	return status;
 }
 
-/* Finds data or a hole. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the file is
- * a hole. */
+/* Finds the next data (seek->data is true) or the next hole in a file of this size. RR_VFS_NXIO where the
+ * offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the
+ * file is a hole; its end is then found, with eof. */
 static enum rr_vfs_status
 op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {
@@ -66,7 +67,8 @@ rr_posix_seek(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Reserves space for a range, or makes a hole, as the mode of fallocate(2) says. */
+/* Reserves space for a range of a file, or makes a hole there, as the mode of fallocate(2) says, and notes
+ * that the file is to be stored. Fills in the attributes of the file after that. */
 static enum rr_vfs_status
 space_change(struct rr_posix_work *work, struct rr_vfs_call *call, int mode)
 {
@@ -110,7 +112,8 @@ struct space_pair {
 	int in, out;
 };
 
-/* Copies a range by copy_file_range(2), at most COPY_MAX octets. */
+/* Copies a range of one file to another by copy_file_range(2): at most COPY_MAX octets, and none behind the
+ * end of the source. Stores their number in copy->copied. */
 static enum rr_vfs_status
 op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
@@ -129,7 +132,8 @@ op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct r
 	return RR_VFS_OK;
 }
 
-/* Clones a range by FICLONERANGE, and has it stored. */
+/* Clones a range of one file into another by FICLONERANGE, and notes that the target is to be stored.
+ * RR_VFS_NOTSUPP where the file system cannot do that. */
 static enum rr_vfs_status
 op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
@@ -148,7 +152,8 @@ op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct 
 	return RR_VFS_OK;
 }
 
-/* Does a copy or a clone: opens both files, and calls between(). */
+/* Does a copy or a clone: checks the ranges, opens both files, and calls between(), which copies or clones.
+ * Fills in the verifier and the attributes of the target after that. */
 static enum rr_vfs_status
 op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	enum rr_vfs_status (*between)(

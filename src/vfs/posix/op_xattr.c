@@ -16,7 +16,8 @@ struct xattr_subject {
 	char name[RR_VFS_NAME_MAX + 1];
 };
 
-/* Finds the object, which must be of a type that has extended attributes. The caller puts it. */
+/* Finds the object of the call, which must be a file or a directory: RR_VFS_WRONG_TYPE for other types, which
+ * have no extended attributes. After success the caller gives the object back by rr_posix_put(). */
 static enum rr_vfs_status
 xattr_find(struct rr_posix_work *work, struct rr_vfs_xattr *xattr, struct xattr_subject *at)
 {
@@ -59,8 +60,8 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Copies the names in the user's name space, without the prefix, as far as there is room. Returns how many
- * octets they take. */
+/* Copies those names that begin with "user.", without this prefix, to xattr->value, as far as there is room.
+ * Returns the number of octets that all of them need. */
 static uint32_t
 xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
 {
@@ -123,7 +124,9 @@ xattr_remove(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr)
 	return removexattr(at->path, at->name);
 }
 
-/* Does setxattr or removexattr, by the function change(). */
+/* Does a setxattr or removexattr call: finds the object, calls change(), which sets or removes the attribute,
+ * and notes that the object is to be stored. Fills in the state of the object before and after; for a regular
+ * file only after, because a write may change the file meanwhile. */
 static enum rr_vfs_status
 xattr_change(struct rr_posix_work *work, struct rr_vfs_xattr *xattr,
 	int (*change)(const struct xattr_subject *at, const struct rr_vfs_xattr *xattr))

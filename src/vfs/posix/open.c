@@ -50,8 +50,9 @@ open_shard(struct rr_posix_shared *shared, uint64_t fsid, uint64_t inode)
 	return &shared->opens[((fsid ^ inode) * UINT64_C(0x9e3779b97f4a7c15) >> 32) % RR_POSIX_LOCKS];
 }
 
-/* Tells whether no other open forbids the open "wanted". RFC 8881, 9.7: of two opens of one file, neither may
- * have what the other one denies. */
+/* Tells whether the open "wanted" is compatible with all other opens of the same file that have a
+ * reservation; "instead" (or NULL) does not count. RFC 8881, 9.7: of two opens of one file, neither may have
+ * an access that the other one denies. */
 static bool
 open_is_free(
 	struct rr_posix_shared *shared, const struct rr_vfs_open *wanted, const struct rr_vfs_open *instead)
@@ -69,7 +70,8 @@ open_is_free(
 	return true;
 }
 
-/* Enters the open among those with a reservation, or takes it out. The lock of the opens is held. */
+/* Puts the open into the list of opens that have a reservation (reserves is true), or takes it out of that
+ * list, and counts the opens that deny an access. The lock of these lists is held. */
 static void
 open_set_reserves(struct rr_posix_shared *shared, struct rr_vfs_open *open, bool reserves)
 {

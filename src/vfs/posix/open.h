@@ -29,14 +29,15 @@ struct rr_vfs_open {
 	} lease; /* used by lease.c only */
 };
 
-/* Makes an open with one reference, and takes fd over, also where it fails. NULL: no memory. */
+/* Makes an open of object with one reference. fd belongs to the open, and is closed where there is no memory:
+ * the function then returns NULL. */
 struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object, int fd);
 void rr_posix_open_hold(struct rr_vfs_open *open);
 void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
-/* Reserves the open's access and denies others open->deny from now on. Returns false where another open has
- * or denies something against that. instead: an open whose reservation is no obstacle, and ends when this
- * succeeds; or NULL. */
+/* Reserves the open's access and denies others open->deny from now on. Returns false where another open
+ * denies this access, or has access that open->deny forbids. instead (or NULL): an open whose reservation is
+ * no obstacle, and ends when this function succeeds. */
 bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
 void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 

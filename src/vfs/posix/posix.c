@@ -69,7 +69,8 @@ OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_U
 OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_limits, object) })
 
-/* Begins the operation lock, which names an open and no object. */
+/* Begins the operation lock. Such a call names an open and no object, so its kind has no offset of an
+ * object. */
 static enum rr_vfs_status
 posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 {
@@ -169,7 +170,8 @@ static const struct rr_vfs_ops posix_ops = {
 	.limits = posix_limits,
 };
 
-/* Makes the tree of a thread of the crew. */
+/* Makes what a new thread of the crew needs for itself: a tree that shares all knowledge of the provider's
+ * tree. NULL if there is no memory. */
 static void *
 posix_enlist(void *ctx)
 {
@@ -185,7 +187,9 @@ posix_discharge(void *ctx, void *member)
 	rr_tree_free(member);
 }
 
-/* Makes the parts of the provider. After an error, posix_destroy() frees the parts that were made. */
+/* Makes the parts of the provider: the tree, the list of exports, and for a provider with workers the crew
+ * and the ring (io_uring). Returns 0, or an error with text, after which posix_destroy() frees the parts that
+ * were made. */
 static int
 posix_start(struct rr_posix *posix, struct rr_loop *loop, const struct rr_tree_config *config,
 	struct rr_text *text)

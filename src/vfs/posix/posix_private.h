@@ -88,16 +88,17 @@ void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
-/* Continues a read whose rest waits. */
+/* Reads the rest of a read that waits for a disk, and ends the read. Returns its status. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
 
-/* Ends a read whose rest the ring has read or failed to read; error: 0, or an errno. */
+/* Ends a read whose rest the ring (io_uring) has read or failed to read: fills in its output and returns its
+ * status. error: 0, or an errno. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
-/* Makes memory for the entries of a listing, which rr_free() frees. NULL: no memory. */
+/* Makes memory for the entries of a listing, which rr_free() frees. Returns NULL if there is none. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
 
-/* Passes the gathered entries to the caller. */
+/* Passes the entries that a thread has gathered to the caller's take(), in the loop's thread. */
 void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
 /* ---- job.c ---- */

@@ -37,7 +37,7 @@ ring_hand_again(struct rr_timer *timer)
 	ring_hand_over(rr_container(timer, struct rr_ring, again));
 }
 
-/* Takes the results of reads from the kernel, and ends these reads. */
+/* Takes the results of the reads that the kernel has ended, and calls done() of each of these reads. */
 static void
 ring_take(struct rr_ring *ring)
 {

@@ -26,7 +26,7 @@ int rr_ring_new(const struct rr_env *env, struct rr_loop *loop, uint32_t most, s
 void rr_ring_free(struct rr_ring *ring);
 
 /* Begins a read, which belongs to the ring until done(); done() is not called from inside this function.
- * Returns false where as many reads as the ring can take are under way. */
+ * Returns false, and does nothing, where as many reads as the ring can take are under way. */
 bool rr_ring_begin(struct rr_ring *ring, struct rr_ring_read *read);
 
 #endif

@@ -43,8 +43,9 @@ shared_lock_of(const struct statx *st)
 	return (int)(hash >> 32) & (RR_POSIX_LOCKS - 1);
 }
 
-/* Returns the numbers of the locks of the two objects, in the order in which they are taken: the lower number
- * first. *second is -1 where there is only one lock. */
+/* Stores the numbers of the locks of one object, or of two (two may be NULL), in the order in which the locks
+ * are to be taken: the lower number first. *second is -1 where one lock is enough, because two is NULL or
+ * both objects have the same lock. */
 static void
 shared_locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
 {

@@ -27,7 +27,8 @@ struct rr_stores {
 	uint32_t count;
 };
 
-/* Notes that the object of fd is to be stored; fd stays the caller's. At most RR_STORES times. */
+/* Notes that the object of fd is to be stored, at most RR_STORES times for a list. A copy of fd is kept: fd
+ * still belongs to the caller. */
 void rr_stores_add(struct rr_stores *stores, int fd, enum rr_store_how how);
 
 /* Stores everything noted, in order, and empties the list. Returns 0 or an errno. */

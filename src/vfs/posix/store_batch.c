@@ -14,7 +14,8 @@ struct target {
 	int error;
 };
 
-/* Returns the target that is the same object, to be stored in the same way; or NULL. */
+/* Returns the first of the targets (objects to be stored) that is the same object as "wanted" and is to be
+ * stored in the same way, or NULL if there is none. */
 static struct target *
 batch_target_find(struct target *targets, uint32_t count, const struct target *wanted)
 {
@@ -25,7 +26,8 @@ batch_target_find(struct target *targets, uint32_t count, const struct target *w
 	return NULL;
 }
 
-/* Collects all that the jobs of the batch have to store, in order. Returns the number of targets. */
+/* Makes a target of each object that the jobs of the batch have to store, in the order of the jobs. Where an
+ * object cannot be looked at, its target has the errno. Returns the number of targets. */
 static uint32_t
 batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_STORES])
 {
@@ -48,8 +50,9 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 	return count;
 }
 
-/* Marks targets that are listed again later, so that each is stored once, at its last place (a renaming has
- * its directories stored in a certain order). Returns how many targets are left. */
+/* Marks each target (object to be stored) that is listed again later: its "same" points to the next target of
+ * the same object. So each object is stored once, at its last place in the list, because a rename needs its
+ * directories stored in a certain order. Returns how many targets are not marked. */
 static uint32_t
 batch_unite(struct target *targets, uint32_t count)
 {
@@ -62,7 +65,8 @@ batch_unite(struct target *targets, uint32_t count)
 	return left;
 }
 
-/* Stores one target, in the given way. Returns 0 or an errno. */
+/* Brings the object of a target to stable storage, by the system call that "how" names. Returns 0 or an
+ * errno, which is the target's own where the object could not be looked at. */
 static int
 batch_target_store(const struct target *target, enum rr_store_how how)
 {
@@ -79,7 +83,8 @@ batch_target_store(const struct target *target, enum rr_store_how how)
 	return result < 0 ? errno : 0;
 }
 
-/* Stores each file system once, for all targets on it. */
+/* Stores each file system that has targets once, as a whole, and gives its error, or 0, to all targets in
+ * that file system. */
 static void
 batch_store_whole(struct target *targets, uint32_t count)
 {
@@ -97,7 +102,8 @@ batch_store_whole(struct target *targets, uint32_t count)
 	}
 }
 
-/* Stores each target that is not marked as the same as a later target. */
+/* Stores each target that is not marked as the same as a later target. A marked target gets the error of the
+ * later one. */
 static void
 batch_store(struct target *targets, uint32_t count)
 {

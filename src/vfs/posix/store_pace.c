@@ -26,17 +26,18 @@ rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count)
 	return count > 1 && pace->file * count >= pace->whole;
 }
 
-/* Lowers the cost of the way that was not taken, in proportion to the time that the other way took. */
+/* Lowers the estimated cost of the way of storing that was not taken, by a part of the time that the other
+ * way took, but not below 0. */
 static void
 pace_forget(uint64_t *cost, uint64_t took)
 {
 	*cost -= took / FORGETS < *cost ? took / FORGETS : *cost;
 }
 
-/* Learns from the time that storing took. The time that a file system takes depends on all changes in it,
- * those of other programs as well, and may differ the next time. So the way that is not taken becomes cheaper
- * in proportion to the time that the other way takes, until it is tried again: trying it costs at most a
- * sixteenth of all the time. */
+/* Learns from the time that storing took, in one of two ways: the whole file system (whole is true), or count
+ * files one by one. The cost of the way that was taken moves half-way to that time (for files, to the time of
+ * each). The cost of the other way is lowered in proportion, until that way is tried again, because changes
+ * by other programs may have altered it; trying it costs at most a sixteenth of all the time. */
 void
 rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took)
 {
@@ -49,8 +50,8 @@ rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint
 	}
 }
 
-/* Computes how many jobs the next batch is likely to have: the callers whose jobs were stored are likely to
- * send the next ones soon, one after the other, and the jobs that came meanwhile wait already. */
+/* Notes that a batch of "jobs" jobs ended, and estimates how many jobs the next batch will have: the callers
+ * of this batch are likely to send their next jobs soon, and the jobs that came meanwhile wait already. */
 void
 rr_store_pace_end(struct rr_store_pace *pace, uint32_t jobs, uint32_t meanwhile, uint64_t took)
 {
@@ -64,8 +65,9 @@ rr_store_pace_is_enough(const struct rr_store_pace *pace, uint32_t jobs)
 	return jobs >= pace->expected;
 }
 
-/* Returns how long a batch waits for further jobs, at most. A job that comes too late waits for a whole
- * batch, so waiting up to half of a batch's time for it is worth while. */
+/* Returns how long a batch waits for further jobs, at most: half of the time that the last batch took, within
+ * a bound. Waiting is worth while, because a job that comes too late for a batch waits until the whole batch
+ * is stored. */
 uint64_t
 rr_store_pace_patience(const struct rr_store_pace *pace)
 {

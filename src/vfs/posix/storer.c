@@ -38,7 +38,8 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 		rr_list_append(to, link);
 }
 
-/* Waits for the jobs that are likely to come soon, because jobs that miss a batch wait until it is stored. */
+/* Waits for further jobs that are likely to come soon, up to a bounded time, because a job that misses a
+ * batch waits until that batch is stored. The lock is held, and released while the thread waits. */
 static void
 storer_gather(struct rr_storer *storer)
 {
@@ -53,7 +54,8 @@ storer_gather(struct rr_storer *storer)
 	storer->gathers = false;
 }
 
-/* Waits for jobs and takes the next batch. Returns how many jobs it has; 0: the storer ends. */
+/* Waits for jobs and moves the next batch of them into "jobs". Returns how many jobs the batch has, or 0
+ * where the storer ends and no job is left. */
 static uint32_t
 storer_take(struct rr_storer *storer, struct rr_list *jobs)
 {
@@ -69,7 +71,8 @@ storer_take(struct rr_storer *storer, struct rr_list *jobs)
 	return count;
 }
 
-/* The main function of the thread: stores batches until the storer ends. */
+/* The main function of the storer's thread: stores batches of jobs, and wakes the loop after each batch,
+ * until the storer ends and no job is left. */
 static void *
 storer_run(void *argument)
 {
@@ -96,7 +99,8 @@ storer_run(void *argument)
 	return NULL;
 }
 
-/* Calls done() of all jobs that are stored. It runs in the loop's thread. */
+/* Calls done() of each job that is stored, without holding the lock. This function runs in the loop's
+ * thread. */
 static void
 storer_finish(struct rr_storer *storer)
 {
@@ -113,7 +117,8 @@ storer_finish(struct rr_storer *storer)
 	}
 }
 
-/* Called by the loop when jobs were stored. */
+/* Resets the eventfd that woke the loop, and calls done() of each job that is stored. The loop calls this
+ * function. */
 static void
 storer_ready(struct rr_watch *watch, unsigned events)
 {
@@ -124,7 +129,8 @@ storer_ready(struct rr_watch *watch, unsigned events)
 		storer_finish(rr_container(watch, struct rr_storer, watch));
 }
 
-/* Begins the thread, with all signals blocked. */
+/* Begins the storer's thread, with all signals blocked, as other threads receive the signals. Returns 0, or
+ * SYSTEM with errno. */
 static int
 storer_start(struct rr_storer *storer)
 {

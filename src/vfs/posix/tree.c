@@ -16,8 +16,8 @@
 
 enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 };
 
-/* Returns the default number of descriptors: an eighth of the process's limit, because there are several
- * trees, and the rest of the server needs descriptors, too. */
+/* Returns how many descriptors a tree keeps open by default: an eighth of the process's limit, within fixed
+ * bounds, because there are several trees, and the rest of the server needs descriptors, too. */
 static uint32_t
 tree_default_open_max(void)
 {
@@ -28,7 +28,8 @@ tree_default_open_max(void)
 	return limit.rlim_cur / 8 > OPEN_DEFAULT_MAX ? OPEN_DEFAULT_MAX : (uint32_t)(limit.rlim_cur / 8);
 }
 
-/* Returns the length of a name without slashes at its end ("/pub/" is "/pub"; "/" stays). */
+/* Returns the length of an export's name without the slashes at its end: "/pub/" counts as "/pub", and "/" as
+ * "/". */
 static size_t
 tree_name_length(const char *name)
 {
@@ -39,7 +40,8 @@ tree_name_length(const char *name)
 	return length;
 }
 
-/* Copies the exports of the configuration, without slashes at the ends of their names. */
+/* Copies the configuration with the names and paths of its exports, without slashes at the ends of the names.
+ * Returns 0, or an error with text: NOMEM, or INVAL where a name does not begin with a slash. */
 static int
 tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
 {
@@ -66,7 +68,7 @@ tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, str
 	return 0;
 }
 
-/* Checks that the system has openat2(2) and /proc. */
+/* Checks that the system has openat2(2), and that /proc is mounted. Returns 0, or SYSTEM with text. */
 static int
 tree_check_system(struct rr_text *text)
 {
@@ -85,8 +87,9 @@ tree_check_system(struct rr_text *text)
 	return 0;
 }
 
-/* Returns the identity of an export's file system, which is the same after restarts: a hash of the export and
- * the file system's own identity, or its device where it has none of its own. */
+/* Returns the identity of the file system of an export's root for clients, which is the same after restarts:
+ * a hash of the export's id and the identity that the file system has itself, or its device number where it
+ * has none. */
 static uint64_t
 tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 {
@@ -102,7 +105,8 @@ tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int 
 	return rr_handle_hash(&tree->core->keys, &both, sizeof(both));
 }
 
-/* Notes whether the file system is known to be local, and whether it lies in memory. */
+/* Notes in root whether the file system of fd, the export's directory, is known to be local, and whether it
+ * lies in memory as a whole (tmpfs). */
 static void
 tree_root_kind(struct rr_tree_root *root, int fd)
 {
@@ -117,7 +121,9 @@ tree_root_kind(struct rr_tree_root *root, int fd)
 	root->memory = fs.f_type == TMPFS_MAGIC;
 }
 
-/* Opens the directory of an export and makes the root's node and handle. */
+/* Opens the directory of an export and fills in root: the properties of the file system, the node of the
+ * directory, which is then held, and its handle. Returns 0, or an error with text where the directory cannot
+ * be read or there is no memory. */
 static int
 open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 {
@@ -155,7 +161,8 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	return 0;
 }
 
-/* Opens the directories of all exports. */
+/* Opens the directories of all exports and fills in the tree's roots. Returns 0, or an error with text; INVAL
+ * where two exports have one name. */
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {
@@ -253,7 +260,8 @@ tree_free_text(const struct rr_env *env, const char *text)
 	rr_free(env, cast.out);
 }
 
-/* Frees the core with the last tree that uses it. */
+/* Frees the core, the knowledge that several trees share: its nodes, descriptors, exports and keys. The last
+ * tree that uses the core calls this function. */
 static void
 tree_core_free(struct rr_tree *tree)
 {

@@ -10,7 +10,8 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* Tells whether to try again after errno: there were too few descriptors, and some have now been closed. */
+/* Tells whether to repeat a system call that failed with errno: the process had too few descriptors, and this
+ * function has now closed some that the tree kept open. Otherwise errno stays as it is. */
 static bool
 file_try_again(struct rr_tree *tree)
 {
@@ -25,7 +26,9 @@ file_try_again(struct rr_tree *tree)
 	return false;
 }
 
-/* Opens path, which must be shorter than PATH_MAX, below directory: see rr_tree_beneath(). */
+/* Opens path (shorter than PATH_MAX) below directory, never outside of it and never through a symbolic link.
+ * A tree that hurries, so that nothing may wait, opens only what the kernel has in memory. Returns a
+ * descriptor, or -1 with errno. */
 static int
 open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags)
 {
@@ -47,8 +50,8 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 	return (int)fd;
 }
 
-/* Returns the length of the longest part at the beginning of path that the kernel accepts and that ends
- * before a slash; 0: there is no such part. */
+/* Returns the length of the longest part at the beginning of a path of PATH_MAX or more octets that the
+ * kernel accepts and that ends before a slash; 0 if there is no such part. */
 static size_t
 file_head_length(const char *path)
 {
@@ -119,7 +122,9 @@ file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 	return error;
 }
 
-/* Returns whether a file system other than that of the root, which may hang, may be used: 0 or an errno. */
+/* Returns 0 where the file system that st describes may be used now, although it is not that of the export's
+ * root and may hang. Returns EXDEV where the tree is not to use it, and EAGAIN where it is not to be used
+ * now. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -134,8 +139,10 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* Asks for attributes. A local file system asks no other machine; of another file system, mounted below it,
- * only attributes that the kernel has in memory are used at first. */
+/* Gets the attributes of the object of fd. Where the root's file system is local, those that the kernel has
+ * in memory are right for objects in it. The attributes of an object in another file system, mounted below
+ * it, are asked for only where that file system may be used now (file_stat_elsewhere()). Returns 0 or an
+ * errno. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

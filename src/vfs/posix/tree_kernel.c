@@ -67,7 +67,8 @@ rr_tree_kernel_begin(struct rr_tree_root *root, int fd)
 	root->mount_fd = -1;
 }
 
-/* Writes the path that the kernel knows for fd. Returns false where the path is too long. */
+/* Writes the path at which the kernel knows the object of fd, read from /proc/self/fd. Returns false where
+ * there is none or it is too long. */
 static bool
 kernel_path(int fd, char path[PATH_MAX])
 {
@@ -82,7 +83,8 @@ kernel_path(int fd, char path[PATH_MAX])
 	return true;
 }
 
-/* Writes the part of fd's path below the root's path. Returns false where fd's path is not below it. */
+/* Writes the path of the object of fd below the export's root (root->mount_fd) to "below". Returns false
+ * where the object does not lie below that root, or one of the two paths is not known. */
 static bool
 kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 {
@@ -98,7 +100,9 @@ kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 	return true;
 }
 
-/* Does the work of rr_tree_kernel_find(), without the lock. */
+/* Opens the object of node by its kernel's handle, and writes its path below the export's root to "below":
+ * the work of rr_tree_kernel_find(), without the lock. Returns 0 or an errno; ESTALE: the object is gone;
+ * ENOENT: its path is not known. */
 static int
 kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
 	char below[PATH_MAX])

@@ -7,8 +7,9 @@
 #include "base/checked.h"
 #include "vfs/posix/tree_private.h"
 
-/* Opens name in directory with the identity that is in force, which checks the permission to search the
- * directory. */
+/* Opens the object that has this name in directory, as an O_PATH descriptor in *fd, and gets its attributes
+ * into *st. The kernel checks the permission of the identity in force to search the directory. After an
+ * error, no descriptor is open. */
 static enum rr_vfs_status
 open_in(struct rr_tree *tree, const struct rr_object *directory, const char *name, int *fd, struct statx *st)
 {
@@ -22,7 +23,8 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	return rr_vfs_errno(error);
 }
 
-/* Finds the directory above node. */
+/* Finds the directory above the directory of node as object, which the caller gives back by rr_object_put().
+ * RR_VFS_STALE where no directory above it is known. */
 static enum rr_vfs_status
 lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -39,7 +41,9 @@ lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 	return status;
 }
 
-/* Finds "." or "..". RFC 1813, 3.2: "the server should be able to handle such a filename correctly". */
+/* Finds the directory itself for the name ".", and the directory above for ".."; in an export's root both are
+ * the root. The caller must have the permission to search the directory. RFC 1813, 3.2: "the server should be
+ * able to handle such a filename correctly". */
 static enum rr_vfs_status
 lookup_dots(
 	struct rr_tree *tree, const struct rr_object *directory, const char *name, struct rr_object *object)
@@ -59,7 +63,8 @@ lookup_dots(
 	return RR_VFS_OK;
 }
 
-/* Does the work of rr_tree_lookup(), with the lock held. */
+/* Finds the object that has this name in directory, which may be "." or "..", and notes its place in its
+ * node: the work of rr_tree_lookup(), with the lock held. */
 static enum rr_vfs_status
 lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
@@ -96,7 +101,9 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 	return status;
 }
 
-/* Does the work of rr_tree_peek(), with the lock held. */
+/* Finds the object that has this name in directory, before that name is removed or changed: the work of
+ * rr_tree_peek(), with the lock held. Where the object is not found, object->node is NULL. Where the tree
+ * knows the object by another name, it keeps that name. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)

@@ -70,7 +70,8 @@ rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const
 	return NULL;
 }
 
-/* Takes node out of its place, so that it has no name and no parent. */
+/* Takes node out of its place in the tree, so that it has no name and no parent. A parent without further
+ * children goes into the list of idle nodes. Does nothing where node has no place. */
 static void
 node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 {
@@ -97,7 +98,8 @@ node_free(struct rr_nodes *nodes, struct rr_node *node)
 	rr_free(nodes->env, node);
 }
 
-/* Frees all nodes. Children are freed before their parents, as a parent becomes idle with its last child. */
+/* Frees all nodes, and closes the descriptors that were left to be closed. Children are freed before their
+ * parents, because a parent becomes idle with its last child. */
 void
 rr_nodes_free(struct rr_nodes *nodes)
 {
@@ -109,7 +111,8 @@ rr_nodes_free(struct rr_nodes *nodes)
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
-/* Keeps the name of a node that is to be freed, and the names of the directories above it, in nodes->seen. */
+/* Keeps the name of a node that is to be freed, and the names of the directories above it, in nodes->seen, so
+ * that its object is found again without a search. Does nothing where the object is gone. */
 static void
 nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 {
@@ -119,7 +122,8 @@ nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 		rr_seen_note(nodes->seen, rr_seen_key(&node->id), rr_seen_key(&node->parent->id), node->name);
 }
 
-/* Frees idle nodes that are not held, the least recently used first, until there is room for one more. */
+/* Frees nodes that have no children and are not held, the least recently used first, until there is room for
+ * one more node. */
 static void
 node_make_room(struct rr_nodes *nodes)
 {
@@ -239,8 +243,9 @@ rr_retired_close(struct rr_retired *taken)
 		close(taken->fds[--taken->count]);
 }
 
-/* Puts a descriptor into the list of those to be closed. A full list of a local file system closes it here. A
- * full list of another file system, whose thread for closing may hang, leaves it open. */
+/* Puts a descriptor of node into one of two lists of descriptors, which a thread that may wait closes later.
+ * Where the list is full, a descriptor in a local file system is closed here; a descriptor in any other file
+ * system, where closing it may hang, is left open and forgotten. */
 static void
 nodes_retire(struct rr_nodes *nodes, const struct rr_node *node, int fd)
 {
@@ -271,8 +276,8 @@ rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 		rr_list_append(&nodes->open, &node->open);
 }
 
-/* Notes whether the object has no name any more. Without the descriptor, which is about to be closed, that
- * would take a search. */
+/* Sets node->gone where the object of node has no name any more. The caller is about to close the descriptor
+ * by which that is known; without the descriptor, finding it out would take a search. */
 static void
 nodes_note_gone(struct rr_node *node)
 {

@@ -84,15 +84,15 @@ struct rr_node *rr_nodes_add(
  * place. */
 int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name);
 
-/* Forgets the place of node; its descriptors are closed as soon as it is not held. */
+/* Forgets the place of node, whose descriptors are closed as soon as the node is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
 /* These take and give back a reference to node. Holding a node marks it as the most recently used. */
 void rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node);
 void rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node);
 
-/* Puts a descriptor into a slot of node, which owns it from then on; a descriptor that was there is closed.
- * fd -1 only closes. */
+/* Puts the descriptor fd into a slot of node, which owns fd from then on. A descriptor that was in the slot
+ * is closed. fd -1 only closes. */
 void rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd);
 void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
 
@@ -114,7 +114,7 @@ void rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, st
  * the path is not known. */
 int64_t rr_node_path_length(const struct rr_node *node);
 
-/* Writes that path, and a zero behind it. */
+/* Writes node's path below its export's root, which has this length, and a zero behind the path. */
 void rr_node_path(const struct rr_node *node, char *path, size_t length);
 
 #endif

@@ -7,7 +7,8 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* Tells whether the identity in force has the permission mode on fd, as open(2) checks it: 0 or errno. */
+/* Returns 0 where the identity in force has the permissions "mode" (R_OK, W_OK, X_OK) on the object of fd, as
+ * open(2) checks them; else an errno. */
 static int
 open_access_of(int fd, int mode)
 {
@@ -22,8 +23,9 @@ open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 	return object->st.stx_uid == uid;
 }
 
-/* Tells whether the caller may have this access, by a descriptor that is open already or that the server
- * opens: 0 or errno. */
+/* Checks the caller's permission for an access (O_RDONLY and so on) by a descriptor that is open already or
+ * that the server opens as itself. The owner of a file always has the permission, and permission to execute a
+ * file is enough to read it. Returns 0 or an errno. */
 static int
 open_check_caller(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -43,8 +45,9 @@ open_check_caller(const struct rr_tree *tree, const struct rr_object *object, in
 	return error;
 }
 
-/* Opens a file for its owner, which is the server's own user, although the file's mode forbids that. Where
- * the system has no other way, the mode allows it for the moment of open(2). */
+/* Opens a file of the server's own user for this user, although the mode of the file forbids that: in a user
+ * namespace, or where the system has none, by a change of the mode for the moment of open(2). Returns a
+ * descriptor, or -1 with errno. */
 static int
 open_own(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -70,7 +73,8 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* Opens a file with the server's identity, for a caller that may have the access: -1 with errno. */
+/* Checks the caller's permission, and opens the file with the server's own identity. Returns a descriptor, or
+ * -1 with errno. */
 static int
 open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -98,8 +102,9 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* Opens the data of a file. A file that is written is often read as well, also by other callers, so one
- * descriptor serves both where possible. */
+/* Opens the data of a file or directory with this access. For O_WRONLY a descriptor for reading and writing
+ * is tried first, as other callers can then read by it; *readable tells whether the descriptor can read.
+ * Returns a descriptor, or -1 with errno. */
 static int
 open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *readable)
 {
@@ -118,7 +123,7 @@ open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *read
 	return open_for_caller(tree, object, access);
 }
 
-/* Returns a descriptor of the node that is open already for this access, or -1. */
+/* Returns a descriptor that the node keeps open and that allows this access, or -1 if it has none. */
 static int
 open_cached(const struct rr_node *node, int access)
 {
@@ -129,7 +134,8 @@ open_cached(const struct rr_node *node, int access)
 	return access == O_RDWR ? both : node->data_fd[RR_NODE_WRITE];
 }
 
-/* Checks whether the access makes sense for the type of the object, and whether the tree may be written. */
+/* Checks that the access suits the object: only regular files and directories can be opened, directories only
+ * for reading, and in a tree that is read-only everything only for reading. */
 static enum rr_vfs_status
 open_sense(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -156,8 +162,8 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Keeps fd in the node and returns it. Where another thread has opened the object for this access meanwhile,
- * fd is closed and that thread's descriptor is returned. */
+/* Keeps fd in the node for later calls with this access, and returns fd. Where another thread has opened the
+ * object for this access meanwhile, fd is closed and that thread's descriptor is returned. */
 static int
 open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
 {
@@ -173,7 +179,9 @@ open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool r
 	return fd;
 }
 
-/* Does the work of rr_tree_open(), with the lock held, which is released for system calls. */
+/* Stores in *fd a descriptor of the object's data for this access: the one that the node keeps, after a check
+ * of the caller's permission, or a new one. This is the work of rr_tree_open(), with the lock held, which is
+ * released for system calls. */
 static enum rr_vfs_status
 open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {

@@ -37,7 +37,8 @@ own_put(const char *path, const char *text)
 	return done;
 }
 
-/* The main function of the other process: sets up the namespace, opens the file, and ends. */
+/* The main function of the child process, which shares the memory and the descriptors of this process: sets
+ * up its user namespace, opens the file, stores the descriptor in own->fd, and ends. */
 static int
 own_open(void *argument)
 {

@@ -66,7 +66,8 @@ void rr_tree_in(struct rr_tree *tree, bool was_locked);
 /* Tells whether a step that may wait is allowed. Returns false, with errno EAGAIN, where the tree hurries. */
 bool rr_tree_may_wait(struct rr_tree *tree);
 
-/* Tells the same of opening a file. */
+/* Tells whether opening a file is allowed, which may wait except in a file system in memory. Returns false,
+ * with errno EAGAIN, where it is not. */
 bool rr_tree_may_open(struct rr_tree *tree);
 
 /* The time for which a path that led to an object is believed to do so still. */
@@ -84,7 +85,8 @@ int rr_tree_reopen(struct rr_tree *tree, int fd, int flags);
 int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
 
 /* Does statx(2) of a descriptor of an object below root. Returns 0 or an errno. EXDEV: the object lies on
- * another file system, which is not to be used; EAGAIN: which is not to be used now. */
+ * another file system, which the tree is not to use. EAGAIN: the tree is not to use that file system now, or
+ * must not wait. */
 int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st);
 
 /* Returns the identity of the object that st describes. */
@@ -100,7 +102,8 @@ struct rr_node *rr_tree_intern(
  * not believed for longer than the directory itself. */
 uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory);
 
-/* Fills object and holds node, which must have its path_fd. */
+/* Fills in object from node, whose path_fd must be open, and from its attributes st; takes a reference to
+ * node. */
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
 

@@ -8,8 +8,8 @@
 #include "base/endian.h"
 #include "vfs/posix/tree_private.h"
 
-/* Returns the time at which the place of the directory was last verified. The root of an export is kept open,
- * so its place is right at any time. */
+/* Returns the time at which the place of the directory was last verified. For the root of an export, which is
+ * kept open so that its place is always right, that is the present time. */
 uint64_t
 rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
 {
@@ -39,8 +39,8 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 	return node;
 }
 
-/* Returns the identity of a file system, for clients. A file system that is mounted below an export has its
- * device number in it, as handles have. */
+/* Returns the identity, for clients, of the file system in which the object of st lies: the root's, or for a
+ * file system that is mounted below the root, a hash that contains the device number, as handles do. */
 static uint64_t
 resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -68,7 +68,8 @@ rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *s
 	};
 }
 
-/* Opens the object at node's path. ENOENT: the path is not known, or leads to another object. */
+/* Opens the object at node's path in *fd, and gets its attributes into *st. Returns 0 or an errno, with no
+ * descriptor open. ENOENT: the path is not known, or leads to another object. */
 static int
 open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
 {
@@ -104,7 +105,8 @@ resolve_leads_elsewhere(int error)
 	       error == ENAMETOOLONG;
 }
 
-/* Opens the object at node's path, and keeps the descriptor in the node. Returns 0 or an errno. */
+/* Opens the object at node's path, keeps the descriptor in a node that has none, and notes the time at which
+ * the path was verified. Returns 0 or an errno. */
 static int
 resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -120,8 +122,9 @@ resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st
 	return 0;
 }
 
-/* Walks path from the root, and learns the nodes on the way. Returns the last node, which is then held, or
- * NULL where the path leads to no object any more. */
+/* Walks path, which is cut into names, from the root, and notes the place of each object on the way in its
+ * node. Returns the last node, which is then held, with its attributes in *st; NULL where the path leads to
+ * no object any more. */
 static struct rr_node *
 resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {
@@ -159,8 +162,8 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	return end == node;
 }
 
-/* Finds the place of an object whose path is not known: by the kernel's handle, then by a search. Returns 0
- * or an errno. */
+/* Finds the object of node, whose path is not known, and the path: by the kernel's handle, then by a search.
+ * Returns 0 or an errno; ESTALE: the object is gone; EAGAIN: this is not known yet. */
 static int
 resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -185,7 +188,8 @@ resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return error;
 }
 
-/* Finds the object of a held node by the node's path, or anew where the path does not lead to it. */
+/* Finds the object of a held node by the node's path. Where the path does not lead to that object, forgets
+ * the path and finds the object anew. */
 static enum rr_vfs_status
 resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -202,7 +206,9 @@ resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *ob
 	return RR_VFS_OK;
 }
 
-/* Tells whether the object is open and its place was verified just now. That costs one system call. */
+/* Tells whether the node's object is open and its path was verified within the last second, so that nothing
+ * has to be opened. Gets the attributes into *st by one system call, and notes in node->gone whether the
+ * object has lost its last name. */
 static bool
 resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -214,7 +220,9 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
 }
 
-/* Finds the object of a held node. The thread acts as the server itself while the object is looked for. */
+/* Finds the object of a node that is held. While the object's path is walked or searched for, the thread acts
+ * as the server itself. RR_VFS_STALE: the object is gone. RR_VFS_BUSY: finding it would wait, which is not
+ * allowed now. */
 static enum rr_vfs_status
 resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -272,7 +280,8 @@ resolve_root(const struct rr_tree *tree, uint32_t export)
 	return NULL;
 }
 
-/* Does the work of rr_tree_resolve(), with the lock held. */
+/* Checks a handle, and finds its object and the node of this object, which is made where there is none: the
+ * work of rr_tree_resolve(), with the lock held. */
 static enum rr_vfs_status
 resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
 {

@@ -44,7 +44,8 @@ search_memory(const struct rr_tree *tree, const struct rr_tree_root *root)
 	return &tree->core->search.memories[root - tree->core->roots];
 }
 
-/* Returns the two bits of the Bloom filter that stand for an inode number. */
+/* Stores in bits the numbers of the two bits that stand for an inode number in the Bloom filter of the inode
+ * numbers that a walk has seen. */
 static void
 search_bits(uint64_t inode, uint32_t bits[2])
 {
@@ -69,8 +70,8 @@ rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t i
 		seen[bits[i] / 64] |= UINT64_C(1) << bits[i] % 64;
 }
 
-/* Tells whether a recent vain walk did not see the object either, and the object was not made after that walk
- * began. */
+/* Tells whether a search for the object would be in vain: a recent walk through the whole export did not see
+ * its inode number, and the object was made before that walk began. */
 static bool
 search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
 {
@@ -84,7 +85,8 @@ search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const
 	return !(memory->seen[bits[0] / 64] >> bits[0] % 64 & memory->seen[bits[1] / 64] >> bits[1] % 64 & 1);
 }
 
-/* Returns the entry that this object has among those searched for in vain, and the object's hash. */
+/* Returns the entry for this object in the table of objects that were searched for in vain, and stores the
+ * object's hash, which chooses the entry, in *hash. The entry may be in use for another object. */
 static struct rr_search_vain *
 search_vain(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t *hash)
 {
@@ -101,7 +103,8 @@ search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 	return vain->hash == hash && rr_now(tree->env) < vain->until;
 }
 
-/* Returns the time until which the outcome of the search is believed. */
+/* Returns the time until which the outcome of the search is believed: from now on ten times as long as the
+ * search took, and at least a second. */
 static uint64_t
 search_believed(const struct rr_tree *tree)
 {
@@ -110,7 +113,9 @@ search_believed(const struct rr_tree *tree)
 	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
 }
 
-/* Remembers that the search found nothing. */
+/* Remembers for a time that the search found nothing: for its object, and after a complete walk through the
+ * whole export, for all objects whose inode numbers the walk did not see. Logs a search that reached its
+ * bound of entries. */
 static void
 search_remember_vain(struct rr_tree *tree)
 {
@@ -131,7 +136,8 @@ search_remember_vain(struct rr_tree *tree)
 	memory->birth = search->began;
 }
 
-/* Goes on with a walk through the whole export. */
+/* Continues a search that found nothing along the hints: clears the memory of the inode numbers seen in the
+ * export, and begins a walk through the whole export. */
 static void
 search_everywhere(struct rr_tree *tree)
 {
@@ -147,7 +153,8 @@ search_everywhere(struct rr_tree *tree)
 	rr_tree_walk_begin(tree);
 }
 
-/* Ends a walk: either the search ends, too, or it goes on everywhere. */
+/* Ends a walk. Where it went along the hints in vain, and the object may be elsewhere, the search continues
+ * by a walk through the whole export. Otherwise the search ends, and a search in vain is remembered. */
 static void
 search_walked(struct rr_tree *tree)
 {
@@ -163,7 +170,8 @@ search_walked(struct rr_tree *tree)
 	rr_tree_walk_end(tree);
 }
 
-/* Does one slice of the search. It ends early where a call waits and the object was found (called). */
+/* Does one slice of the search, of at most "time" ns. Where called is true, a call waits for the object, and
+ * the slice ends as soon as the object is found. Does nothing while another thread does a slice. */
 static void
 search_run(struct rr_tree *tree, uint64_t time, bool called)
 {
@@ -203,7 +211,8 @@ rr_tree_has_work(const struct rr_tree *tree)
 	return atomic_load_explicit(&tree->core->search.due, memory_order_relaxed);
 }
 
-/* Begins a search for the object of node, along the hints of its place. */
+/* Begins a search for the object of node, at first only in directories whose names have the hashes that place
+ * contains (hints). */
 static void
 search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
 {
@@ -222,8 +231,9 @@ search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_h
 	rr_tree_walk_begin(tree);
 }
 
-/* Finds the object at the place where it was seen: 0. ENOENT: no place is known, or the object is not there
- * any more. ESTALE: another object has its inode number, so the object is gone from this file system. */
+/* Looks for the object of node at the place where it was last seen. Returns 0 if it is there. ENOENT: no such
+ * place is known, or the object is not there any more. ESTALE: another object there has its inode number, so
+ * the object is gone from this file system. */
 static int
 search_seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {

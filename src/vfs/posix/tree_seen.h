@@ -35,8 +35,8 @@ uint64_t rr_seen_key(const struct rr_handle_id *id);
  * memory. */
 void rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name);
 
-/* Returns the path of the object below the object of root, which rr_free() frees. NULL: not known, or no
- * memory. */
+/* Returns the path of the object below the object of root, which rr_free() frees. Returns NULL if the path is
+ * not known, or there is no memory. */
 char *rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root);
 
 #endif

@@ -40,7 +40,8 @@ walk_below_free(struct rr_tree *tree, struct below *below)
 	rr_free(tree->env, below);
 }
 
-/* Frees a frame and the names of its directories that are still to be read. */
+/* Frees a frame, which stands for a directory that the walk is in, with the names of the directories below
+ * that are still to be read. */
 static void
 walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 {
@@ -50,7 +51,8 @@ walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 	rr_free(tree->env, frame);
 }
 
-/* Makes fd the open directory, and closes the one before; -1: no directory is open. */
+/* Makes fd the descriptor of the directory that the walk reads, and closes the descriptor that the walk had
+ * before. fd -1 means that no directory is open. */
 static void
 walk_set_fd(struct rr_search *search, int fd)
 {
@@ -59,7 +61,8 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
-/* Enters a directory: makes its frame and keeps fd, which is closed where there is no memory. */
+/* Enters a directory: makes its frame the innermost one, and keeps fd, from which its entries are read next.
+ * Returns false where there is no memory, with fd closed. */
 static bool
 walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
@@ -82,7 +85,7 @@ walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_
 	return true;
 }
 
-/* Frees all frames of the walk and closes its directory. */
+/* Frees all frames (the directories that the walk is in), and closes the directory that the walk has open. */
 static void
 walk_clear(struct rr_tree *tree)
 {
@@ -95,7 +98,8 @@ walk_clear(struct rr_tree *tree)
 	search->reading = false;
 }
 
-/* Opens a directory, and returns its descriptor and in *id its identity. -1: that is not possible. */
+/* Opens the directory at path below another directory for reading. Returns the descriptor, with the
+ * directory's identity in *id, or -1 where that is not possible. */
 static int
 walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handle_id *id)
 {
@@ -131,7 +135,8 @@ rr_tree_walk_end(struct rr_tree *tree)
 	tree->core->search.root = NULL;
 }
 
-/* Tells whether the object may be below this entry. */
+/* Tells whether the object that is searched for may lie below this entry of a directory at this depth: the
+ * entry may be a directory, and its name matches the hints, as far as the walk goes along the hints. */
 static bool
 walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
 {
@@ -151,7 +156,8 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
 }
 
-/* Notes that a directory is to be read later. */
+/* Notes in frame the name of a directory below that is to be read later. Where there is no memory or there
+ * are too many such names, the directory is left out, and the search is marked as not complete. */
 static void
 walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -170,7 +176,8 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 	search->pending += sizeof(*below) + length;
 }
 
-/* Tells whether the entry is the object that is searched for. */
+/* Tells whether an entry of the directory of frame is the object that is searched for. It is opened only
+ * where its inode number is the right one. */
 static bool
 walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
 {
@@ -194,7 +201,8 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	return wanted;
 }
 
-/* Notes an entry as seen, and looks whether it is the object or leads to it. */
+/* Looks at an entry of the directory of frame: notes it as seen, notes in search->found whether it is the
+ * object, and notes a directory below which the object may lie, to be read later. Skips "." and "..". */
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {
@@ -215,7 +223,8 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
 		walk_read_later(tree, frame, entry->d_name);
 }
 
-/* Reads some entries of the innermost directory. */
+/* Reads some entries of the innermost directory, which is that of frame, and looks at each. Notes in
+ * search->reading whether there may be more. */
 static void
 walk_read(struct rr_tree *tree, struct frame *frame)
 {
@@ -234,8 +243,8 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	}
 }
 
-/* Enters a directory. A directory that cannot be opened is passed over, as the objects below it cannot be
- * reached, either. */
+/* Enters the directory with this name below that of frame, unless it is the object that is searched for. A
+ * directory that cannot be opened is passed over, because the objects below it cannot be reached, either. */
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -254,8 +263,8 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 		search->complete = false;
 }
 
-/* Opens the directory of frame by its path from the root. Returns false where the path leads to another
- * directory by now. */
+/* Opens the directory of frame again, by the path from the root at which it was seen. Returns false where the
+ * directory cannot be opened, or the path leads to another directory by now. */
 static bool
 walk_reopen(struct rr_tree *tree, const struct frame *frame)
 {
@@ -271,8 +280,8 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
 	return fd >= 0 && rr_handle_same(&id, &frame->id);
 }
 
-/* Goes up to the directory above; where that has been moved meanwhile, to the next directory above it that is
- * still in its place. */
+/* Leaves the directory of frame for the directory above it. Where that one has been moved meanwhile and is
+ * not found again, goes on to the next one above, and the search is marked as not complete. */
 static void
 walk_leave(struct rr_tree *tree, struct frame *frame)
 {

@@ -18,7 +18,7 @@ void rr_tree_walk_begin(struct rr_tree *tree);
  * or the object was found and its directory read. */
 bool rr_tree_walk_step(struct rr_tree *tree);
 
-/* Ends the search. */
+/* Ends the search: frees what the walk holds, and notes that no search is under way. */
 void rr_tree_walk_end(struct rr_tree *tree);
 
 #endif

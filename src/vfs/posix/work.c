@@ -8,7 +8,8 @@
 
 /* This file has the steps that many operations take. */
 
-/* Makes the subject of an open, with the attributes of this moment. */
+/* Fills in the subject (the object of an operation) from an open, with the present attributes of the object.
+ * RR_VFS_BUSY where getting these may wait and nothing may wait now. */
 static enum rr_vfs_status
 work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
 {
@@ -89,8 +90,9 @@ rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, in
 		rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
-/* Notes that the object is to be stored. An object that cannot be opened (a symbolic link, a device, a
- * directory that may not be read) is stored with its whole file system. */
+/* Notes that the object is to be stored before the operation ends, and makes the thread act as the server
+ * itself. An object that cannot be opened (a symbolic link, a device, a directory that may not be read) is
+ * stored with its whole file system. Nothing is stored for a file system in memory. */
 void
 rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 {
