@@ -38,8 +38,8 @@ struct rr_crew {
 };
 
 /* Returns whether the caller, after it has released the lock, is to wake an idle thread by the condition
- * "wanted": a job may begin, and no idle thread is being woken already. Notes in crew->waking that one is
- * now. The lock is held. */
+ * "wanted": a job may begin, and no idle thread is being woken already. In that case, notes in crew->waking
+ * that a thread is being woken. The lock is held. */
 static bool
 crew_wakes(struct rr_crew *crew)
 {

@@ -61,8 +61,7 @@ queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 }
 
 /* Replaces the node "from" of a job that begins by the node "to", in the slot of the job's thread, at the
- * same position of the list of its key. The job's own memory may be gone before the job is taken out of that
- * list. */
+ * same position of the list of its key. The job's own memory may be gone before its node leaves that list. */
 static void
 queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 {

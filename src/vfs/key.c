@@ -37,7 +37,7 @@ key_default_path(char path[PATH_MAX], struct rr_text *text)
 	return 0;
 }
 
-/* Makes all directories above the file path that do not exist yet, with mode 0700. Returns 0, or an error
+/* Makes all directories above the file at path that do not exist yet, with mode 0700. Returns 0, or an error
  * with text. */
 static int
 key_make_directories(const char *path, struct rr_text *text)
@@ -121,7 +121,7 @@ key_sync_directory(const char *path)
 	return synced;
 }
 
-/* Writes a new random key into a temporary file, and gives this file the name path by link(2), which never
+/* Writes a new random key into a temporary file, and gives this file its name, path, by link(2), which never
  * replaces a file. Where another server has made the key meanwhile, that key stays, and the function
  * succeeds: the caller then reads the file. Returns 0, or an error with text. */
 static int

@@ -82,8 +82,8 @@ rr_ceph_setxattr(struct rr_ceph_job *job)
 					xattr->size, flags[xattr->how], ceph->self));
 }
 
-/* Copies those names that begin with "user.", without this prefix, to xattr->value, as far as there is room.
- * Sets xattr->length to the number of octets that all of them need. */
+/* Copies those names of extended attributes that begin with "user.", without this prefix, to xattr->value, as
+ * far as there is room. Sets xattr->length to the number of octets that all of them need. */
 static void
 xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 {

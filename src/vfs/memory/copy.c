@@ -16,8 +16,7 @@ struct memory_copy {
 };
 
 /* Checks whether a copy or clone may be done (permissions, exports, sizes, no overlap), and computes
- * state->length, the number of octets to copy, which ends with the source at the latest. Sets the
- * verifier. */
+ * state->length, the number of octets to copy, at most up to the end of the source. Sets the verifier. */
 static enum rr_vfs_status
 copy_begin(struct memory_copy *state)
 {
@@ -79,7 +78,7 @@ copy_data(struct memory_copy *state, uint64_t length)
 }
 
 /* Copies the next part of the range: a whole hole, or data up to the next hole and at most COPY_PIECE octets.
- * The data that was copied is lost with a loss of power unless a commit follows. */
+ * Data that was copied may be lost with a loss of power until a commit follows. */
 static enum rr_vfs_status
 copy_step(struct memory_copy *state)
 {

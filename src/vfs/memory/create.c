@@ -6,8 +6,8 @@
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
-/* Copies the target of a new symbolic link into its node. Does nothing for other types. RR_VFS_BUSY if there
- * is no memory. */
+/* Copies the target of a new symbolic link into the link's node. Does nothing for other types. RR_VFS_BUSY if
+ * there is no memory. */
 static enum rr_vfs_status
 create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node)
 {

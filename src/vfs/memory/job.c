@@ -32,8 +32,8 @@ job_number(struct rr_memory_vfs *vfs, struct rr_vfs_call *call, uint16_t offset)
 	return node->attributes.id.number;
 }
 
-/* Fills in a job: its fate (the script's decision on when and how the operation ends), and the numbers of the
- * directories or of the file for whose sake it may have to wait for earlier jobs. */
+/* Fills in a job: its fate (the decision of a test's script on when and how the operation ends), and the
+ * numbers of the directories or of the file because of which the job may have to wait for earlier jobs. */
 static void
 job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
 	struct rr_vfs_call *call)
@@ -58,8 +58,8 @@ job_same(uint64_t number, uint64_t other)
 	return number != 0 && number == other;
 }
 
-/* Tells whether job must wait until the job "earlier", which began before it, is executed: both change
- * entries of the same directory, or job is a commit and "earlier" writes to the same file. */
+/* Tells whether "job" must wait until the job "earlier", which began first, is executed: both change entries
+ * of the same directory, or "job" is a commit and "earlier" writes to the same file. */
 static bool
 job_stands_before(const struct memory_job *earlier, const struct memory_job *job)
 {
@@ -165,9 +165,9 @@ rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct r
 	return job_queue(own, &job);
 }
 
-/* Takes one step with one job in a turn of the loop: counts down a turn that the job waits, cancels it,
- * executes it, or marks it to be ended. Returns true where a step was taken, so that another turn is needed;
- * false where the job is held or waits for a lease or another job. */
+/* Takes one step with one job in a turn of the loop: counts down one of the turns that the job waits, cancels
+ * or executes the job, or marks the job as to be ended. Returns true where a step was taken, so that another
+ * turn is needed; false where the job is held or waits for a lease or another job. */
 static bool
 job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -248,7 +248,7 @@ rr_memory_turn(struct rr_timer *timer)
 }
 
 /* Lets the provider's jobs that wait for leases try again in the next turn of the loop. Where release is
- * true, the jobs that the script holds go on, too. */
+ * true, the jobs that a test's script holds go on, too. */
 static void
 job_wake(struct rr_memory_vfs *vfs, bool release)
 {

@@ -70,8 +70,8 @@ pages_grow(struct rr_memory *memory, struct rr_memory_node *node)
 	return true;
 }
 
-/* Inserts a page without data into the file's array at this position, and counts its space as used by the
- * file's owner. Returns an error if there is no space or no memory. */
+/* Inserts a page without data into the file's array at this position, and counts the page's space as used by
+ * the file's owner. Returns an error if there is no space or no memory. */
 static enum rr_vfs_status
 pages_insert(struct rr_memory *memory, struct rr_memory_node *node, uint32_t position, uint64_t index)
 {

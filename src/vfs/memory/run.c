@@ -60,8 +60,8 @@ run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const s
 }
 
 /* Executes an operation as row, its entry in the table of operations, describes it, and fills in the
- * attributes of its objects before and after. Where fate, a status that the script chose, is an error, the
- * operation ends with that status and is not executed. */
+ * attributes of its objects before and after. Where fate, a status that a test's script chose, is an error,
+ * the operation ends with that status and is not executed. */
 static enum rr_vfs_status
 run_row(struct rr_memory_run *run, const struct rr_memory_row *row, enum rr_vfs_status fate)
 {

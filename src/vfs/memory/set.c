@@ -16,7 +16,7 @@ rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64
 }
 
 /* Tells whether the caller may set the user and the group that "set" asks for: user 0 may set any; the owner
- * of the object may only keep the user, and choose a group of its own; no other caller may set them. */
+ * of the object may only keep the user, and choose a group that it is in; no other caller may set them. */
 static bool
 set_may_own(
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller, const struct rr_vfs_set *set)

@@ -23,7 +23,7 @@ rr_posix_attend_later(struct rr_posix *posix)
 }
 
 /* Ends a round of looking after the tree, and arms the timer for the next round where a search is under way
- * or descriptors are open that may become idle. Each operation arms the timer, too. */
+ * or the tree has descriptors open that may have to be closed later. Each operation arms the timer, too. */
 static void
 attend_done(struct rr_crew_job *job)
 {

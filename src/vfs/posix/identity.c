@@ -15,8 +15,8 @@ enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroup
 #endif
 
 /* Sets the thread's uid or gid for files by "call", which is setfsuid(2) or setfsgid(2). Returns whether the
- * thread has that number now: the two report no error, but called with an invalid number they return the
- * present one. */
+ * thread has that number now: these system calls report no error, but called with an invalid number they
+ * return the present one. */
 static bool
 set_number(long call, uint32_t number)
 {
@@ -107,9 +107,9 @@ rr_identity_free(struct rr_identity *identity)
 	identity->own_gids = NULL;
 }
 
-/* Notes the caller's identity as the last one of this thread. Returns true where the thread has that caller's
- * groups already. More than RR_VFS_GROUPS groups are not noted, so the thread takes them on anew each
- * time. */
+/* Notes the caller's identity as that of the thread's last caller. Returns true where the thread has that
+ * caller's groups already. More than RR_VFS_GROUPS groups are not noted, so the thread takes them on anew
+ * each time. */
 static bool
 identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 {

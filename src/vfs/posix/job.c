@@ -136,8 +136,8 @@ posix_job_crosses(void *ctx, uint64_t place)
 }
 
 /* Does the operation of a job, or the rest of a read, in a thread of the crew, whose tree is member. Returns
- * true where the job has ended, and false where it belongs to the storer from now on, which stores its
- * changes. */
+ * true where the job has ended, and false where the storer, which stores the job's changes, owns the job from
+ * now on. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -164,9 +164,9 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* Returns the storer of the file system with the number place, and makes it at the first use. Each file
- * system has its own storer, so that a file system that hangs delays no other. NULL if there are too many
- * storers already, or no storer can be made. */
+/* Returns the storer of the file system with the number place, and makes the storer at the first use. Each
+ * file system has its own storer, so that a file system that hangs delays no other. NULL if there are too
+ * many storers already, or no storer can be made. */
 static struct rr_storer *
 posix_storer(struct rr_posix *posix, uint64_t place)
 {
@@ -340,9 +340,9 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* Has the changes of an operation stored that was done in the loop's thread: by the storer, with
- * RR_VFS_PENDING, or here where there is no loop or no storer. An operation that failed or has nothing to
- * store ends with its status. */
+/* Stores the changes of an operation that was done in the loop's thread: gives them to the storer and returns
+ * RR_VFS_PENDING, or stores them here where there is no loop or no storer. An operation that failed or has
+ * nothing to store ends with its status. */
 static enum rr_vfs_status
 posix_store_later(struct rr_posix_work *work)
 {

@@ -20,9 +20,9 @@
 /* The greatest number of leases, as each costs a system call each second. */
 enum { LEASE_MAX = 1024 };
 
-/* Looks at all leases, and calls recall() of each lease that the kernel wants back. leases_lock is held
- * meanwhile, and closing an open or giving a lease back takes it: so recall() must not take a lock that a
- * thread holds while it does one of these. */
+/* Looks at all leases, and calls recall() of each lease that the kernel wants back. recall() is called with
+ * leases_lock held, which is also taken to close an open or to give a lease back: so recall() must not take a
+ * lock that another thread holds while it does one of these. */
 static void
 lease_look(struct rr_timer *timer)
 {
@@ -81,8 +81,8 @@ rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open)
 		(void)fcntl(open->fd, F_SETLEASE, F_UNLCK); /* closing would do the same, but later */
 }
 
-/* Gets a lease for an open from the kernel, and adds it to the leases that are looked at. RR_VFS_BUSY where
- * there can be no lease now. leases_lock is held. */
+/* Gets a lease for an open from the kernel, and adds the lease to the leases that are looked at. RR_VFS_BUSY
+ * where there can be no lease now. leases_lock is held. */
 static enum rr_vfs_status
 lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 {
@@ -106,8 +106,8 @@ lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 	return RR_VFS_OK;
 }
 
-/* Gets a lease for an open, or gives it back where lease->recall is NULL. Nothing here waits for storage, so
- * this is done at once in the loop's thread. */
+/* Gets a lease for an open, or gives the open's lease back where lease->recall is NULL. Nothing here waits
+ * for storage, so this is done at once in the loop's thread. */
 enum rr_vfs_status
 rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease)
 {

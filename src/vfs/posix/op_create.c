@@ -57,8 +57,8 @@ create_mode(const struct create_plan *plan)
 }
 
 /* Splits the verifier of an exclusive creation into two numbers of seconds, for the times of access and
- * modification, in which the file keeps it. RFC 1813, 3.3.8: "the expected storage location for the verifier
- * on creation is the metadata (time stamps) of the file". */
+ * modification, in which the file keeps the verifier. RFC 1813, 3.3.8: "the expected storage location for the
+ * verifier on creation is the metadata (time stamps) of the file". */
 static void
 create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])
 {
@@ -200,8 +200,8 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 	return applied;
 }
 
-/* Makes the new object, finds it as "made", and sets its attributes. Where an attribute cannot be set, the
- * object is removed again. */
+/* Makes the new object, fills in "made" with it, and sets its attributes. Where an attribute cannot be set,
+ * the object is removed again. */
 static enum rr_vfs_status
 create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -263,8 +263,8 @@ create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr
 	return RR_VFS_OK;
 }
 
-/* Makes a new object. Where the name exists already, uses its object instead, if it is a regular file and the
- * call is not RR_VFS_GUARDED. After success "made" is the object. */
+/* Makes a new object. Where the name exists already, uses the existing object instead, if the call makes a
+ * file, is not RR_VFS_GUARDED, and create_reuse() allows that. After success "made" is the object. */
 static enum rr_vfs_status
 create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -283,8 +283,8 @@ create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, stru
 }
 
 /* Notes that the new object and its directory are to be stored, fills in the handle and the attributes in the
- * call's output, and gives the object back. A link or a device cannot be stored alone: the directory includes
- * it. */
+ * call's output, and gives the object back. A link or a device cannot be stored alone, and is stored with its
+ * directory. */
 static void
 create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

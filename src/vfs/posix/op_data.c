@@ -107,8 +107,8 @@ op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return op_read_rest(work, read);
 }
 
-/* Ends a read with this status, which it returns: gives back the object, and after a failure fills in the
- * object's attributes. */
+/* Ends a read with this status, and returns the status: after a failure fills in the attributes of the read's
+ * object, and then gives back the object. */
 static enum rr_vfs_status
 op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {

@@ -41,8 +41,9 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Makes an open of the object with the access that the call asks for, and stores it in opening->open. The
- * access is reserved, except for RR_VFS_BESIDE; RR_VFS_SHARE where another open's reservation conflicts. */
+/* Makes an open of the object with the access that the call asks for, and stores the open in opening->open.
+ * The access is reserved, except for RR_VFS_BESIDE; RR_VFS_SHARE where another open's reservation
+ * conflicts. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
 {

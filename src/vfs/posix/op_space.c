@@ -13,7 +13,7 @@
 /* The most octets of one copy: the caller asks for the rest. */
 enum { COPY_MAX = 4 << 20 };
 
-/* Finds the regular file that the operation names, and a descriptor of the file for access (O_RDONLY,
+/* Finds the regular file that the operation names, and a descriptor of the file with this access (O_RDONLY or
  * O_WRONLY). After success the caller gives the file back by rr_posix_put(). */
 static enum rr_vfs_status
 space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int access,
@@ -36,7 +36,7 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 
 /* Finds the next data (seek->data is true) or the next hole in a file of this size. RR_VFS_NXIO where the
  * offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the
- * file is a hole; its end is then found, with eof. */
+ * file is a hole; the end of the file is then found, with eof. */
 static enum rr_vfs_status
 op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {

@@ -60,8 +60,8 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Copies those names that begin with "user.", without this prefix, to xattr->value, as far as there is room.
- * Returns the number of octets that all of them need. */
+/* Copies those names of extended attributes that begin with "user.", without this prefix, to xattr->value, as
+ * far as there is room. Returns the number of octets that all of them need. */
 static uint32_t
 xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
 {

@@ -38,8 +38,8 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 		rr_list_append(to, link);
 }
 
-/* Waits for further jobs that are likely to come soon, up to a bounded time, because a job that misses a
- * batch waits until that batch is stored. The lock is held, and released while the thread waits. */
+/* Waits for further jobs that are likely to come soon, for a bounded time at most, because a job that misses
+ * a batch waits until that batch is stored. The lock is held, and released while the thread waits. */
 static void
 storer_gather(struct rr_storer *storer)
 {

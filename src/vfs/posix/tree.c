@@ -88,8 +88,8 @@ tree_check_system(struct rr_text *text)
 }
 
 /* Returns the identity of the file system of an export's root for clients, which is the same after restarts:
- * a hash of the export's id and the identity that the file system has itself, or its device number where it
- * has none. */
+ * a hash of the export's id and the identity that the file system has itself, or the device number where the
+ * file system has none. */
 static uint64_t
 tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 {

@@ -139,10 +139,9 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* Gets the attributes of the object of fd. Where the root's file system is local, those that the kernel has
- * in memory are right for objects in it. The attributes of an object in another file system, mounted below
- * it, are asked for only where that file system may be used now (file_stat_elsewhere()). Returns 0 or an
- * errno. */
+/* Gets the attributes of the object of fd. Where the root's file system is local, the attributes that the
+ * kernel has in memory are taken for objects in that file system, and another file system, mounted below it,
+ * is asked only where file_stat_elsewhere() allows that. Returns 0 or an errno. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

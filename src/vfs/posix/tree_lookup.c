@@ -63,8 +63,8 @@ lookup_dots(
 	return RR_VFS_OK;
 }
 
-/* Finds the object that has this name in directory, which may be "." or "..", and notes its place in its
- * node: the work of rr_tree_lookup(), with the lock held. */
+/* Finds the object that has this name in directory, which may be "." or "..", and notes the object's place in
+ * its node: the work of rr_tree_lookup(), with the lock held. */
 static enum rr_vfs_status
 lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)

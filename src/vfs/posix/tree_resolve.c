@@ -68,8 +68,8 @@ rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *s
 	};
 }
 
-/* Opens the object at node's path in *fd, and gets its attributes into *st. Returns 0 or an errno, with no
- * descriptor open. ENOENT: the path is not known, or leads to another object. */
+/* Opens the object at node's path in *fd, and gets its attributes into *st. Returns 0, or an errno and no
+ * open descriptor. ENOENT: the path is not known, or leads to another object. */
 static int
 open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
 {
@@ -162,8 +162,8 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	return end == node;
 }
 
-/* Finds the object of node, whose path is not known, and the path: by the kernel's handle, then by a search.
- * Returns 0 or an errno; ESTALE: the object is gone; EAGAIN: this is not known yet. */
+/* Finds the object of a node whose path is not known, by the kernel's handle or else by a search, and gives
+ * the node its place. Returns 0 or an errno; ESTALE: the object is gone; EAGAIN: this is not known yet. */
 static int
 resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {

@@ -176,8 +176,8 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 	search->pending += sizeof(*below) + length;
 }
 
-/* Tells whether an entry of the directory of frame is the object that is searched for. It is opened only
- * where its inode number is the right one. */
+/* Tells whether an entry of the directory of frame is the object that is searched for. The entry is opened
+ * only where its inode number is the right one. */
 static bool
 walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
 {
