@@ -62,12 +62,13 @@ enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_calle
 enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller,
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
-/* Writes the identity of a caller whom a rule lets in. sys is the credential; NULL: AUTH_NONE. */
+/* Writes the identity of a caller whom a rule lets in. sys is the caller's credential, or NULL for
+ * AUTH_NONE. */
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 
 /* Returns the rule by which the caller may use the export of this number, with at least one flavor of
- * authentication; NULL where the caller may not use it. */
+ * authentication; NULL where the caller may not use the export. */
 const struct rr_rule *rr_gate_rule(
 	struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
 

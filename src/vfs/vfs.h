@@ -658,8 +658,8 @@ enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_
  * export_count where the path lies in no export. */
 uint32_t rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct rpcrdma_bytes *rest);
 
-/* Removes the first component from *path and returns it. At the end of the path, the returned component has
- * the length 0. */
+/* Removes the first component from *path and returns this component. At the end of the path, the returned
+ * component has the length 0. */
 struct rpcrdma_bytes rr_vfs_next_component(struct rpcrdma_bytes *path);
 
 /* A caller with memory for the groups. */

@@ -134,9 +134,10 @@ int rr_ceph_keys(struct rr_ceph *ceph);
 /* Writes the handle of an object. */
 void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
 	uint64_t snapshot, struct rr_vfs_handle *handle);
-/* Reads a handle. Returns false where it was not made with this key. */
+/* Fills in *object from a handle. Returns false where the handle was not made with the server's key. */
 bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
-/* Returns the number of the export that a handle says it lies in, as struct rr_vfs_ops describes. */
+/* Returns the number of the export that a handle names, or export_count if it names no export of this server.
+ * A forged handle is not detected here. */
 uint32_t rr_ceph_export_of(const struct rr_ceph *ceph, struct rpcrdma_bytes handle);
 
 /* Translates a result of libcephfs into a status: negative results are errors. */

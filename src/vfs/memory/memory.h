@@ -47,7 +47,7 @@ bool rr_memory_quota(struct rr_memory *memory, uint32_t uid, uint64_t octets, ui
 
 /* Lets the storage lose its power: data that was neither committed nor written to be stable is again as it
  * was before the write, and the verifier of writes and commits changes. No operation may be under way. This
- * cannot fail: the memory for it was set aside when the data was written. */
+ * cannot fail, because the memory that this needs was set aside when the data was written. */
 void rr_memory_lose_power(struct rr_memory *memory);
 
 enum rr_memory_operation {
@@ -101,7 +101,7 @@ struct rr_memory_script {
 	void *ctx;
 };
 
-/* Sets the script for later operations. script NULL: each operation ends at once. */
+/* Sets the script that decides on later operations. Where script is NULL, each operation ends at once. */
 void rr_memory_steer(struct rr_memory *memory, const struct rr_memory_script *script);
 
 /* Lets the operations that are held go on in the next turn; later operations may be held again. */

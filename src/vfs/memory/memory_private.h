@@ -195,7 +195,8 @@ void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
 /* Writes a handle of the node, each time another one. */
 void rr_memory_handle(
 	struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle);
-/* Returns the number of the export that a handle says it lies in, as struct rr_vfs_ops describes. */
+/* Returns the number of the export that a handle names, or export_count if it names no export of this
+ * storage. A forged handle is not detected here. */
 uint32_t rr_memory_export_of(const struct rr_memory *memory, struct rpcrdma_bytes handle);
 /* Finds the node of an object by its open or by its handle. Errors: RR_VFS_BAD_HANDLE, RR_VFS_STALE. */
 enum rr_vfs_status rr_memory_resolve(

@@ -44,7 +44,7 @@ void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open
 /* Tells whether an open denies others this access. */
 bool rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *object, uint32_t access);
 
-/* lease.c: gives the lease of the open back, if it has one; recall() is not called after that. */
+/* lease.c: gives the lease of the open back, if the open has one. recall() is not called after that. */
 void rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 #endif

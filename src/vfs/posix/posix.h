@@ -23,8 +23,8 @@ enum { RR_POSIX_WORKERS = 64 };
 /* Keeps the loop's thread from taking on any caller's identity from this call on: workers do all operations
  * that need a caller's permission. A provider that acts as its callers needs this where the loop's thread
  * also uses RDMA adapters: the kernel takes their commands only from a thread whose credentials are those
- * with which the thread opened them, and a change of credentials counts even when it was undone. It must be
- * called before the first operation, of a provider with workers. */
+ * with which the thread opened them, and a change of credentials counts even when it was undone. This
+ * function must be called before the first operation, and only for a provider with workers. */
 void rr_posix_apart(struct rr_vfs *vfs);
 
 #endif

@@ -137,9 +137,9 @@ void rr_posix_attend_later(struct rr_posix *posix);
 void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
-/* These fill "known" with attributes: rr_posix_known() with those in object->st; rr_posix_know() with those
- * of this moment; rr_posix_know_changed() likewise, where this process has changed the object since
- * object->st was taken. */
+/* These functions fill "known" with attributes: rr_posix_known() with those in object->st; rr_posix_know()
+ * with the present attributes, which it also takes into object->st; rr_posix_know_changed() does the same
+ * where this process has changed the object since object->st was taken. */
 void rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know_changed(
@@ -195,10 +195,10 @@ enum rr_vfs_status rr_posix_entry_name(
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
-/* These note changes that are to reach stable storage before the operation ends: rr_posix_store_fd() those of
- * the file that fd refers to (data: of its data alone), rr_posix_store() those of the object and all that it
- * holds. Nothing is stored for file systems in memory, which have no stable storage. rr_posix_store() leaves
- * the server's own identity in force. */
+/* These two functions note changes that are to reach stable storage before the operation ends:
+ * rr_posix_store_fd() those of the file that fd refers to (data: of its data alone), rr_posix_store() those
+ * of the object and all that it holds. Nothing is stored for file systems in memory, which have no stable
+ * storage. rr_posix_store() leaves the server's own identity in force. */
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 

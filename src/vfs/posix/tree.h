@@ -73,7 +73,8 @@ int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
 /* These two functions enclose work that must not wait for a disk, another machine or another thread: a step
  * that would wait is not done, and fails. rr_tree_hurry() returns false where another thread is at work, so
  * that nothing can be done now. memory: all objects lie in file systems in memory (rr_tree_in_memory()), and
- * may be changed. rr_tree_hurried() returns whether no step failed because it would have waited. */
+ * may be changed. rr_tree_hurried() returns false if a step failed because it would have waited, else
+ * true. */
 bool rr_tree_hurry(struct rr_tree *tree, bool memory);
 bool rr_tree_hurried(struct rr_tree *tree);
 
@@ -81,8 +82,8 @@ bool rr_tree_hurried(struct rr_tree *tree);
 const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
 
 /* Sets cross(), which is called before a file system other than that of an export is used, with the number of
- * that file system as in struct rr_tree_place. cross() returns false where that must not be done now. NULL:
- * every file system may be used. */
+ * that file system as in struct rr_tree_place. cross() returns false where that file system must not be used
+ * now. Where cross is NULL, every file system may be used. */
 void rr_tree_on_crossing(struct rr_tree *tree, bool (*cross)(void *ctx, uint64_t place), void *ctx);
 
 /* Makes the tree use no file systems other than those of the exports from now on (stays true), or use them
@@ -140,9 +141,9 @@ enum rr_vfs_status rr_tree_open_near(struct rr_tree *tree, const struct rr_objec
 /* Gives back an object that lookup, peek or resolve found. */
 void rr_object_put(struct rr_tree *tree, struct rr_object *object);
 
-/* Finds the object of name in directory, before that name is removed or changed; the object has no node where
- * nothing is known of it. Where the tree knows the object by another name (of a hard link), it keeps that
- * name. rr_object_put() gives the object back. */
+/* Finds the object that has this name in directory, before the name is removed or changed. object->node is
+ * NULL where the object is not found. Where the tree knows the object by another name (of a hard link), the
+ * tree keeps that other name. rr_object_put() gives the object back. */
 void rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object);
 
@@ -155,8 +156,8 @@ void rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const
 void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
 	const struct rr_object *directory, const char *name);
 
-/* Continues work that calls began and did not wait for, for some milliseconds. Returns whether there is more.
- * It is to be called between calls while rr_tree_has_work() is true. */
+/* Continues work that calls began and did not wait for, for some milliseconds. Returns whether there is more
+ * of it to do. This function is to be called between calls while rr_tree_has_work() is true. */
 bool rr_tree_work(struct rr_tree *tree);
 bool rr_tree_has_work(const struct rr_tree *tree);
 
@@ -172,8 +173,8 @@ bool rr_tree_is_warm(const struct rr_tree *tree);
 
 /* Takes on the caller's identity for this thread, where the process is root: by setfsuid, setfsgid and
  * setgroups as plain system calls, so that only this thread changes, and with the capabilities that go with
- * the user. Does nothing where the process is not root. rr_tree_as_self() undoes it. Cheap where nothing
- * changes. Errors: SYSTEM, NOMEM. */
+ * the user. Does nothing where the process is not root. rr_tree_as_self() makes the thread act as the server
+ * itself again. Makes few system calls where the caller is that of the last call. Errors: SYSTEM, NOMEM. */
 int rr_tree_as(struct rr_tree *tree, const struct rr_vfs_caller *caller);
 void rr_tree_as_self(struct rr_tree *tree);
 

@@ -71,12 +71,13 @@ int rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct
 	uint32_t open_max);
 void rr_nodes_free(struct rr_nodes *nodes);
 
-/* These return a node, by its object's identity or by its name in parent; NULL where there is no such
- * node. */
+/* These two functions return a node, by its object's identity or by its name in parent; NULL where there is
+ * no such node. */
 struct rr_node *rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id);
 struct rr_node *rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const char *name);
 
-/* Makes a node without a place; this may free other nodes that are not held. NULL: no memory. */
+/* Makes a node without a place; this may free other nodes that are not held. Returns NULL if there is no
+ * memory. */
 struct rr_node *rr_nodes_add(
 	struct rr_nodes *nodes, const struct rr_tree_root *root, const struct rr_handle_id *id);
 
@@ -87,7 +88,8 @@ int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node 
 /* Forgets the place of node, whose descriptors are closed as soon as the node is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
-/* These take and give back a reference to node. Holding a node marks it as the most recently used. */
+/* These two functions take and give back a reference to node. Holding a node marks it as the most recently
+ * used. */
 void rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node);
 void rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node);
 
@@ -96,8 +98,8 @@ void rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node);
 void rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd);
 void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
 
-/* Closes descriptors of nodes that are not held, until at most open_max are open. Returns false where it
- * closed no descriptor. */
+/* Closes descriptors of nodes that are not held, until at most open_max are open. Returns false where this
+ * function closed no descriptor. */
 bool rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max);
 
 /* Moves the descriptors of a list into taken, which rr_retired_close() closes. */

@@ -66,22 +66,24 @@ void rr_tree_in(struct rr_tree *tree, bool was_locked);
 /* Tells whether a step that may wait is allowed. Returns false, with errno EAGAIN, where the tree hurries. */
 bool rr_tree_may_wait(struct rr_tree *tree);
 
-/* Tells whether opening a file is allowed, which may wait except in a file system in memory. Returns false,
- * with errno EAGAIN, where it is not. */
+/* Tells whether a file may be opened now. Opening may wait, except in a file system in memory. Returns false,
+ * with errno EAGAIN, where the tree hurries and opening may wait. */
 bool rr_tree_may_open(struct rr_tree *tree);
 
 /* The time for which a path that led to an object is believed to do so still. */
 #define RR_TREE_BELIEVED RR_SECOND
 
 /* Opens path below directory with flags (O_CLOEXEC and O_NOFOLLOW are added), never outside and never through
- * a symbolic link; path may be longer than PATH_MAX, and empty for directory itself. -1 with errno. */
+ * a symbolic link; path may be longer than PATH_MAX; an empty path stands for directory itself. Returns a
+ * descriptor, or -1 with errno. */
 int rr_tree_beneath(struct rr_tree *tree, int directory, const char *path, uint64_t flags);
 
-/* Opens the object of fd, which may be O_PATH, anew. -1 with errno. */
+/* Opens the object of fd, which may be an O_PATH descriptor, again with these flags. Returns a new
+ * descriptor, or -1 with errno. */
 int rr_tree_reopen(struct rr_tree *tree, int fd, int flags);
 
-/* Opens anew a file of the process's own user and group, which fd refers to, whatever its mode. -1 with
- * errno, for example where this system allows no user namespaces. */
+/* Opens the file of fd, which belongs to the process's own user and group, again, whatever the file's mode
+ * is. Returns a new descriptor, or -1 with errno, for example where this system allows no user namespaces. */
 int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
 
 /* Does statx(2) of a descriptor of an object below root. Returns 0 or an errno. EXDEV: the object lies on
@@ -93,13 +95,13 @@ int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, 
 struct rr_handle_id rr_tree_id(
 	const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st);
 
-/* Returns the node of an object that was just found as name in parent; NULL: no memory. Takes fd over in any
- * case. */
+/* Returns the node of an object that was just found as name in parent, or NULL if there is no memory. fd
+ * belongs to the node, or is closed. */
 struct rr_node *rr_tree_intern(
 	struct rr_tree *tree, struct rr_node *parent, const char *name, int fd, const struct statx *st);
 
-/* Returns when the path of a directory was last seen to lead to it: a child that is found in the directory is
- * not believed for longer than the directory itself. */
+/* Returns the time at which the path of a directory was last seen to lead to the directory: a child that is
+ * found in the directory is not believed for longer than the directory itself. */
 uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory);
 
 /* Fills in object from node, whose path_fd must be open, and from its attributes st; takes a reference to
@@ -111,12 +113,12 @@ void rr_tree_object(
  * true where the path leads to node. *st describes the object at its end, or is zero. */
 bool rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st);
 
-/* tree_kernel.c: takes over fd, of the root, and keeps it where the process may open objects by kernel
- * handles. */
+/* tree_kernel.c: keeps fd, a descriptor of the root, in root->mount_fd where the process may open objects by
+ * kernel handles; else closes fd. */
 void rr_tree_kernel_begin(struct rr_tree_root *root, int fd);
 
-/* Gets the kernel's handle of the object of fd. Returns false where there is no usable handle, or it is too
- * long. */
+/* Gets the kernel's handle of the object of fd. Returns false where there is no usable handle, or the handle
+ * is too long. */
 bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel);
 
 /* Writes the path below the root at which the kernel knows the object of node, which is held. Returns 0 or an

@@ -40,7 +40,7 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 }
 
 /* Returns the identity, for clients, of the file system in which the object of st lies: the root's, or for a
- * file system that is mounted below the root, a hash that contains the device number, as handles do. */
+ * file system that is mounted below the root, a hash of the export and the device number, as in handles. */
 static uint64_t
 resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
