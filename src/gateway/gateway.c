@@ -85,7 +85,8 @@ gateway_accepted(void *ctx, struct rr_carrier *carrier)
 	rr_session_begin(listener->gateway, carrier, listener->transport);
 }
 
-/* Listens at the place, and returns the address that was chosen. */
+/* Makes the listener's acceptor listen at the place, and stores the address that was chosen in chosen.
+ * Returns 0, or an error with its text. */
 static int
 gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
 	struct sockaddr_storage *chosen, struct rr_text *text)
@@ -136,7 +137,7 @@ rr_gateway_idle(const struct rr_gateway *gateway)
 	return gateway->shut && gateway->session_count == 0 && gateway->relay_count == 0;
 }
 
-/* Adds the counters of an open session. */
+/* Adds the counters of the session's connections that are open to the gateway's counters. */
 static void
 gateway_add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
 {
@@ -147,7 +148,7 @@ gateway_add_session(const struct rr_session *session, struct rr_gateway_counters
 	}
 }
 
-/* Returns the counters of the sessions that ended and of those that are open. */
+/* Stores the counters of the gateway: those of all sessions that ended and of those that are open. */
 void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {

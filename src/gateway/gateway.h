@@ -56,7 +56,7 @@ struct rr_gateway_counters {
 
 struct rr_gateway;
 
-/* Makes a gateway. The configuration is copied. -RPCRDMA_ERR_NOMEM. */
+/* Makes a gateway, which copies the configuration. Errors: NOMEM. */
 int rr_gateway_new(
 	struct rpcrdma_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway);
 

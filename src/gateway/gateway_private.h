@@ -101,7 +101,8 @@ void rr_session_free(struct rr_session *session);
 /* Adds the session's next upstream. */
 void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
 
-/* Connects, unless this is done or being tried, as there is something to send. */
+/* Is called when there is something to send: begins to connect, unless the connection is up or being
+ * tried. */
 void rr_upstream_want(struct rr_upstream *upstream);
 
 /* Closes the connection. Its calls get no answer. */
@@ -109,21 +110,23 @@ void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */
 
-/* Lower the sizes that a call, and later its reply, name to those that both connections carry. */
+/* rr_relay_limit_call() lowers the sizes that a call names to those that both connections carry;
+ * rr_relay_limit_reply() does the same with the reply to that call. */
 void rr_relay_limit_call(struct rr_relay *relay);
 void rr_relay_limit_reply(const struct rr_relay *relay, const struct rpcrdma_message *reply);
 
 /* ---- relay.c ---- */
 
-/* Makes a relay for a call of the client to upstream, or for a callback that came from upstream. NULL: no
- * memory; the exchange, and its connection, are lost. rr_relay_send() sends the call. */
+/* Makes a relay for a call of the client to upstream, or for a callback that came from upstream. NULL if
+ * there is no memory: the exchange then ends without an answer, and its connection ends. rr_relay_send()
+ * sends the call. */
 struct rr_relay *rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback);
 
-/* Returns the relay of the client's call to upstream with that XID that is under way; NULL: there is no
+/* Returns the relay of the client's call with that XID that is under way to upstream, or NULL if there is no
  * such call. */
 struct rr_relay *rr_relay_find(struct rr_upstream *upstream, uint32_t xid);
 
-/* Sends the call. The carrier must be there. */
+/* Sends the call of the relay. The connection that it goes to must be up. */
 void rr_relay_send(struct rr_relay *relay);
 
 /* Ends the relay without an answer. Its call is cancelled if the carrier is still there. */

@@ -34,7 +34,8 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 	return rr_rpc_header_is_reduced(&reader);
 }
 
-/* Finds the program, first among those that the configuration names. */
+/* Returns the table of the program and version, from the configuration if that names it, else from the
+ * built-in bindings. NULL if neither has the program. */
 static const struct rpcrdma_program *
 items_find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {
@@ -65,9 +66,9 @@ rr_known_read(
 
 /* ---- Finding ---- */
 
-/* Sets reader behind the RPC header. False: no arguments or results of the program follow. RFC 8166, 8.2.2:
- * "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be reduced": so no part of the
- * header is an item. */
+/* Prepares reader to read the message from behind its RPC header. False if no arguments or results of the
+ * program follow. RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST
+ * NOT be reduced": so no part of the header is an item. */
 static bool
 items_skip_header(
 	enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
@@ -82,9 +83,10 @@ items_skip_header(
 	       reply.accept_stat == RR_SUCCESS;
 }
 
-/* Finds the items of a message. RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not
- * DDP-eligible": the walk finds the eligible items. draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST
- * NOT send a Read chunk that corresponds with any other XDR data item". */
+/* Finds the data in a message that may travel apart from the stream: it walks the arguments or results by
+ * the program's table. RR_WALK_UNKNOWN if the program is not known. RFC 8166, 6.1: "Senders MUST NOT reduce
+ * data items that are not DDP-eligible". draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a
+ * Read chunk that corresponds with any other XDR data item". */
 static enum rr_walk_answer
 items_find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)
@@ -107,7 +109,7 @@ struct chosen {
 	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
 };
 
-/* Counts the items that are outside the stream. */
+/* Returns how many of the found items are outside the stream already. */
 static uint32_t
 items_count_reduced(const struct rr_ulb_items *found)
 {
@@ -118,8 +120,8 @@ items_count_reduced(const struct rr_ulb_items *found)
 	return count;
 }
 
-/* Chooses the items that are out already, and as many of the others, from the first one, as there is room
- * for. */
+/* Chooses the items of a call that are to be out of the stream: all that are out already, and, from the
+ * first one on, as many of the others as RR_CALL_ITEMS allows. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -135,7 +137,8 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	}
 }
 
-/* Chooses the item for that place; items of no octets fill the places before. */
+/* Chooses item for the Write chunk number place. Chunks before it that have no item yet get NULL, which
+ * stands for an item without octets. */
 static void
 items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
@@ -144,12 +147,12 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 	chosen->items[chosen->count++] = item;
 }
 
-/* Chooses an item for each Write chunk. RFC 8267, 6.4.1: if a union arm has no eligible result, a server
- * "MUST return an empty Write chunk in that Write list position", with the segments that it had, as RFC
- * 8166, 4.3.2.2, says: such a chunk gets an item without octets. And: "The first chunk in the Write list
- * MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk is
- * used by the next READ operation, and so on." Results behind the last chunk stay in the stream, if they
- * are there. */
+/* Chooses an item for each Write chunk, in the order of the results. A chunk whose result has no eligible
+ * item gets an item without octets: RFC 8267, 6.4.1: a server "MUST return an empty Write chunk in that
+ * Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). And: "The first chunk in the
+ * Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write
+ * chunk is used by the next READ operation, and so on." Items of later results stay in the stream if they
+ * are in it. */
 static void
 items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {
@@ -176,7 +179,8 @@ items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 			chosen->items[chosen->count++] = &found->items[i];
 }
 
-/* Chooses the items that are to be out of the stream, by the direction of the message. */
+/* Chooses the items that are to be out of the stream: the rule depends on whether the message is a call, a
+ * reply over RDMA or a reply over TCP. */
 static void
 items_choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
 	struct chosen *chosen)
@@ -191,7 +195,8 @@ items_choose(const struct rr_known *known, enum rr_items_use use, const struct r
 
 /* ---- Taking out ---- */
 
-/* Returns the octets of the stream that an item takes. */
+/* Returns the octets that an item takes in the stream, with padding. 0 for an item that is out of the
+ * stream, and for NULL. */
 static uint32_t
 items_in_stream(const struct rr_walk_item *item)
 {
@@ -206,7 +211,8 @@ struct reduction {
 	uint32_t done, length; /* octets of from that were handled, and octets of the result */
 };
 
-/* Passes the octets up to until on. */
+/* Passes the octets up to position until of the old stream on to the new stream, and copies them if the new
+ * stream has memory of its own. */
 static void
 items_pass(struct reduction *reduction, uint32_t until)
 {
@@ -218,7 +224,8 @@ items_pass(struct reduction *reduction, uint32_t until)
 	reduction->length += octets;
 }
 
-/* Takes the chosen items out of the stream of in; out is the message without them. */
+/* Makes out the message in without the chosen items in its stream, and items the descriptions of these
+ * items. The stream is copied to to, or shortened in place if to is NULL. */
 static void
 items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
@@ -241,8 +248,8 @@ items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint
 	*out = (struct rpcrdma_message){ to ? to : in->stream, reduction.length, chosen->count, items };
 }
 
-/* Whether the stream without the chosen items is a front part of the stream with them, so that no copy is
- * needed. */
+/* Tells whether the old stream begins with the whole new stream, the one without the chosen items, so that
+ * no copy is needed. taken is how many octets the chosen items take in the old stream. */
 static bool
 items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
 {
@@ -296,9 +303,9 @@ items_estimate(const struct rr_known *known, const struct rpcrdma_message *call,
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
-/* Returns the octets of the stream or of a sink, with padding, that a result takes which may have at most
- * share octets. If the length of a result is not known, it is the path of a symbolic link, which is never
- * as long as LINK. */
+/* Returns the room that a result takes in the stream or in a sink, with padding, if it may have at most
+ * share octets. most is its largest size. A result of unknown size is the path of a symbolic link, which is
+ * never as long as LINK. */
 static uint64_t
 items_room_of(uint32_t most, uint32_t share)
 {
@@ -308,7 +315,7 @@ items_room_of(uint32_t most, uint32_t share)
 	return length + rr_pad((uint32_t)length);
 }
 
-/* Adds up the room of the results that are items. */
+/* Returns the sum of the room that the first count results take, if each may have at most share octets. */
 static uint64_t
 items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
 {
@@ -319,9 +326,9 @@ items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t sha
 	return room;
 }
 
-/* Returns the most octets that each of count results can have, so that all of them fit into room. Each
- * result must get some room: without room the server could not return it, not even shortened. Large results
- * share the room that small results leave. */
+/* Returns the most octets that each of the first count results may have, so that all of them fit into room.
+ * A result without room could not be returned at all, not even shortened, so small results take what they
+ * need, and large results share the rest equally. */
 static uint32_t
 items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 {
@@ -339,11 +346,11 @@ items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 	return low;
 }
 
-/* Adds sinks for results whose size the call bounds, in order, as chunks pair. All results behind the first
- * unbounded result, or behind the last sink, are left to the stream. Paths of symbolic links are unbounded:
- * some servers place them wrongly, and they are too small for a chunk. Takes the octets of all results off
- * left, and adds those that go to the stream to stream. False: the stream may need more octets than is
- * known. */
+/* Adds a sink to the transaction for each result whose size the call bounds, in order, as the results pair
+ * with Write chunks in order. From the first unbounded result on (the path of a symbolic link: some servers
+ * place such paths wrongly, and they are too small for a chunk), and behind the last sink, results go to the
+ * stream: their room is added to *stream. The room of all results is subtracted from *left. False if the
+ * stream may need more octets than is known. */
 static bool
 items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)
@@ -368,7 +375,8 @@ items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stre
 	return bounded;
 }
 
-/* Returns the octets that the stream of a reply takes, as far as they are known. */
+/* Returns the octets that the stream of a reply takes, as far as they are known: at most max, or 0 if they
+ * are not known. */
 static uint32_t
 items_stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
 {

@@ -21,10 +21,10 @@ limits_data_max(uint32_t message_max)
 	return (message_max - BESIDE_DATA) / DATA_MULTIPLE * DATA_MULTIPLE;
 }
 
-/* Lowers the limits of callbacks to what goes inline on the carrier, if it is one over RDMA. RFC 8267,
- * 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short messages to
- * convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large those can
- * be. */
+/* Lowers the limits of callbacks to the sizes that the carrier conveys inline, if it works over RDMA. RFC
+ * 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short messages
+ * to convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large those
+ * can be. */
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {
@@ -38,7 +38,7 @@ limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum
 		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
 }
 
-/* Returns the limits of messages between the session's client and upstream. */
+/* Returns the limits on the sizes of messages between the session's client and the server of upstream. */
 static struct rr_limits
 limits_of(const struct rr_upstream *upstream)
 {

@@ -20,7 +20,8 @@
 #include "gateway/gateway_private.h"
 #include "wire/rpc.h"
 
-/* Frees the relay and the reply's memory; the last relay also frees a gateway that was ended. */
+/* Frees the relay and the memory of its reply. If the gateway was freed before, the last relay deletes the
+ * gateway. */
 static void
 relay_release(struct rr_relay *relay)
 {
@@ -37,7 +38,8 @@ relay_release(struct rr_relay *relay)
 	rr_pool_put(pool, pulled);
 }
 
-/* Takes the relay out of its upstream, and a client's call out of the calls under way. */
+/* Removes the relay from the lists of its upstream and, unless it is a callback, from the session's map of
+ * XIDs. */
 static void
 relay_leave(struct rr_relay *relay)
 {
@@ -62,7 +64,8 @@ relay_answer(struct rr_relay *relay)
 	rr_exchange_reply(relay->exchange, &relay->reply, relay_sent, relay);
 }
 
-/* Answers with a reply of the gateway's own, without results. */
+/* Answers the call with a reply that the gateway makes itself: the status stat, without results. Counts the
+ * call as failed. */
 static void
 relay_accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
 {
@@ -84,22 +87,25 @@ rr_relay_fail(struct rr_relay *relay)
 	relay_accept_with(relay, RR_SYSTEM_ERR);
 }
 
-/* Returns the transport by which the answer to the call, or to the callback, goes. relay_calls_by(): the
- * transport by which the call, or the callback, goes. */
+/* Returns the transport of the connection over which the answer goes: the client's for a call, the server's
+ * for a callback. */
 static enum rr_transport
 relay_answers_by(const struct rr_relay *relay)
 {
 	return relay->callback ? relay->upstream->target->transport : relay->upstream->session->transport;
 }
 
+/* Returns the transport of the connection over which the call goes: the server's for a call of the client,
+ * the client's for a callback. */
 static enum rr_transport
 relay_calls_by(const struct rr_relay *relay)
 {
 	return relay->callback ? relay->upstream->session->transport : relay->upstream->target->transport;
 }
 
-/* Takes over the memory of the reply, or copies its stream into the relay's buffer, until the answer was
- * sent. False: the stream is too large for the buffer. */
+/* Keeps the reply's stream until the answer was sent: takes over the memory in which it lies, or copies it
+ * into the relay's buffer. *used is how many octets of the buffer are in use then. False if the stream is
+ * too large for the buffer. */
 static bool
 relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
 {
@@ -125,7 +131,8 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes a reply for the side that called. False: the reply cannot be passed on. */
+/* Makes relay->reply, the answer that is sent on, from the reply that came: with its items where the
+ * transport of the answer needs them. False if the reply cannot be passed on. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -147,7 +154,8 @@ relay_take_reply(struct rr_relay *relay)
 	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
 }
 
-/* Is called when the call has ended: passes the reply on, or answers with an error. */
+/* Is called when the call has ended: passes the reply on, or answers with an error. If the connection was
+ * lost, the call is dropped without an answer. */
 static void
 relay_done(struct rr_transaction *transaction, int error)
 {
@@ -173,7 +181,8 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* Returns the key of a call in the session's map. An XID may be in use towards each server. */
+/* Returns the key of a call in the session's map: the XID and the number of the upstream, as the same XID
+ * may be in use towards each server. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
@@ -211,12 +220,12 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/* Sets the call of the transaction. A call without items goes over TCP as it is. Over RDMA its items are
- * taken out. A call that came with items is always walked: RFC 8267, 6.4.2: if "a problem is detected
- * during XDR decoding of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the
- * server responds with an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat"
- * field set to GARBAGE_ARGS." RFC 8166, 6.1, of an item that is not eligible: "The Responder MUST NOT
- * process this RPC Call message". False: the call must be answered so. */
+/* Sets the message of the transaction from the call that came. A call without items goes over TCP as it is;
+ * over RDMA its eligible items are taken out of the stream. False if items of the call are not eligible: the
+ * call must be answered with GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected during XDR decoding of
+ * the RPC Call message while the RPC layer reassembles the call's XDR stream", "the server responds with an
+ * RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to
+ * GARBAGE_ARGS." RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message". */
 static bool
 relay_take_call(struct rr_relay *relay)
 {

@@ -44,7 +44,8 @@ rr_session_end(struct rr_session *session)
 
 /* ---- The client ---- */
 
-/* Returns the upstream to which calls of the program go. */
+/* Returns the upstream that takes the calls of the program: that of the program's route, or that of the
+ * session's own server. */
 static struct rr_upstream *
 session_route(struct rr_session *session, uint32_t prog)
 {
@@ -57,10 +58,11 @@ session_route(struct rr_session *session, uint32_t prog)
 	return &session->upstreams[0];
 }
 
-/* Takes a call whose XID is under way already. A server that is reached over TCP may have discarded the
- * first call: the second call replaces it. Over RDMA the server has not discarded it, and the second call
- * is dropped: RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for each credit, and an XID cannot
- * be used twice at a time. False: the exchange was dropped. */
+/* Decides about a call whose XID is in use by the earlier call first. If the server is reached over TCP, it
+ * may have discarded the earlier call: the relay of that call is dropped, and the new call takes its place.
+ * Over RDMA the server has not discarded it (RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for
+ * each credit), and an XID cannot be used twice at a time: the new call is dropped. False if the new call
+ * was dropped. */
 static bool
 session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
@@ -73,7 +75,8 @@ session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, st
 	return false;
 }
 
-/* Takes a call of the client: makes a relay for it, and sends it or has it wait for its connection. */
+/* Is called when a call of the client has arrived: makes a relay for the call, and sends it, or has it wait
+ * until the connection to its server is up. A call whose header has items is refused. */
 static void
 session_client_called(void *ctx, struct rr_exchange *exchange)
 {
@@ -107,7 +110,7 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 	rr_upstream_want(upstream);
 }
 
-/* Ends the session, because its client is gone. */
+/* Is called when the client's connection has ended: ends the session. */
 static void
 session_client_closed(void *ctx, int error, const char *text)
 {

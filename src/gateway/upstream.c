@@ -13,7 +13,8 @@
 
 static const struct rr_carrier_events upstream_events;
 
-/* Closes the connection, if there is one, and adds its counters to the gateway's. */
+/* Closes the connection to the server, if there is a connection, and adds its counters to the gateway's
+ * counters. */
 static void
 upstream_close(struct rr_upstream *upstream)
 {
@@ -27,7 +28,7 @@ upstream_close(struct rr_upstream *upstream)
 	rr_carrier_close(carrier);
 }
 
-/* Ends the search for the server. */
+/* Takes note that the server was found: stops the timer of the next attempt, and ends the search. */
 static void
 upstream_found(struct rr_upstream *upstream)
 {
@@ -46,7 +47,8 @@ rr_upstream_end(struct rr_upstream *upstream)
 		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* Logs a failure. The advice is logged once, not at each attempt. */
+/* Logs that an attempt to reach the server failed. What to do about it (config.advice) is logged at the
+ * first attempt of a search only. */
 static void
 upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
 {
@@ -58,7 +60,8 @@ upstream_report(const struct rr_upstream *upstream, const char *peer, int error,
 		advice ? advice : "");
 }
 
-/* Tries the addresses of the server from the current one on. False: no address is left. */
+/* Begins to connect to the server: tries its addresses from the current one on until an attempt is under
+ * way. False if no address is left; the next search then begins with the first address. */
 static bool
 upstream_connect(struct rr_upstream *upstream)
 {
@@ -87,15 +90,16 @@ upstream_connect(struct rr_upstream *upstream)
 	return false;
 }
 
-/* Whether the upstream is that of the server, not of a route. */
+/* Tells whether this is the connection to the session's own server, and not that to the server of a
+ * route. */
 static bool
 upstream_is_main(const struct rr_upstream *upstream)
 {
 	return upstream == &upstream->session->upstreams[0];
 }
 
-/* Waits before the next attempt. Half of the delay is random, so that the connections of many clients do
- * not come at the same moment. */
+/* Starts the delay before the addresses are tried again. Half of the delay is random, so that the
+ * connections of many clients do not come at the same moment. */
 static void
 upstream_pause(struct rr_upstream *upstream)
 {
@@ -106,7 +110,8 @@ upstream_pause(struct rr_upstream *upstream)
 	upstream->delay = upstream->delay * 2 < DELAY_MAX ? upstream->delay * 2 : DELAY_MAX;
 }
 
-/* Goes on with the search for the server, as no address of it answered; after PATIENCE ends the session. */
+/* Is called when no address of the server answered: has all addresses tried again after a delay. Ends the
+ * session if the search lasts longer than PATIENCE, or the gateway is shut down. */
 static void
 upstream_seek(struct rr_upstream *upstream)
 {
@@ -123,8 +128,9 @@ upstream_seek(struct rr_upstream *upstream)
 		upstream_pause(upstream);
 }
 
-/* Acts on a server that no address reached; no call was sent to it. For the session's own server the search
- * goes on; for the server of a route, the calls are answered. */
+/* Is called when no address of the server could be reached. The search for the session's own server goes on;
+ * the calls that wait for the server of a route are answered with an error. No call was sent, so none was
+ * executed. */
 static void
 upstream_unreachable(struct rr_upstream *upstream)
 {
@@ -156,7 +162,7 @@ rr_upstream_want(struct rr_upstream *upstream)
 		upstream_try(upstream);
 }
 
-/* Sends the calls that waited for the connection. */
+/* Is called when the connection to the server is up: sends the calls that waited for the connection. */
 static void
 upstream_connected(void *ctx)
 {
@@ -170,8 +176,9 @@ upstream_connected(void *ctx)
 		rr_relay_send(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* Acts on the end of a connection: an attempt that failed goes on with the next address; a loss may end the
- * session. */
+/* Is called when a connection or an attempt to connect has ended. After an attempt that failed, tries the
+ * next address. After the loss of a connection, ends the session if it was that to the session's own server,
+ * or if calls were under way on it. */
 static void
 upstream_closed(void *ctx, int error, const char *text)
 {
@@ -193,8 +200,9 @@ upstream_closed(void *ctx, int error, const char *text)
 		rr_session_end(session);
 }
 
-/* Takes a callback. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the approach described in
- * [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1 transports." */
+/* Is called when the server sent a callback: makes a relay for it, and sends it to the client. RFC 8267,
+ * 6.5.2: "NFS version 4 clients and servers MUST use the approach described in [RFC8167] when backchannel
+ * operations are conveyed on RPC-over-RDMA version 1 transports." */
 static void
 upstream_called(void *ctx, struct rr_exchange *exchange)
 {

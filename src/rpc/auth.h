@@ -41,17 +41,18 @@ extern const struct rr_auth rr_auth_none, rr_auth_sys, rr_auth_short, rr_auth_gs
 /* The flavors that servers here take, the strongest first; NULL is the last entry. */
 extern const struct rr_auth *const rr_auth_served[];
 
-/* Returns the flavor with that number; NULL: it is not known here. */
+/* Returns the flavor with that number, or NULL if no flavor of this file has it. */
 const struct rr_auth *rr_auth_find(uint32_t flavor);
 
-/* Whether the items of the message may be placed. False also if the flavor is not known: it may change where
- * the items are. */
+/* Tells whether the items of a message with this credential may be placed. False also if its flavor is not
+ * known, as such a flavor may change where the items are. */
 bool rr_auth_may_place(const struct rr_opaque_auth *cred);
 
 /* Returns true. This is may_place() of the flavors that leave arguments and results as they are. */
 bool rr_auth_places(struct rpcrdma_bytes cred);
 
-/* Checks the verifier of a call for the flavors whose verifier is AUTH_NONE. */
+/* Checks that the verifier of a call has the flavor AUTH_NONE. Returns RR_AUTH_OK or the reason for the
+ * refusal. */
 enum rr_auth_stat rr_auth_null_verifier(const struct rr_call_header *call);
 
 #endif

@@ -8,7 +8,8 @@
 /* Octets of the largest credential: stamp, uid, gid and two lengths; the name; the groups. */
 enum { BODY_MAX = 5 * 4 + (RR_AUTH_SYS_NAME + 1) + 4 * RR_AUTH_SYS_GIDS };
 
-/* Takes the AUTH_SYS credential of a call into request. */
+/* Decodes the AUTH_SYS credential of the call into request, and checks the verifier. Returns RR_AUTH_OK or
+ * the reason for the refusal. */
 static enum rr_auth_stat
 sys_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {

@@ -7,7 +7,8 @@
 #include "base/address.h"
 #include "rpc/client_private.h"
 
-/* Encodes the credential, once, as it is the same for all calls. */
+/* Encodes the credential once into the client, as the credential is the same for all calls, and sets what
+ * follows from its flavor. Returns 0, or an error with its text. */
 static int
 client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {
@@ -63,7 +64,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 
 /* ---- Further connections ---- */
 
-/* Makes a client for a further connection of root. */
+/* Makes a client for a further connection, and adds that client to root->more. */
 static int
 client_add_connection(
 	struct rpcrdma_client *root, const struct rr_client_config *config, struct rr_text *text)
@@ -79,7 +80,7 @@ client_add_connection(
 	return 0;
 }
 
-/* Makes the clients for the further connections, if config asks for several. */
+/* Makes a client for each further connection, if config asks for more than one connection. */
 static int
 client_add_connections(
 	struct rpcrdma_client *client, const struct rr_client_config *config, struct rr_text *text)

@@ -104,13 +104,14 @@ int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(
 /* Returns why the last failing call or connection failed, with the peer's address and what to do. */
 const char *rr_client_error(const struct rpcrdma_client *client);
 
-/* Returns the values of the current connection; rr_client_counters() returns the sums over all
- * connections. */
+/* Stores the values that were negotiated for the first connection, or, while it is lost, for the last one.
+ * rr_client_counters() stores the sums over all connections. */
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
-/* Returns the times of a procedure's calls, each from the call's start to its done(), also if the connection
- * was lost meanwhile. Cancelled calls are not counted. NULL: no call of the program was made. */
+/* Returns the histogram of the times of a procedure's calls, each from the call's start to its done(), also
+ * if the connection was lost meanwhile. Cancelled calls are not counted. NULL if no call of the program was
+ * made. */
 const struct rpcrdma_latency *rr_client_latency(
 	const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc);
 

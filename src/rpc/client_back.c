@@ -4,7 +4,8 @@
 
 #include "rpc/client_private.h"
 
-/* Takes the calls back from the carrier, as its connection is lost, and has them fail. */
+/* Is called when the connection of the reverse direction is lost: cancels the calls that were sent, puts
+ * them among the calls that wait, and has all of these fail with error. */
 static void
 client_back_lose(struct rr_server_back *back, int error, const char *text)
 {

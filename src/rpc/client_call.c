@@ -9,7 +9,8 @@ rr_call_name(const struct rr_call *call)
 	return call->program->procedures[call->proc].name;
 }
 
-/* Takes the call out of the client and its carrier, without done(). */
+/* Removes the call from the client's lists, cancels it at the carrier, stops its timer and frees its buffer.
+ * Does not call done(). */
 void
 rr_call_withdraw(struct rr_call *call)
 {
@@ -24,7 +25,8 @@ rr_call_withdraw(struct rr_call *call)
 	rr_call_free_buffer(call);
 }
 
-/* Counts the time that the call took, and tells the probe. */
+/* Adds the time that the call took to the latencies of its procedure, and passes the time to the tracing
+ * probe call_done. */
 static void
 call_count_time(const struct rr_call *call, int error)
 {
@@ -35,8 +37,8 @@ call_count_time(const struct rr_call *call, int error)
 	rr_latency_add(&call->history->latency, took, error < 0);
 }
 
-/* Ends the call. After done() the client must not touch the call or itself: the caller may use the call
- * again, or free the call or the client. */
+/* Ends the call, and calls its done() last. After done() the client must not touch the call or the client's
+ * own memory: the caller may use the call again, or free the call or the client. */
 static void
 call_finish(struct rr_call *call, int error)
 {
@@ -91,7 +93,8 @@ call_expired(struct rr_timer *timer)
 	call_finish(call, -RPCRDMA_ERR_TIMEDOUT);
 }
 
-/* Is called when the carrier is done with the transaction: decodes the reply and ends the call. */
+/* Is called when the carrier is done with the transaction: decodes the reply and ends the call. If the
+ * connection was lost, the call waits for the next connection instead. */
 static void
 call_answered(struct rr_transaction *transaction, int error)
 {
@@ -129,7 +132,8 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Makes the histories of the procedures of the call's program; NULL: no memory. */
+/* Allocates the histories of the procedures of the call's program, in the free entry made. Returns the
+ * history of the call's procedure, or NULL if there is no memory. */
 static struct rr_history *
 call_history_make(
 	const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
@@ -146,8 +150,8 @@ call_history_make(
 	return &made->histories[call->proc];
 }
 
-/* Returns the history to which the call is added. NULL: there are too many programs or procedures, or no
- * memory. */
+/* Returns the history in which the call is counted, and allocates it for the first call of a program. NULL
+ * if there are too many programs or procedures, or no memory. */
 static struct rr_history *
 call_history_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
@@ -162,8 +166,8 @@ call_history_of(struct rpcrdma_client *client, const struct rr_call *call)
 	return NULL;
 }
 
-/* Sets the members of the transaction that rr_call_encode() and the carrier do not set. The others are large,
- * so they are not cleared for each call. */
+/* Sets those members of the transaction that rr_call_encode() and the carrier do not set. The remaining
+ * members are large, so they are not cleared for each call. */
 static void
 call_prepare_transaction(struct rr_transaction *transaction)
 {
@@ -177,16 +181,17 @@ call_prepare_transaction(struct rr_transaction *transaction)
 	rr_list_init(&transaction->link);
 }
 
-/* Whether a call may be given to the client's connection. A lost connection without calls is made again for a
- * call, as with any client. A lost connection that calls wait for, or that could not be made at all, gets no
- * more calls while other connections are up. */
+/* Tells whether a new call may go over the client's connection: only if the connection is up, or was lost
+ * while no call needed it, as it is then made again for the call. A lost connection that calls wait for, or
+ * that could not be made at all, gets no more calls while another connection may be used. */
 static bool
 call_may_go_over(const struct rpcrdma_client *client)
 {
 	return client->state == RR_CLIENT_UP || client->state == RR_CLIENT_IDLE;
 }
 
-/* Returns the client whose connection the next call goes over. */
+/* Returns the client over whose connection the next call goes: of the connections that may be used, the one
+ * with the fewest calls. If no connection may be used, the call goes to the given client. */
 static struct rpcrdma_client *
 call_choose_connection(struct rpcrdma_client *client)
 {

@@ -12,7 +12,8 @@ rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 	rr_cache_put(&engine->calls, call);
 }
 
-/* Takes memory for a call from the engine's cache. NULL: no memory. */
+/* Takes memory for a call from the engine's cache, which it prepares at the first call. NULL if there is no
+ * memory. */
 static struct rpcrdma_call *
 calls_get(struct rpcrdma_engine *engine)
 {
@@ -26,7 +27,7 @@ calls_get(struct rpcrdma_engine *engine)
 	return call;
 }
 
-/* Keeps the refusal as the text that rpcrdma_client_error() returns. */
+/* Makes the client's refusal the text that rpcrdma_client_error() returns. Returns error. */
 static int
 calls_fail(struct rpcrdma_client *client, int error)
 {
@@ -34,7 +35,8 @@ calls_fail(struct rpcrdma_client *client, int error)
 	return error;
 }
 
-/* Refuses calls whose faults the inner client would find only later, or not at all. */
+/* Refuses configurations of calls whose faults would be found only later, or not at all. Returns 0 or
+ * -RPCRDMA_ERR_INVAL. */
 static int
 calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 {
@@ -65,7 +67,8 @@ calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 	return 0;
 }
 
-/* Is called when the inner call has ended: calls the caller's done(), and returns the call's memory. */
+/* Is called when the inner call has ended: calls the caller's done(), and returns the call's memory to the
+ * engine's cache. */
 static void
 calls_ended(struct rr_call *base, int error)
 {
@@ -110,7 +113,8 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 		base->sinks[i] = config->sinks[i];
 }
 
-/* Checks the configuration, and starts a call made from it. */
+/* Checks the configuration, and starts a call made from it. Stores the call in *result, unless result is
+ * NULL. */
 static int
 calls_begin(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config, struct rpcrdma_call **result)
@@ -156,7 +160,8 @@ struct calls_wait {
 	int error;
 };
 
-/* Notes the outcome of a call that is waited for, and calls the caller's done(). */
+/* Is called when a call ends whose caller waits for it: stores the outcome in the calls_wait, and calls the
+ * caller's done(). */
 static void
 calls_wait_done(void *ctx, struct rpcrdma_call *call, int error)
 {

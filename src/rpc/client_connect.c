@@ -94,7 +94,7 @@ connect_set_state(struct rpcrdma_client *client, enum rr_client_state state)
 	client->state = state;
 }
 
-/* Hands all calls that wait to the carrier. */
+/* Hands all calls that wait for the connection to the carrier. */
 static void
 connect_send_waiting(struct rpcrdma_client *client)
 {
@@ -102,7 +102,8 @@ connect_send_waiting(struct rpcrdma_client *client)
 		rr_call_send(rr_container(client->waiting.next, struct rr_call, link));
 }
 
-/* Gives the connection up: all calls that wait fail, and so do later calls. */
+/* Gives the connection up for good: ends all calls that wait with the error, and sets the state in which
+ * later calls fail at once. */
 static void
 connect_fail(struct rpcrdma_client *client)
 {
@@ -114,7 +115,7 @@ connect_fail(struct rpcrdma_client *client)
 		rr_call_end(rr_container(link, struct rr_call, link), client->error);
 }
 
-/* Goes on with the calls that wait, as the connection is up. */
+/* Takes note that the connection is up, and sends the calls that wait. */
 static void
 connect_up(struct rpcrdma_client *client)
 {
@@ -125,8 +126,8 @@ connect_up(struct rpcrdma_client *client)
 	connect_send_waiting(client);
 }
 
-/* Waits before the next attempt to connect. Half of the delay is random, so that many clients of a server
- * do not return at the same moment. */
+/* Closes the connection, and starts the delay before the next attempt to connect. Half of the delay is
+ * random, so that many clients of a server do not return at the same moment. */
 static void
 connect_back_off(struct rpcrdma_client *client)
 {
@@ -146,8 +147,9 @@ connect_attempt(struct rpcrdma_client *client)
 		rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
-/* Ends calls under which many connections were lost: a call that causes the loss of its connection must not
- * be repeated without end. */
+/* Is called when a connection was lost. If the connection answered no call, counts the loss for each call
+ * that waits, and ends the calls with LOSSES_MAX losses: a call that causes the loss of its connection must
+ * not be repeated without end. */
 static void
 connect_count_losses(struct rpcrdma_client *client)
 {
@@ -166,7 +168,8 @@ connect_count_losses(struct rpcrdma_client *client)
 	}
 }
 
-/* Starts the time for which calls wait for a connection. */
+/* Starts the time after which the calls that wait for a connection fail. If config.retry is 0, there is no
+ * such time. */
 static void
 connect_begin_deadline(struct rpcrdma_client *client)
 {
@@ -174,8 +177,8 @@ connect_begin_deadline(struct rpcrdma_client *client)
 		rr_loop_arm(client->engine->loop, &client->deadline, client->config.retry);
 }
 
-/* Connects again at once, without version 2 for once: the server closed the connection when it was asked
- * for RPC-over-RDMA version 2. */
+/* Connects again at once, without a delay: the server closed the connection because it was asked for
+ * RPC-over-RDMA version 2, so the next attempt does not ask for version 2. */
 static void
 connect_without_version_2(struct rpcrdma_client *client)
 {
@@ -184,7 +187,7 @@ connect_without_version_2(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
-/* Leaves the connection lost until the next call. */
+/* Closes the connection. The next call makes it again. */
 static void
 connect_rest(struct rpcrdma_client *client)
 {
@@ -193,10 +196,11 @@ connect_rest(struct rpcrdma_client *client)
 	connect_set_state(client, RR_CLIENT_IDLE);
 }
 
-/* Has the connection made again if calls wait for it, or may come from the other end. RFC 8167, 5.4:
- * "forward-direction Requesters SHOULD maintain a transport connection as long as there is the possibility
- * that the connection peer can send reverse-direction requests." The server cannot connect: it "is forced
- * to wait for the ONC RPC client to re-establish a transport connection". */
+/* Acts on a connection that is lost or could not be made again. If calls wait, or the server may call, the
+ * connection is tried again after a delay, else only for the next call. RFC 8167, 5.4: "forward-direction
+ * Requesters SHOULD maintain a transport connection as long as there is the possibility that the connection
+ * peer can send reverse-direction requests." The server "is forced to wait for the ONC RPC client to
+ * re-establish a transport connection". */
 static void
 connect_make_again(struct rpcrdma_client *client)
 {
@@ -206,7 +210,8 @@ connect_make_again(struct rpcrdma_client *client)
 		connect_rest(client);
 }
 
-/* Acts on the loss of a connection that was up. */
+/* Acts on the loss of a connection that was up: connects again at once without version 2, or gives the
+ * connection up (config.retry is 0), or has it made again. */
 static void
 connect_lost(struct rpcrdma_client *client)
 {
@@ -222,7 +227,8 @@ connect_lost(struct rpcrdma_client *client)
 	}
 }
 
-/* Acts on a further attempt that failed. */
+/* Acts on the failure of an attempt to make a lost connection again: gives the connection up if config.retry
+ * is 0, else has it tried again. */
 static void
 connect_not_made_again(struct rpcrdma_client *client)
 {
@@ -232,7 +238,8 @@ connect_not_made_again(struct rpcrdma_client *client)
 		connect_make_again(client);
 }
 
-/* Gives up if calls wait. Without calls the attempts go on: the next call has the whole time for itself. */
+/* Is called when config.retry is over: gives the connection up if calls wait. If no calls wait, the attempts
+ * go on: the next call then has the whole of config.retry for itself. */
 static void
 connect_give_up(struct rpcrdma_client *client)
 {
@@ -240,7 +247,7 @@ connect_give_up(struct rpcrdma_client *client)
 		connect_fail(client);
 }
 
-/* Starts the time to wait, if the call is the only call that waits. */
+/* Is called when a call begins to wait for the connection: starts the deadline, if no other call waits. */
 static void
 connect_wanted(struct rpcrdma_client *client)
 {
@@ -248,7 +255,8 @@ connect_wanted(struct rpcrdma_client *client)
 		connect_begin_deadline(client);
 }
 
-/* Connects for the call that came while the connection was lost. */
+/* Is called when a call comes while the connection is lost and no attempt is under way: starts the deadline,
+ * and begins an attempt to connect. */
 static void
 connect_wanted_again(struct rpcrdma_client *client)
 {
@@ -256,14 +264,14 @@ connect_wanted_again(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
-/* Does nothing: the call waits for the first attempt. */
+/* Does nothing, as the call waits for the first attempt to connect, which is under way. */
 static void
 connect_hold(struct rpcrdma_client *client)
 {
 	(void)client;
 }
 
-/* Is never called, as the event is impossible in that state. */
+/* Logs an error. The state table names this function for the events that cannot come in a state. */
 static void
 connect_never(struct rpcrdma_client *client)
 {

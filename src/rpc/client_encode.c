@@ -20,7 +20,8 @@ struct buffer {
 	uint8_t data[];
 };
 
-/* Returns a buffer of at least size octets, a kept one if it is large enough. NULL: no memory. */
+/* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. NULL
+ * if there is no memory. */
 static struct buffer *
 encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
 {
@@ -61,7 +62,8 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 		rr_free(client->engine->env, rr_container(link, struct buffer, link));
 }
 
-/* Writes the call into its buffer. False: the buffer is too small, or the arguments break their schema. */
+/* Encodes the call's header and arguments into its buffer. False if the buffer is too small, or the
+ * arguments break their schema. */
 static bool
 encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -87,7 +89,8 @@ encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedur
 	return true;
 }
 
-/* Writes the call into a buffer, and tries larger buffers until it fits. */
+/* Takes a buffer for the call and encodes the call into it, with larger and larger buffers until the call
+ * fits. Returns 0, or an error with its text. */
 static int
 encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -114,8 +117,8 @@ encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedu
 	}
 }
 
-/* Returns the octets that the results can have, without those for sinks. If they have no bound: as many as
- * a message may have. */
+/* Returns the most octets that the results can have in the stream. The octets that go into sinks do not
+ * count. If the results have no bound, returns the octets that the largest message leaves for them. */
 static uint32_t
 encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -130,7 +133,8 @@ encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)left;
 }
 
-/* Returns the octets that the reply is expected to have at least; call->transaction.reply_max must be set. */
+/* Returns how many octets the reply is expected to have at least. call->transaction.reply_max must be set
+ * before. */
 static uint32_t
 encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -148,8 +152,9 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
 }
 
-/* Sets the room for the reply: sinks if results may be placed, else as many more octets of stream. False:
- * the octets overflow. */
+/* Sets the room for the reply in the transaction: reply_max, reply_min and the sinks. If the flavor forbids
+ * that results are placed, the octets of the sinks are added to reply_max instead. False if the sum
+ * overflows. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -198,7 +203,8 @@ rr_call_encode(struct rr_call *call)
 
 /* ---- The reply ---- */
 
-/* Describes why the server denied the call, and returns the error. */
+/* Sets the client's text to the reason for which the server denied the call, and returns
+ * -RPCRDMA_ERR_RPC_DENIED. */
 static int
 encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 {
@@ -226,7 +232,8 @@ encode_denied(struct rr_call *call, const struct rr_reply_header *reply)
 		rr_call_name(call), call->client->auth->name, reply->auth_stat);
 }
 
-/* Describes why the server did not execute the call, and returns the error. */
+/* Sets the client's text to the reason for which the server accepted the call but did not execute it, and
+ * returns the error. */
 static int
 encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 {
@@ -255,8 +262,9 @@ encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 	}
 }
 
-/* Copies the reply's stream into the caller's buffer (call->keep), if there is one, so that results which
- * point into the stream stay valid after the call. */
+/* Stores the reply in message. If the caller gave a buffer (call->keep), copies the reply's stream there
+ * first, so that results which point into the stream stay valid after the call. -RPCRDMA_ERR_LIMIT if the
+ * buffer is too small. */
 static int
 encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
 {

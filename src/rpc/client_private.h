@@ -117,7 +117,7 @@ void rr_client_connect_init(struct rpcrdma_client *client);
 /* client_connect.c: takes note that the client's carrier ended, with that error and text. */
 void rr_client_closed(void *client, int error, const char *text);
 
-/* client.c: makes a client without a carrier. INVAL, NOTSUP (credential); NOMEM. */
+/* client.c: makes a client without a carrier. Errors: INVAL or NOTSUP (the credential), NOMEM. */
 int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **result, struct rr_text *text);
 

@@ -19,7 +19,8 @@ struct public_plan {
 	int address_count;
 };
 
-/* Sets the flavor and the credential of inner as config has them. */
+/* Sets the flavor and the credential of the inner configuration as the public config has them. The name of
+ * the caller's machine is copied to machine. */
 static int
 public_take_credential(const struct rpcrdma_client_config *config, char *machine,
 	struct rr_client_config *inner, struct rr_text *text)
@@ -30,7 +31,8 @@ public_take_credential(const struct rpcrdma_client_config *config, char *machine
 	return rr_credential_sys(config->auth_sys, machine, &inner->cred, text);
 }
 
-/* Checks the public configuration and makes the plan from it. */
+/* Copies and checks the public configuration theirs, and fills in the plan: the inner configuration and the
+ * server's addresses. Returns 0, or an error with its text. */
 static int
 public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
 {
@@ -59,7 +61,8 @@ public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *t
 	return plan->address_count < 0 ? plan->address_count : 0;
 }
 
-/* Sets what the public functions keep in a new client, and counts the client as a user of its engine. */
+/* Sets the members of a new client that the public functions use, and counts the client as a user of its
+ * engine. Returns the client. */
 static struct rpcrdma_client *
 public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 {
@@ -70,8 +73,8 @@ public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 	return client;
 }
 
-/* Makes a server of the services that the peer is to call in the reverse direction. *served is NULL if
- * there are no services. */
+/* Makes a server of the services that the peer is to call in the reverse direction, and stores it in
+ * *served. Stores NULL if there are no services. */
 static int
 public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_server **served)
@@ -85,7 +88,8 @@ public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_conf
 		engine, &rr_server_config_default, config->services, config->service_count, served);
 }
 
-/* Begins to connect to the plan's address with this number. */
+/* Makes a client that begins to connect to the plan's address of that number, and stores the client in
+ * *result. */
 static int
 public_begin(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
@@ -145,7 +149,8 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	return 0;
 }
 
-/* Connects to the plan's address with this number, and waits for the outcome. */
+/* Makes a client, connects it to the plan's address of that number, and waits for the outcome. Stores the
+ * client in *result once it is connected; returns the error if it cannot connect. */
 static int
 public_connect_to(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)

@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Fills in the credential of this process: its effective user and groups, and the host's name. RFC 5531,
- * appendix A: "The "machinename" is the name of the caller's machine". */
+/* Fills in the credential of this process: its effective user and group, its further groups, and the host's
+ * name, which it stores in machine. RFC 5531, appendix A: "The "machinename" is the name of the caller's
+ * machine". */
 static void
 credential_own(struct rr_auth_sys *cred, char *machine)
 {
@@ -23,7 +24,8 @@ credential_own(struct rr_auth_sys *cred, char *machine)
 		machine[0] = '\0';
 }
 
-/* Copies the given credential into cred, and its name into machine. */
+/* Copies the given credential into cred, and its machine name into machine. -RPCRDMA_ERR_INVAL if the given
+ * credential has too many groups, or its name has no end. */
 static int
 credential_given(
 	struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)

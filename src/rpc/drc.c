@@ -71,15 +71,15 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	return NULL;
 }
 
-/* Returns the weight of an answer in its share: its octets, and a part of the whole memory for the fact
- * that it is an answer. */
+/* Returns the weight of an answer in its share of the cache: the octets of the answer, and a fixed part of
+ * the cache's memory for each answer. So many small answers weigh something, too. */
 static uint64_t
 drc_weight_of(const struct rr_drc *drc, uint32_t length)
 {
 	return sizeof(struct answer) + length + drc->config.octets / drc->config.entries;
 }
 
-/* Removes an answer and frees it. */
+/* Removes an answer from the cache and frees it. */
 static void
 drc_forget(struct rr_drc *drc, struct answer *answer)
 {
@@ -106,9 +106,9 @@ rr_drc_free(struct rr_drc *drc)
 
 /* ---- The identity of a call ---- */
 
-/* Adds an item to the hash. An item may bring its roundup padding, too: the word in front of the item then
- * has the length without padding. The padding may be any octets (RFC 8166, 8.2.2.3), so it is hashed as
- * zeroes. */
+/* Adds an item to the hash, followed by its padding as zeroes, as the padding may be any octets (RFC 8166,
+ * 8.2.2.3). item->length may include the padding: the length without padding is the word of the stream in
+ * front of the item. */
 static void
 drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
@@ -121,9 +121,9 @@ drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrd
 	rr_siphash_add(hash, zeroes, rr_pad(length));
 }
 
-/* Adds the arguments, which begin at octet `at` of the stream, to the hash. RFC 8166, 3.4: reducing a
- * message changes how its octets travel, and no octet of it. So the items that were taken out of the stream
- * are put back in their places here. */
+/* Adds the arguments, which begin at octet `at` of the stream, to the hash. Items that travelled apart from
+ * the stream are added at their places in it, so a repetition that travels in another way has the same hash
+ * (RFC 8166, 3.4: reduction does not change the message). */
 static void
 drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
 {
@@ -139,8 +139,8 @@ drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, 
 	rr_siphash_add(hash, stream + at, call->length - at);
 }
 
-/* Returns the hash by which a repetition of the call is recognised. The peer's port is left out, as a
- * client comes back from another port. */
+/* Returns the hash by which a repetition of the call is recognised. The peer's port is not part of the hash,
+ * as a client that connects again comes from another port. */
 static uint64_t
 drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {
@@ -171,8 +171,8 @@ drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 
 /* ---- The answers ---- */
 
-/* Forgets the answers that are too old, and as many more as make room for `count` answers of `octets`
- * octets. */
+/* Forgets the answers that are too old, and then as many more as are needed to make room for `count` answers
+ * of `octets` octets. */
 static void
 drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 {
@@ -192,7 +192,8 @@ drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 		drc_forget(drc, rr_container(first, struct answer, own));
 }
 
-/* Sets the hashes of the connection and the host, in whose shares the answer will be. */
+/* Sets the hashes of the connection and the host of the peer. They name the shares of the cache to which the
+ * answer to the call will belong. */
 static void
 drc_set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
 {
@@ -231,10 +232,10 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 	return state;
 }
 
-/* Keeps the answer to a call, if it is small enough. RFC 1813, 4.5: "the original completion status of a
- * request is remembered and the operation attempted only once." So the answers of calls that failed are
- * kept as well. Example: a REMOVE finds no file, and is repeated late. The repetition must not remove a
- * file that was made under that name meanwhile, as the client has the answer that no file was removed. */
+/* Copies the answer to a call into the cache, unless it is too large or has items. RFC 1813, 4.5: "the
+ * original completion status of a request is remembered and the operation attempted only once." So the
+ * answers of calls that failed are kept as well: if a REMOVE that found no file is repeated late, it must
+ * not remove a file that was made under that name meanwhile. */
 static void
 drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {

@@ -42,7 +42,7 @@ struct rr_drc_call {
 	uint64_t connection, host; /* hashes: the shares to which its answer belongs */
 };
 
-/* Makes a cache. All threads that use the cache use env. NULL: no memory. */
+/* Makes a cache. All threads that use the cache use env. Returns NULL if there is no memory. */
 struct rr_drc *rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config);
 
 /* Frees a cache. No call may be open. drc may be NULL. */
@@ -61,11 +61,11 @@ enum rr_drc_state {
 enum rr_drc_state rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key,
 	void *reply, uint32_t *length);
 
-/* Closes a call that was opened. reply: the answer, before record marking; NULL: the call was not executed.
- * An answer that is too large, or has items, is not kept. */
+/* Closes a call that was opened, and keeps the answer unless it is too large or has items. reply is the
+ * answer without a record mark, or NULL if the call was not executed. */
 void rr_drc_end(struct rr_drc *drc, struct rr_drc_call *call, const struct rpcrdma_message *reply);
 
-/* Returns how many answers were given again. */
+/* Returns how many repeated calls got their answer from the cache. */
 uint64_t rr_drc_hits(struct rr_drc *drc);
 
 #endif

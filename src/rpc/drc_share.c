@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/drc_share.h"
 
-/* Whether an answer of a is to be forgotten before any of b. Of two connections that have little, and of two
- * shares of the same weight, that is the one of which no answer was forgotten for longer. */
+/* Tells whether answers of share a are forgotten before answers of share b: the share with more excess
+ * comes first. Of two shares with equal excess, the one comes first that was made, or lost an answer,
+ * longer ago. */
 static bool
 share_is_heavier(struct rr_heap_link *link_a, struct rr_heap_link *link_b)
 {
@@ -30,14 +31,15 @@ rr_drc_shares_end(struct rr_drc_shares *shares)
 	rr_map_free(&shares->hosts, shares->env);
 }
 
-/* Returns the heap in which the share has its place. */
+/* Returns the heap in which the share is ranked: that of its host for the share of a connection, that of all
+ * hosts for the share of a host. */
 static struct rr_heap *
 share_heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
 	return share->host ? &share->host->members : &shares->heaviest;
 }
 
-/* Changes the weight of a share, and with it its place in the heap. */
+/* Changes the weight of a share, and moves the share to its new place in its heap. */
 static void
 share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
 {
@@ -49,7 +51,7 @@ share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint6
 	rr_heap_add(share_heap_of(shares, share), &share->rank);
 }
 
-/* Frees the share once it has no calls and no members. */
+/* Frees the share if it has no answers and no shares of connections. */
 static void
 share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
@@ -60,8 +62,8 @@ share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 	rr_free(shares->env, share);
 }
 
-/* Returns the share with that hash; makes it if there is none yet. host: NULL for the share of a host.
- * NULL: no memory. */
+/* Returns the share with that hash, and makes it if it does not exist yet. host is the share of the
+ * connection's host, or NULL if the share of a host is asked for. Returns NULL if there is no memory. */
 static struct rr_drc_share *
 share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
 {

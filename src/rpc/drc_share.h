@@ -33,8 +33,8 @@ struct rr_drc_shares {
 	uint64_t little, order;
 };
 
-/* Prepares the shares. Connections whose weight is at most little are equal: the oldest answers of their host
- * are forgotten first. -RPCRDMA_ERR_NOMEM. */
+/* Prepares the shares. Connections whose weight is at most little count as equal: the oldest answers of
+ * their host are forgotten first. Errors: NOMEM. */
 int rr_drc_shares_init(
 	struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries, uint64_t little);
 
@@ -42,8 +42,8 @@ int rr_drc_shares_init(
  * have failed. */
 void rr_drc_shares_end(struct rr_drc_shares *shares);
 
-/* Adds an answer of the connection with that hash, which comes from the host with that hash. Returns the
- * connection's share; NULL: no memory. */
+/* Adds an answer to the share of the connection with that hash, and its weight to the share of the host with
+ * that hash. Returns the connection's share, or NULL if there is no memory. */
 struct rr_drc_share *rr_drc_share_add(struct rr_drc_shares *shares, uint64_t connection, uint64_t host,
 	struct rr_list *answer, uint64_t weight);
 
@@ -51,7 +51,7 @@ struct rr_drc_share *rr_drc_share_add(struct rr_drc_shares *shares, uint64_t con
 void rr_drc_share_remove(
 	struct rr_drc_shares *shares, struct rr_drc_share *share, struct rr_list *answer, uint64_t weight);
 
-/* Returns the answer that makes room for another answer; NULL: there are no answers. */
+/* Returns the answer that is to be forgotten next, or NULL if there are no answers. */
 struct rr_list *rr_drc_shares_first(const struct rr_drc_shares *shares);
 
 #endif

@@ -17,9 +17,9 @@ struct rr_expected {
 };
 
 /* Returns the octets that results are expected to have at least. All callers use this policy for large
- * replies: if the octets are above the inline threshold, a Reply chunk is offered. If they are below it and
- * the maximum is above it, a responder that can provide a Read chunk chooses (enum rr_reply_chunks in
- * carrier/engine.h). */
+ * replies: if these octets are above the inline threshold, a Reply chunk is offered. If they are below the
+ * threshold and the maximum is above it, a responder that can provide a Read chunk chooses (enum
+ * rr_reply_chunks in carrier/engine.h). */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/latency.h"
 
-/* Returns the bucket of a time: bucket i counts times below 2^i microseconds, the last bucket all longer
- * times, too. */
+/* Returns the bucket of the histogram for a time: bucket i counts times from 2^(i-1) to below 2^i
+ * microseconds. The last bucket also counts all longer times. */
 static uint32_t
 latency_bucket_of(uint64_t ns)
 {

@@ -113,11 +113,12 @@ int rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *
 /* Closes all listeners and connections at once, and frees the server. server may be NULL. */
 void rr_server_free(struct rpcrdma_server *server);
 
-/* Serves a call that did not come by a listener: a call to a client, in the reverse direction. */
+/* Serves a call that came over a connection of a client, in the reverse direction, and not by a listener of
+ * the server. */
 void rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange);
 
-/* Takes note that a connection whose exchanges rr_server_take() was given has ended: lost() of requests
- * that are kept is called in this turn or in the next turn. */
+/* Takes note that a connection has ended whose exchanges were given to rr_server_take(): lost() of kept
+ * requests is called in this turn of the loop or in the next turn. */
 void rr_server_connection_lost(struct rpcrdma_server *server);
 
 /* Makes a client that calls the peer of the request over the same connection, in the reverse direction (RFC
@@ -140,15 +141,15 @@ void rr_server_shutdown(struct rpcrdma_server *server);
 /* Whether everything is closed after rr_server_shutdown(). */
 bool rr_server_idle(const struct rpcrdma_server *server);
 
-/* Returns the sums over all connections, open and closed. */
+/* Stores the sums over all connections, open and closed. */
 void rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 uint32_t rr_server_connections(const struct rpcrdma_server *server);
 void rr_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx);
 
-/* Returns the times of a procedure's calls, each from the arrival of the call to the handing over of its
- * reply; dropped calls are not counted. index: of the service, in the order of rr_server_new(). NULL: there
- * is no such procedure. */
+/* Returns the histogram of the times of a procedure's calls, each from the arrival of the call to the
+ * handing over of its reply; dropped calls are not counted. index is that of the service, in the order of
+ * rr_server_new(). NULL if there is no such procedure. */
 const struct rpcrdma_latency *rr_server_latency(
 	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 

@@ -6,9 +6,10 @@
 #include "base/checked.h"
 #include "rpc/server_private.h"
 
-/* Takes the credential into the request, or returns why it is rejected. RFC 2203, 5.2.3.2, of a flavor that
- * a server does not recognize: "common implementation practice appears to be to return a rejection status
- * of AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
+/* Finds the flavor of the call's credential among those that the server accepts, and decodes the credential
+ * into request. Returns RR_AUTH_OK or the reason for the refusal. RFC 2203, 5.2.3.2, of a flavor that a
+ * server does not recognize: "common implementation practice appears to be to return a rejection status of
+ * AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
 static enum rr_auth_stat
 call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
@@ -24,9 +25,9 @@ call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *
 	return (*auth)->take(call, request);
 }
 
-/* Returns the service of the call's program and version. NULL: there is no such service; low and high are
- * then the lowest and the highest version of the program, or low is above high if there is no such
- * program. */
+/* Returns the service of the call's program and version, or NULL if there is no such service. Then *low and
+ * *high are the lowest and the highest version of the program, or *low is above *high if the program is not
+ * served at all. */
 static const struct rr_service *
 call_find_service(
 	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
@@ -78,17 +79,18 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 	return true;
 }
 
-/* Whether the call must be executed only once. */
+/* Tells whether the server must not execute a repetition of the call, but answers it from the duplicate
+ * request cache. */
 static bool
 call_is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
 	return service->once && service->once[request->proc];
 }
 
-/* Whether there is room for the reply to a call that must be executed once. If such a call is executed and
- * cannot be answered, it is repeated with another XID (RFC 8267, 3.1), and then fails. The room must
- * suffice for the largest reply, if the duplicate request cache would keep it. The size of larger replies
- * is not known before: for these the room must suffice for the least reply. */
+/* Tells whether the reply to a call that must be executed once fits into the room that the client offers.
+ * Without that room the call is not executed: the client would get no answer and repeat the call with
+ * another XID (RFC 8267, 3.1), and the repetition would fail. The room must suffice for the largest reply if
+ * the duplicate request cache would keep that reply, else for the least reply. */
 static bool
 call_can_answer(const struct rpcrdma_request *request)
 {
@@ -100,7 +102,8 @@ call_can_answer(const struct rpcrdma_request *request)
 	return largest <= request->stream_room;
 }
 
-/* Whether the call repeats a call that must be executed once; RR_DRC_ANSWERED: it was answered again. */
+/* Asks the duplicate request cache whether the call repeats another call: RR_DRC_NEW if not, RR_DRC_ANSWERED
+ * if the same answer was sent again, RR_DRC_BUSY if the first call is still being executed. */
 static enum rr_drc_state
 call_repeat(struct rr_block *block)
 {
@@ -138,8 +141,9 @@ rr_block_execute(struct rr_block *block)
 	return true;
 }
 
-/* Tries a repetition again. Without memory for its reply it gets SYSTEM_ERR: the call has left the line of
- * its connection, and cannot wait for memory. */
+/* Tries again to execute or answer a repetition that waited for the first call. The repetition is dropped if
+ * its connection has ended. If there is no memory for its reply, it gets SYSTEM_ERR: it is no longer among
+ * the calls of its connection that can wait for memory. */
 void
 rr_block_try(struct rr_block *block)
 {
@@ -149,11 +153,12 @@ rr_block_try(struct rr_block *block)
 		rr_block_accept(block, RR_SYSTEM_ERR);
 }
 
-/* Decodes the arguments, calls the handler, answers.
+/* Decodes the arguments and executes the procedure, or answers with an error. False if the call must wait
+ * for pool memory.
  *
- * RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST NOT
- * process this RPC Call message and MUST report the violation as described in Section 4.5.2". That section
- * has GARBAGE_ARGS for arguments that do not fit: the decoder has an item left, or finds less than it
+ * RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST NOT process
+ * this RPC Call message and MUST report the violation as described in Section 4.5.2". RFC 8166, 4.5.2, has
+ * GARBAGE_ARGS for such arguments: the decoder finds an item that it did not expect, or fewer octets than it
  * needs. */
 static bool
 call_run_procedure(
@@ -182,8 +187,8 @@ call_run_procedure(
 	return rr_block_execute(block);
 }
 
-/* Answers a call of procedure 0, which in every program does nothing and has neither arguments nor
- * results. */
+/* Answers a call of procedure 0, which does nothing in any program and has neither arguments nor results. A
+ * call with arguments gets GARBAGE_ARGS. */
 static void
 call_run_null(struct rr_block *block, const struct rpcrdma_xdr_reader *reader)
 {
@@ -206,8 +211,8 @@ rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32
 	return &histories[proc];
 }
 
-/* Finds the service and the procedure of the call, and runs the procedure. False: the call must wait for
- * pool memory. */
+/* Finds the service and the procedure of the call, and runs the procedure. A call of a program, version or
+ * procedure that is not served is answered with an error. False if the call must wait for pool memory. */
 static bool
 call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {
@@ -239,7 +244,7 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 	return true;
 }
 
-/* Sets the members of the request, as far as the header of the call has them. */
+/* Sets the members of the request that come from the call's header, from the exchange and from the block. */
 static void
 call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
 {
@@ -257,7 +262,8 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 
-/* Sets the room of the reply: a result that may not be placed takes room in the stream. */
+/* Sets how much room the request's reply has, in the stream and for an item. If items may not be placed, an
+ * item takes its room from the stream. */
 static void
 call_set_room(struct rpcrdma_request *request)
 {
@@ -271,9 +277,10 @@ call_set_room(struct rpcrdma_request *request)
 		request->item_room = stream > RR_BESIDE_ITEM ? (uint32_t)stream - RR_BESIDE_ITEM : 0;
 }
 
-/* Answers a call whose header cannot be read. RFC 8166, 4.5.4: "If a Responder is unable to construct and
- * transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the connection": a call
- * must be answered on TCP, too, and there is an error for each such header. */
+/* Answers a call whose header cannot be read: with RPC_MISMATCH for another version of RPC, with the status
+ * of a bad credential, else with GARBAGE_ARGS. RFC 8166, 4.5.4: "If a Responder is unable to construct and
+ * transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the connection": there is
+ * an error for each such header, so the connection stays. */
 static void
 call_refuse_header(
 	struct rr_block *block, const struct rr_call_header *call, const struct rpcrdma_xdr_reader *reader)

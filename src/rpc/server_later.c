@@ -12,7 +12,8 @@
 
 #define TRY_AGAIN (5 * RR_MILLISECOND)
 
-/* Copies the name of the peer into the block, as the connection may end before the request does. */
+/* Copies the name of the peer into the block, unless it is there already, as the connection may end before
+ * the request does. */
 static void
 later_keep_peer(struct rr_block *block)
 {
@@ -63,7 +64,7 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	rr_engine_leave(engine);
 }
 
-/* Moves all elements of a list to another list, which was not initialised. */
+/* Moves all elements of the list from to the list to, which it initialises first. */
 static void
 later_move(struct rr_list *from, struct rr_list *to)
 {
@@ -74,7 +75,7 @@ later_move(struct rr_list *from, struct rr_list *to)
 		rr_list_append(to, link);
 }
 
-/* Drops the repetitions whose connection has ended. */
+/* Drops the calls whose connection has ended from the repetitions that wait for the first call. */
 static void
 later_drop_repeats(struct rpcrdma_server *server)
 {
@@ -88,8 +89,9 @@ later_drop_repeats(struct rpcrdma_server *server)
 	}
 }
 
-/* Calls lost() of the requests that are kept and whose connection has ended. Each lost() may end any
- * request that is kept, and so take it out of its list. */
+/* Calls lost() for each kept request whose connection has ended. Each lost() may end any of the kept
+ * requests and thereby remove it from its list, so the list is moved aside and taken apart from its
+ * front. */
 static void
 later_lose(struct rpcrdma_server *server)
 {
@@ -108,8 +110,9 @@ later_lose(struct rpcrdma_server *server)
 	}
 }
 
-/* Tries all repetitions once more; those that still have to wait append themselves again. Then calls
- * lost(). */
+/* Is called by the timer: drops the repetitions whose connection has ended, and tries the others once more.
+ * Repetitions that must wait further put themselves into the list again. Then calls lost() for the kept
+ * requests whose connection has ended. */
 static void
 later_try_again(struct rr_timer *timer)
 {

@@ -110,7 +110,8 @@ struct rpcrdma_server {
 	uint64_t turn, turn_began;
 };
 
-/* Returns the history of a procedure of a service; NULL: there is no such procedure. */
+/* Returns the history of a procedure of the service with that index, or NULL if there is no such
+ * procedure. */
 struct rr_history *rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 
 /* server.c: frees the server. If replies were under way when it was freed, the last of them calls this. */
@@ -129,42 +130,44 @@ void rr_server_queue_init(struct rpcrdma_server *server);
 void rr_server_queue_end(struct rpcrdma_server *server);
 void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
-/* Takes the first exchange out of the queue; NULL: the queue is empty. */
+/* Removes the first exchange from the queue and returns it, or NULL if the queue is empty. */
 struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
-/* Serves the exchange, if there is a block for it. False: there is no block. */
+/* Serves the exchange, if there is a block for it. False if there is no block; the exchange then stays with
+ * the caller. */
 bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
 /* Ends the calls of a connection that ends: calls that wait are dropped, those that were served go on
  * without it. */
 void rr_line_release(struct rr_line *line);
-/* Keeps memory that was reserved for a reply for the next call of this turn. False: the caller must give it
- * back. */
+/* Keeps memory that was reserved for a reply, for the next call of this turn of the loop. False if the
+ * caller must give the memory back. */
 bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
-/* Returns memory that was kept so and was reserved with that size; it then belongs to the caller. NULL:
- * there is no such memory. */
+/* Returns memory that rr_line_keep_spare() kept and that was reserved with that size; it then belongs to the
+ * caller. NULL if there is no such memory. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 /* Makes the block free again, as its reply was sent, or it has no reply. */
 void rr_block_release(struct rr_block *block);
 
 /* server_turns.c */
-/* False: no memory; rr_server_turns_end() must not be called then. */
+/* Prepares the order in which calls are served. False if there is no memory; rr_server_turns_end() must not
+ * be called then. */
 bool rr_server_turns_init(struct rpcrdma_server *server);
 void rr_server_turns_end(struct rpcrdma_server *server);
-/* Prepares a line. host: where the connection comes from; NULL: it is no connection. False: no memory;
- * rr_line_end() must be called also then. */
+/* Prepares the line of a connection from that host; host is NULL for the line of calls without a connection
+ * of the server. False if there is no memory; rr_line_end() must be called also then. */
 bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 
-/* server_call.c: serves the exchange. False: it must be served again when there is pool memory. */
+/* server_call.c: serves the exchange. False if it must be served again when there is pool memory. */
 bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);
 
-/* Goes on with a call whose arguments are decoded: executes the call, unless it is a repetition. False: the
- * call must be served again when there is pool memory. */
+/* Goes on with a call whose arguments are decoded: executes the call, or answers it if it is a repetition.
+ * False if the call must be served again when there is pool memory. */
 bool rr_block_execute(struct rr_block *block);
-/* Does the same with a repetition that waited. */
+/* Does the same as rr_block_execute() with a repetition that waited for the first call. */
 void rr_block_try(struct rr_block *block);
-/* Answers as the handler said. False: as for rr_block_execute(). */
+/* Answers the call as the handler's result says. False as for rr_block_execute(). */
 bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
 
 /* server_later.c */
@@ -175,7 +178,7 @@ void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
 
 /* server_reply.c */
-/* Takes memory for the reply to the procedure. False: there is no memory now. */
+/* Takes memory for the reply to the procedure. False if there is no memory now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
 void rr_block_succeed(struct rr_block *block);
 void rr_block_accept(struct rr_block *block, enum rr_accept_stat stat);
@@ -185,9 +188,10 @@ void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
 void rr_block_drop(struct rr_block *block);
 /* Refuses a call whose chunks are wrong and that was not executed: see rr_exchange_refuse(). */
 void rr_block_refuse(struct rr_block *block);
-/* Answers as before, if the call repeats a call that was executed and must be executed only once. */
+/* Looks the call up in the duplicate request cache, and opens it there if it is new. If the call was
+ * executed before, sends the same answer again. */
 enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
-/* Takes note that the call was not executed: a repetition may be executed. */
+/* Takes note that the call was not executed, so that its repetition may be executed. */
 void rr_block_not_executed(struct rr_block *block);
 
 /* server_listen.c */
@@ -206,7 +210,7 @@ struct rr_server_way_back {
 	struct rr_list *clients;
 };
 
-/* Fills in way. DISCONNECTED; NOTSUP: the request came in the reverse direction itself. */
+/* Fills in way. Errors: DISCONNECTED; NOTSUP if the request came in the reverse direction itself. */
 int rr_server_way_back(
 	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text);
 

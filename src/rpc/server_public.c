@@ -7,7 +7,8 @@
 
 enum { ARENA_MAX = 16 << 20, REPLY_MAX = 1 << 30, CALL_MAX = 16384 };
 
-/* Checks the numbers of a public configuration. */
+/* Checks that a public configuration has services, and that its sizes are within their bounds. Returns 0 or
+ * -RPCRDMA_ERR_INVAL. */
 static int
 public_check(const struct rpcrdma_server_config *config, struct rr_text *text)
 {
@@ -21,7 +22,7 @@ public_check(const struct rpcrdma_server_config *config, struct rr_text *text)
 	return 0;
 }
 
-/* Returns the service in the form that the server uses. */
+/* Returns the public service in the form in which the server keeps services. */
 static struct rr_service
 public_service(const struct rpcrdma_service *service)
 {
@@ -55,7 +56,8 @@ rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_confi
 	return error < 0 ? rr_fail(&engine->text, error, "no memory for services") : 0;
 }
 
-/* Takes the values that the application set, and the defaults for the others. */
+/* Returns a configuration with the values that the application set, and with the defaults for values that
+ * are 0. */
 static struct rr_server_config
 public_config(const struct rpcrdma_server_config *config)
 {

@@ -35,7 +35,9 @@ rr_queue_pop(struct rr_exchange_queue *queue)
 	return exchange;
 }
 
-/* Makes a block. Most of it is arenas of which few calls use much, so it is not zeroed as a whole. */
+/* Allocates a block, the memory in which a call is served. Only the block's structure is zeroed, not the
+ * arguments, the result and the arenas behind it, as most calls use little of them. NULL if there is no
+ * memory. */
 static struct rr_block *
 queue_new_block(struct rpcrdma_server *server)
 {
@@ -58,8 +60,9 @@ queue_new_block(struct rpcrdma_server *server)
 	return block;
 }
 
-/* Whether the line may take a block. A line without blocks gets one, however many other lines have. Only
- * requests that are kept although their connection has ended are in no line: these may use up the blocks. */
+/* Tells whether another call of the connection with this line may get a block. A line without blocks gets
+ * one even if other lines have used up call_max. The exception are requests whose handler keeps them after
+ * their connection has ended: their blocks are in no line, and may keep a line from its first block. */
 static bool
 queue_may_take_block(const struct rr_line *line)
 {
@@ -71,7 +74,7 @@ queue_may_take_block(const struct rr_line *line)
 	return used < most && line->block_count < most - used;
 }
 
-/* Takes a block from the kept ones, or makes one, and puts it into the line. NULL: no memory. */
+/* Takes a free block, or makes a new one, and puts it into the line. NULL if there is no memory. */
 static struct rr_block *
 queue_take_block(struct rr_line *line)
 {
@@ -133,8 +136,8 @@ rr_block_release(struct rr_block *block)
 		rr_server_delete(server);
 }
 
-/* Parks a call until pool memory comes back. Memory of the pool must be out: else no memory could come
- * back. */
+/* Has the call wait until memory comes back to the pool. Some memory of the pool must be in use, as
+ * otherwise no memory could come back. */
 static void
 queue_park(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -164,9 +167,10 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 
 /* ---- Memory for replies, from call to call ---- */
 
-/* Keeps memory of a reply for the next call. Most calls need little of the memory that is reserved for
- * their largest reply. The calls of a connection that are served in one turn share such memory one after
- * the other: reserving it and giving it back take as long as the rest of serving a small call. */
+/* Keeps memory that was reserved for a reply and is not needed, for the line's next call in this turn of the
+ * loop. Most calls need little of the memory that is reserved for their largest reply, and reserving and
+ * returning it takes as long as the rest of serving a small call. False if the memory is not kept: the
+ * caller must give it back. */
 bool
 rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {
@@ -193,7 +197,7 @@ rr_line_take_spare(struct rr_line *line, uint32_t size)
 	return memory;
 }
 
-/* Gives the memory that was kept for the line's next call back to the pool. */
+/* Gives the memory that the line keeps for its next call back to the pool. */
 static void
 queue_line_give_back(struct rr_line *line)
 {

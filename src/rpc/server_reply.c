@@ -10,8 +10,8 @@
 
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
-/* Returns the octets of the procedure's results in the stream; with marked results, if these may not be
- * placed. */
+/* Returns the most octets that the procedure's results can take in the stream, bounded by the server's
+ * reply_max. Marked results count only if they may not be placed, as they are then in the stream. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -51,8 +51,9 @@ reply_sent(void *arg)
 	rr_block_release(arg);
 }
 
-/* Returns how many results may leave the stream: one for each Write chunk; without chunks only a few, which
- * are sent from where they lie, as a Send cannot gather more. */
+/* Returns how many results may leave the stream: at least FEW, and up to the number of Write chunks that
+ * came with the call. Results that leave the stream without a Write chunk are sent from where they lie, and
+ * a Send cannot gather more than a few. 0 if the flavor forbids placement. */
 static uint32_t
 reply_item_max(const struct rpcrdma_request *request)
 {
@@ -64,8 +65,8 @@ reply_item_max(const struct rpcrdma_request *request)
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
-/* Writes a reply into the memory: its header, and the result if the call succeeded. False: the reply does not
- * fit. */
+/* Encodes a reply into memory by writer: its header, and the result if the call succeeded. False if the
+ * reply does not fit. */
 static bool
 reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory, uint32_t size,
 	struct rpcrdma_xdr_writer *writer)
@@ -82,8 +83,8 @@ reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory
 	return !writer->failed;
 }
 
-/* Hands the reply to the duplicate request cache, if the call was opened there; NULL: the call was not
- * executed. */
+/* Hands the reply to the duplicate request cache, if the call was opened there. reply is NULL if the call
+ * was not executed. */
 static void
 reply_remember(struct rr_block *block, const struct rpcrdma_message *reply)
 {
@@ -117,7 +118,8 @@ rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key)
 	return state;
 }
 
-/* Counts the time from the arrival of the call to its reply, and tells the probe. */
+/* Adds the time from the arrival of the call to its reply to the latencies of its procedure, and passes the
+ * time to the tracing probe call_served. */
 static void
 reply_count_time(const struct rpcrdma_request *request, bool failed)
 {
@@ -128,8 +130,8 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(&request->history->latency, took, failed);
 }
 
-/* Keeps the memory that was reserved for the largest reply for the next call of the turn, or gives it back
- * before the reply waits for the peer. */
+/* Takes the memory for the largest reply from the block: keeps it for the next call of this turn of the
+ * loop, or gives it back to the pool. */
 static void
 reply_spare(struct rr_block *block)
 {
@@ -138,7 +140,8 @@ reply_spare(struct rr_block *block)
 	block->large = NULL;
 }
 
-/* Returns the reply in memory of its own size, if the memory that was reserved is much larger. */
+/* Moves the reply to memory of its own size, if it fills less than half of the memory for the largest reply;
+ * otherwise gives only the end of that memory back. Returns the memory in which the reply then lies. */
 static void *
 reply_shrink(struct rr_block *block, struct rr_pool *results)
 {
@@ -154,8 +157,8 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 	return smaller;
 }
 
-/* Gives back the memory that was reserved for the largest reply and is not needed, before the reply waits for
- * the peer. */
+/* Frees the memory for the largest reply that the written reply does not need, before the reply waits for
+ * the peer. A small reply is copied into the block for this. */
 static void
 reply_trim(struct rr_block *block)
 {
@@ -171,7 +174,8 @@ reply_trim(struct rr_block *block)
 	reply_spare(block);
 }
 
-/* Sends the reply that was written, and counts the call. failed: the call did not succeed. */
+/* Sends the reply that was written, and counts the call. failed tells whether the call failed. If the
+ * connection ended meanwhile, nothing is sent. */
 static void
 reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool failed)
 {
@@ -190,7 +194,8 @@ reply_end(struct rr_block *block, const struct rpcrdma_xdr_writer *writer, bool 
 	rr_exchange_reply(block->request.exchange, &block->reply, reply_sent, block);
 }
 
-/* Sends a reply without results: the header alone fits a small reply. */
+/* Writes a reply without results, only a header, and sends it. The header always fits into the memory for
+ * small replies. */
 static void
 reply(struct rr_block *block, struct rr_reply_header header)
 {
@@ -200,9 +205,10 @@ reply(struct rr_block *block, struct rr_reply_header header)
 	reply_end(block, &writer, true);
 }
 
-/* Writes the reply into memory of the size of the procedure's last reply, as most replies are as large as the
- * one before: such a reply need not be copied out of the memory for the largest reply. False: the reply does
- * not fit there, or the memory is not to be had. */
+/* Writes the reply into small memory first: into memory of the size of the procedure's last reply, or, if
+ * that was small, into the block. Most replies are as large as the one before, and such a reply need not be
+ * copied out of the memory for the largest reply. False if the reply does not fit there, or there is no such
+ * memory. */
 static bool
 reply_try(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)
 {
@@ -260,7 +266,7 @@ rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high)
 			     .high = high });
 }
 
-/* Denies a call whose version of RPC is not 2. */
+/* Answers a call whose version of RPC is not 2 with RPC_MISMATCH. */
 void
 rr_block_deny_version(struct rr_block *block)
 {

@@ -9,7 +9,8 @@ enum { TURNS_BUCKETS = 1024 };
 
 /* ---- Addresses ---- */
 
-/* Returns the address of that host; makes it if there is none yet. NULL: no memory. */
+/* Returns the entry that stands for all connections from that host, and makes it if it does not exist yet.
+ * NULL if there is no memory. */
 static struct rr_line_address *
 turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 {
@@ -27,7 +28,7 @@ turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 	return address;
 }
 
-/* Takes the line out of its address, which is freed with its last line. */
+/* Removes the line from its address, and frees the address with its last line. */
 static void
 turns_leave_address(struct rr_line *line)
 {
@@ -47,7 +48,8 @@ turns_leave_address(struct rr_line *line)
 
 /* ---- Waiting ---- */
 
-/* Has the line wait for its turn, and its address for its own. */
+/* Appends the line to the lines of its address that wait for their turn, and the address to the addresses
+ * that wait for theirs, unless they wait already. */
 static void
 turns_wait(struct rr_line *line)
 {
@@ -59,7 +61,8 @@ turns_wait(struct rr_line *line)
 		rr_list_append(&line->server->turns, &address->turn);
 }
 
-/* Whether calls have been served for so long in this turn of the loop that other work must have its time. */
+/* Tells whether calls have been served for so long in this turn of the loop that other work must have its
+ * time. If so, also arms the timer that goes on with the calls in the next turn. */
 static bool
 turns_are_over(struct rpcrdma_server *server, uint64_t now)
 {
@@ -78,7 +81,8 @@ turns_are_over(struct rpcrdma_server *server, uint64_t now)
 }
 
 /* Serves the call, or has it wait. A call that comes while others wait for their turn waits behind them:
- * else the connections that are read first would have all of each turn of the loop. */
+ * otherwise the connections that are read first would use up each turn of the loop. Without memory for any
+ * block the call's connection is ended. */
 void
 rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -111,7 +115,8 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 
 /* ---- Rounds ---- */
 
-/* Serves a call of the line. False: there is no block for it. */
+/* Serves the first call that waits in the line, and has the line wait for its next turn if it has more
+ * calls. False if no call was served, as there is no block for it. */
 static bool
 turns_serve_line(struct rr_line *line)
 {
@@ -125,7 +130,7 @@ turns_serve_line(struct rr_line *line)
 	return served;
 }
 
-/* Serves a call of the address: of the first of its lines for which there is a block. False: there is no
+/* Serves one call of the address: that of its first line for which there is a block. False if there is no
  * such line. */
 static bool
 turns_serve_address(struct rr_line_address *address)
@@ -142,7 +147,7 @@ turns_serve_address(struct rr_line_address *address)
 	return served;
 }
 
-/* Serves a call of each address that waits. True: at least one call was served. */
+/* Serves one call of each address whose calls wait. Returns whether at least one call was served. */
 static bool
 turns_serve_round(struct rpcrdma_server *server)
 {
@@ -162,7 +167,8 @@ turns_serve_round(struct rpcrdma_server *server)
 	return served;
 }
 
-/* Serves calls that wait, round by round, until the time of this turn is over or no call can be served. */
+/* Serves calls that wait, round by round, until the time for this turn of the loop is over or no call can be
+ * served. */
 static void
 turns_run(struct rr_task *task)
 {
@@ -184,8 +190,8 @@ turns_go_on(struct rr_timer *timer)
 
 /* ---- Lines ---- */
 
-/* Serves the parked calls of a line again, as the pool has memory. The first call that still finds no
- * memory ends the round, and stays in front of the others. */
+/* Is called when the pool has memory again: serves the line's calls that wait for pool memory. The first
+ * call that still finds no memory ends this, and stays in front of the others. */
 static void
 turns_wake(struct rr_pool_waiter *waiter)
 {

@@ -36,7 +36,8 @@ client_connected(void *ctx)
 	client->up = true;
 }
 
-/* Notes that the connection is gone; the next call connects again. */
+/* Is called when the connection has ended: closes the carrier, and keeps the error. The next call connects
+ * again. */
 static void
 client_closed(void *ctx, int error, const char *text)
 {
@@ -94,7 +95,7 @@ rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline)
 
 /* ---- Operations ---- */
 
-/* Ends the call that another thread has in progress. */
+/* Sets the flag that ends the call which another thread has in progress, and wakes that thread's engine. */
 static void
 client_abort(CLIENT *handle)
 {
@@ -114,7 +115,8 @@ client_geterr(CLIENT *handle, struct rpc_err *error)
 	pthread_mutex_unlock(&client->lock);
 }
 
-/* Frees what a result points to. */
+/* clnt_freeres(): frees the memory that a decoded result points to, by its XDR routine. Returns what the
+ * routine returns. */
 static bool_t
 client_freeres(CLIENT *handle, xdrproc_t xresult, void *result)
 {
@@ -150,7 +152,8 @@ static struct clnt_ops client_ops = {
 
 /* ---- Creation ---- */
 
-/* Keeps why no client was made, where clnt_pcreateerror() looks for it. */
+/* Stores the reason for which no client was made in rpc_createerr, where clnt_pcreateerror() finds it.
+ * Returns NULL. */
 static CLIENT *
 client_fail(enum clnt_stat status, int number)
 {
@@ -160,7 +163,8 @@ client_fail(enum clnt_stat status, int number)
 	return NULL;
 }
 
-/* Makes a CLIENT with an engine of its own, without a connection. NULL: no memory, or no engine. */
+/* Makes a CLIENT that has an engine of its own and no connection yet. NULL if there is no memory, or the
+ * engine cannot be made. */
 static struct rr_tirpc_client *
 client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 {
@@ -184,7 +188,8 @@ client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 	return client;
 }
 
-/* Tries the addresses of the family in their order. Returns the error of the last of them. */
+/* Tries those addresses that are of the netid's family, in their order, until one connects. Returns 0, or
+ * the error of the last attempt. */
 static int
 client_connect_any(struct rr_tirpc_client *client, const struct sockaddr_storage *addresses, int count)
 {
@@ -201,7 +206,7 @@ client_connect_any(struct rr_tirpc_client *client, const struct sockaddr_storage
 	return error;
 }
 
-/* Returns whether this transport is one of ours. */
+/* Tells whether netid names a transport of this library: RDMA or TCP, over IPv4 or IPv6. */
 static bool
 client_knows(const char *netid)
 {

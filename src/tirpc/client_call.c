@@ -35,9 +35,9 @@ call_fail(struct rr_tirpc_client *client, enum clnt_stat status, int number)
 
 /* ---- The call's message ---- */
 
-/* Writes the call into the client's buffer. RFC 5531, section 9, has the header of a call. The
- * authenticator writes credential, verifier and arguments. False: the message does not fit or does not
- * encode. */
+/* Encodes the call into the client's buffer: the header (RFC 5531, section 9), then credential, verifier and
+ * arguments, which the authenticator encodes. Stores the octets in *length. False if the message does not
+ * fit or cannot be encoded. */
 static bool
 call_write(struct call *call, uint32_t *length)
 {
@@ -68,7 +68,8 @@ call_grow(struct rr_tirpc_client *client, uint32_t size)
 	return true;
 }
 
-/* Encodes the call; the buffer grows until the message fits. */
+/* Encodes the call under a new XID into the client's buffer, which grows until the message fits. Stores the
+ * octets of the message in *length. Returns RPC_SUCCESS or the failure. */
 static enum clnt_stat
 call_encode(struct call *call, uint32_t *length)
 {
@@ -91,7 +92,8 @@ call_encode(struct call *call, uint32_t *length)
 
 /* ---- The reply ---- */
 
-/* Decodes the results of a call that the server executed: RFC 5531, section 9, SUCCESS. */
+/* Checks the verifier of a reply and decodes its results. The server accepted and executed the call (RFC
+ * 5531, section 9: SUCCESS). A failure is set in the client's error. */
 static void
 call_take_results(struct call *call, XDR *xdrs)
 {
@@ -106,7 +108,8 @@ call_take_results(struct call *call, XDR *xdrs)
 	}
 }
 
-/* Decodes the reply, and sets the client's error. */
+/* Decodes the reply, with its results if there are any, and sets the client's error. may_refresh tells
+ * whether the call may be made again with refreshed credentials. */
 static void
 call_decode(struct call *call)
 {
@@ -150,7 +153,7 @@ call_done(struct rr_transaction *transaction, int error)
 
 /* ---- Between call and reply ---- */
 
-/* Starts the transaction of the call whose message is in the client's buffer. */
+/* Hands the call, whose message of length octets is in the client's buffer, to the carrier. */
 static void
 call_start(struct call *call, uint32_t length)
 {
@@ -167,8 +170,8 @@ call_start(struct call *call, uint32_t length)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Turns the loop until the call has ended, or its time is over; then cancels the call. once: one turn only.
- * False: the call was cancelled. */
+/* Turns the loop until the call has ended, its time is over, or another thread aborts it; only once if once
+ * is true. A call that has not ended then is cancelled. False if the call was cancelled. */
 static bool
 call_wait(struct call *call, bool once)
 {
@@ -183,7 +186,7 @@ call_wait(struct call *call, bool once)
 	return call->done || !client->carrier;
 }
 
-/* Returns the status of a call whose transaction ended without a reply. */
+/* Returns the status of a call that ended without a reply, and sets it in the client's error. */
 static enum clnt_stat
 call_lost(struct call *call)
 {
@@ -196,7 +199,8 @@ call_lost(struct call *call)
 	return call_fail(call->client, RPC_CANTRECV, rr_tirpc_errno(error));
 }
 
-/* Returns the status of a call that was not sent, as there is no connection. */
+/* Returns the status of a call that was not sent, as the connection could not be made for the given error.
+ * Sets the status in the client's error, too. */
 static enum clnt_stat
 call_unsent(struct rr_tirpc_client *client, int error)
 {
@@ -207,9 +211,9 @@ call_unsent(struct rr_tirpc_client *client, int error)
 	return call_fail(client, RPC_CANTSEND, rr_tirpc_errno(error));
 }
 
-/* Sends the call. If the server closed the connection because it was asked for RPC-over-RDMA version 2, the
- * call is sent once more: the server has not executed it, and the next connection does not ask for version
- * 2. */
+/* Connects if necessary, sends the call and waits for its reply. Returns the status. If the server closed
+ * the connection because it was asked for RPC-over-RDMA version 2, the call is sent once more: the server
+ * has not executed it, and the next connection does not ask for version 2. */
 static enum clnt_stat
 call_exchange(struct call *call, bool once)
 {
@@ -236,7 +240,8 @@ call_exchange(struct call *call, bool once)
 	}
 }
 
-/* Runs the call, again with refreshed credentials if the server does not accept them. */
+/* Runs the call, and runs it again with refreshed credentials as long as the server rejects the credentials
+ * and they can be refreshed, at most CALL_REFRESHES times. Returns the status. */
 static enum clnt_stat
 call_run(struct call *call, bool once)
 {
@@ -254,7 +259,7 @@ call_run(struct call *call, bool once)
 	}
 }
 
-/* Returns the time in nanoseconds, which is bounded. */
+/* Returns the time in nanoseconds: 0 for negative times, and at most CALL_SECONDS_MAX seconds. */
 static uint64_t
 call_nanoseconds(const struct timeval *time)
 {
@@ -265,8 +270,8 @@ call_nanoseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * RR_SECOND + (uint64_t)time->tv_usec * RR_MICROSECOND;
 }
 
-/* clnt_call(): calls, and waits for the reply. One thread at a time uses the client's connection, and is
- * not cancelled while it does so. */
+/* clnt_call(): sends the call, waits for the reply and returns the status. The lock lets one thread at a
+ * time use the client's connection. A thread is not cancelled while it does so. */
 enum clnt_stat
 rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrproc_t xresult, void *result,
 	struct timeval timeout)

@@ -25,7 +25,7 @@ control_get_timeout(const struct rr_tirpc_client *client, struct timeval *timeou
 	return TRUE;
 }
 
-/* Makes the netbuf refer to the client's memory, as that of a CLIENT over TCP does. */
+/* Has the netbuf point to the server's address in the client's own memory, as a CLIENT over TCP does. */
 static bool_t
 control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 {
@@ -34,7 +34,8 @@ control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 	return TRUE;
 }
 
-/* Gets or sets a number. XID, version and program are rpcvers_t and similar types: 32 bits. */
+/* Copies a 32-bit number: from info to member if set is true, else from member to info. The XID, the version
+ * and the program are such numbers. */
 static bool_t
 control_number(uint32_t *member, void *info, bool set)
 {
@@ -45,7 +46,8 @@ control_number(uint32_t *member, void *info, bool set)
 	return TRUE;
 }
 
-/* CLSET_XID: sets the XID of the next call. */
+/* CLSET_XID: sets the XID of the next call. Each call counts the XID up before it uses the XID, so the
+ * number before is stored. */
 static bool_t
 control_set_xid(struct rr_tirpc_client *client, void *info)
 {
@@ -54,7 +56,8 @@ control_set_xid(struct rr_tirpc_client *client, void *info)
 	return TRUE;
 }
 
-/* Carries out a request of clnt_control(). FALSE: the request is not known, or its value is not allowed. */
+/* Carries out a request of clnt_control(). FALSE if the request is not known, or its value is not
+ * allowed. */
 static bool_t
 control_do(struct rr_tirpc_client *client, u_int request, void *info)
 {
@@ -76,7 +79,8 @@ control_do(struct rr_tirpc_client *client, u_int request, void *info)
 	}
 }
 
-/* clnt_control() */
+/* clnt_control(): gets or sets a property of the client, under the client's lock. FALSE if the request is
+ * not known, its value is not allowed, or info is missing. */
 bool_t
 rr_tirpc_control(CLIENT *handle, u_int request, void *info)
 {

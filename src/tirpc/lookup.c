@@ -10,8 +10,8 @@
 
 #include "tirpc/tirpc.h"
 
-/* Returns the port in a universal address; 0: there is no port. RFC 5665, section 5.2.3.3: the port's two
- * octets, in decimal, are the end of the address. */
+/* Returns the port in a universal address, or 0 if there is no port in it. RFC 5665, section 5.2.3.3: the
+ * address ends with the two octets of the port in decimal. */
 static uint16_t
 lookup_port(const char *address)
 {
@@ -25,7 +25,7 @@ lookup_port(const char *address)
 	return (uint16_t)(high << 8 | low);
 }
 
-/* Returns the port of the entry for the program, version and netid; 0: there is no such entry. */
+/* Returns the port of the entry with that program, version and netid, or 0 if there is no such entry. */
 static uint16_t
 lookup_find(const rpcblist *entries, rpcprog_t prog, rpcvers_t vers, const char *netid)
 {
@@ -38,7 +38,8 @@ lookup_find(const rpcblist *entries, rpcprog_t prog, rpcvers_t vers, const char 
 	return 0;
 }
 
-/* Lists the entries of the host's rpcbind, over TCP of the netid's family. NULL: rpc_createerr says why. */
+/* Returns the entries of the rpcbind at host, which is asked over TCP of the netid's family. NULL if there
+ * are no entries; rpc_createerr then has the reason. */
 static rpcblist *
 lookup_ask(const char *host, const char *netid)
 {

@@ -14,8 +14,8 @@
 
 enum { REGISTER_SECONDS = 25, REGISTER_OWNER = 16 };
 
-/* Returns a client of rpcbind at its socket, where rpcbind can see the user of its caller. NULL: rpcbind
- * does not run. */
+/* Returns a client of this machine's rpcbind at its Unix socket, where rpcbind can see the user of its
+ * caller. NULL if rpcbind does not run. */
 static CLIENT *
 register_open(void)
 {
@@ -34,8 +34,8 @@ register_open(void)
 	return client;
 }
 
-/* Writes the universal address of the server: RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text, then the
- * port as two octets in decimal. */
+/* Writes the universal address of the server to text. RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text,
+ * then the port as two octets in decimal. */
 static void
 register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 {
@@ -51,7 +51,8 @@ register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 	snprintf(text, size, "%s.%u.%u", host, port >> 8, port & UINT8_MAX);
 }
 
-/* Calls SET or UNSET of rpcbind for the program at the server's address. */
+/* Calls the procedure SET or UNSET of rpcbind for the program at the server's address. Returns whether
+ * rpcbind did it. */
 static bool_t
 register_call(const struct rr_tirpc_server *server, rpcproc_t procedure, rpcprog_t prog, rpcvers_t vers)
 {

@@ -37,7 +37,7 @@ server_closed(void *ctx, int error, const char *text)
 	server_end_connection(ctx);
 }
 
-/* Appends the call to the calls that wait. */
+/* Is called when a call has arrived: appends the call to the list of calls that wait to be dispatched. */
 static void
 server_called(void *ctx, struct rr_exchange *exchange)
 {
@@ -53,7 +53,8 @@ server_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events server_events = { .closed = server_closed, .call = server_called };
 
-/* Keeps a new connection, whose calls are served from now on. */
+/* Is called with each accepted connection: keeps the connection in the server's list, and lets its calls
+ * come. A connection for which there is no memory is closed. */
 static void
 server_arrived(void *ctx, struct rr_carrier *carrier)
 {
@@ -72,7 +73,7 @@ server_arrived(void *ctx, struct rr_carrier *carrier)
 
 /* ---- The end ---- */
 
-/* Drops the call that is being dispatched, and all calls that wait. */
+/* Ends the call that is being dispatched and all calls that wait, without answers. */
 static void
 server_drop_calls(struct rr_tirpc_server *server)
 {
@@ -85,7 +86,7 @@ server_drop_calls(struct rr_tirpc_server *server)
 	}
 }
 
-/* Closes the listener and all connections, and frees the server. */
+/* Closes the listener, all connections and the descriptors, and frees the server. */
 static void
 server_free(struct rr_tirpc_server *server)
 {
@@ -112,7 +113,8 @@ rr_tirpc_destroy_server(SVCXPRT *handle)
 
 /* ---- The beginning ---- */
 
-/* Makes the server's handle; its descriptor is what svc_run() polls. */
+/* Makes a server without an engine. svc_run() polls the descriptor of its handle, an epoll descriptor. NULL
+ * if there is no memory. */
 static struct rr_tirpc_server *
 server_new(void)
 {
@@ -134,7 +136,8 @@ server_new(void)
 	return server;
 }
 
-/* Makes the engine, and has the descriptor be readable for the engine and for the timer. */
+/* Makes the engine, and has the descriptor of the handle become readable for events of the engine and of the
+ * timer. */
 static int
 server_watch(struct rr_tirpc_server *server)
 {
@@ -149,8 +152,8 @@ server_watch(struct rr_tirpc_server *server)
 	return 0;
 }
 
-/* Sets the address, the port and the netid of the handle. RFC 5665, section 5.1: "rdma" is over IPv4,
- * "rdma6" over IPv6. */
+/* Sets the address, the port and the netid of the handle. RFC 5665, section 5.1: the netid "rdma" stands for
+ * IPv4, "rdma6" for IPv6. False if there is no memory. */
 static bool
 server_name(struct rr_tirpc_server *server)
 {
@@ -162,7 +165,7 @@ server_name(struct rr_tirpc_server *server)
 	return server->handle.xp_netid != NULL;
 }
 
-/* Listens at the server's address, and sets the address and the netid that were chosen. */
+/* Listens at the server's address, and sets the port and the netid of the handle. Returns 0 or an error. */
 static int
 server_listen(struct rr_tirpc_server *server)
 {
@@ -185,7 +188,8 @@ server_listen(struct rr_tirpc_server *server)
 	return server_name(server) ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Keeps why no server was made, where clnt_pcreateerror() looks for it. */
+/* Stores the reason for which no server was made in rpc_createerr, where clnt_pcreateerror() finds it.
+ * Returns NULL. */
 static SVCXPRT *
 server_fail(enum clnt_stat status, int number)
 {

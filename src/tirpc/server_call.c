@@ -19,7 +19,8 @@ struct reply {
 
 /* ---- The loop ---- */
 
-/* Arms the timer for the next turn of the loop, unless it is armed for an earlier time. */
+/* Arms the timer for the time at which the engine's loop needs its next turn, unless the timer is armed for
+ * an earlier time. */
 static void
 server_arm(struct rr_tirpc_server *server)
 {
@@ -35,7 +36,8 @@ server_arm(struct rr_tirpc_server *server)
 		server->armed = at;
 }
 
-/* Turns the engine's loop once, without waiting, and arms the timer for the next turn. */
+/* Turns the engine's loop once without waiting, and arms the timer for the next turn. Octets of an expired
+ * timer are read before, so that the descriptor is no longer readable. */
 static void
 server_turn(struct rr_tirpc_server *server)
 {
@@ -59,7 +61,7 @@ rr_tirpc_end_call(struct rr_tirpc_server *server)
 		rr_exchange_drop(exchange);
 }
 
-/* Takes the oldest call that waits, or returns NULL. */
+/* Removes the oldest waiting call from the list and returns it, or NULL if no call waits. */
 static struct rr_exchange *
 server_take(struct rr_tirpc_server *server)
 {
@@ -70,7 +72,8 @@ server_take(struct rr_tirpc_server *server)
 	return exchange;
 }
 
-/* Sets the caller's address for svc_getrpccaller(). In rr_source, IPv4 addresses are mapped to IPv6. */
+/* Sets the caller's address, which svc_getrpccaller() returns. A struct rr_source has IPv4 addresses mapped
+ * to IPv6; they are mapped back. */
 static void
 server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source)
 {
@@ -93,10 +96,11 @@ server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source
 	memcpy(&server->handle.xp_raddr, &server->caller, sizeof(server->handle.xp_raddr));
 }
 
-/* Begins a call: decodes its header. RFC 8166, 6.1, of a call with a reduced data item that is not
- * DDP-eligible: "The Responder MUST NOT process this RPC Call message and MUST report the violation as
- * described in Section 4.5.2." Without a binding, no item is eligible. A call whose header does not decode
- * ends its connection. False: the call is ended. */
+/* Decodes the header of a call and makes the call the one that is being dispatched. False if the call was
+ * ended instead: its connection is gone, it has items, or its header does not decode, which also ends the
+ * connection. RFC 8166, 6.1, of a call with a reduced data item that is not DDP-eligible: "The Responder
+ * MUST NOT process this RPC Call message and MUST report the violation as described in Section 4.5.2."
+ * Without a binding, no item is eligible. */
 static bool
 server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struct rpc_msg *message)
 {
@@ -125,7 +129,8 @@ server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struc
 	return true;
 }
 
-/* xp_recv(): begins the oldest call that can be decoded. FALSE: no call waits. */
+/* xp_recv(): decodes the header of the oldest waiting call into message. Calls that cannot be dispatched are
+ * ended. FALSE if no call waits. */
 static bool_t
 server_receive(SVCXPRT *handle, struct rpc_msg *message)
 {
@@ -141,8 +146,8 @@ server_receive(SVCXPRT *handle, struct rpc_msg *message)
 	return FALSE;
 }
 
-/* Ends the call that was dispatched, and says whether more calls wait. A call that its dispatch function
- * did not answer gets no answer. */
+/* xp_stat(): ends the call that was dispatched, without an answer if its dispatch function did not answer
+ * it. Returns whether more calls wait. */
 static enum xprt_stat
 server_state(SVCXPRT *handle)
 {
@@ -162,7 +167,8 @@ server_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 	return server->current && SVCAUTH_UNWRAP(&SVC_XP_AUTH(handle), &server->arguments, xargs, args);
 }
 
-/* Frees what the arguments point to. */
+/* xp_freeargs(): frees the memory that decoded arguments point to, by their XDR routine. Returns what the
+ * routine returns. */
 static bool_t
 server_free_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 {
@@ -182,8 +188,8 @@ server_sent(void *arg)
 	rr_pool_put(reply->pool, reply);
 }
 
-/* Writes the header, and the results as the authenticator wraps them. False: they do not fit, or do not
- * encode. */
+/* Encodes the reply into memory of size octets: the header, and the results as the authenticator wraps them.
+ * Stores the octets in *length. False if the reply does not fit or cannot be encoded. */
 static bool
 server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint32_t size, uint32_t *length)
 {
@@ -204,8 +210,9 @@ server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint3
 	return good;
 }
 
-/* Returns the encoded reply. NULL: its results do not encode, and svcerr_systemerr() must answer the call;
- * or there is no memory for the reply, and the connection ends, as its caller does not take its replies. */
+/* Returns the encoded reply, in pool memory that grows until the reply fits. NULL if the results cannot be
+ * encoded (then svcerr_systemerr() must answer the call), or if there is no memory: then the call ends, and
+ * its connection, as the caller does not read its replies. */
 static struct reply *
 server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uint32_t *length)
 {
@@ -230,7 +237,8 @@ server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uin
 	}
 }
 
-/* xp_reply(): encodes the reply to the call that is being dispatched, and sends it. */
+/* xp_reply(): encodes the reply to the call that is being dispatched, and sends it. FALSE if nothing was
+ * sent. */
 static bool_t
 server_reply(SVCXPRT *handle, struct rpc_msg *message)
 {
@@ -250,7 +258,8 @@ server_reply(SVCXPRT *handle, struct rpc_msg *message)
 	return TRUE;
 }
 
-/* svc_control(): a version that is not served may be ignored instead of refused. */
+/* svc_control(): gets or sets whether calls of a version that is not served are ignored instead of answered
+ * with an error. FALSE for any other request. */
 static bool_t
 server_control(SVCXPRT *handle, const u_int request, void *info)
 {

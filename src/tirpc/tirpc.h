@@ -40,7 +40,7 @@ struct rr_tirpc_client {
 	uint32_t buffer_size;
 };
 
-/* Connects, if there is no connection. Returns 0 or a negative enum rpcrdma_error. deadline: in the time of
+/* Connects, if there is no connection. Returns 0 or a negative enum rpcrdma_error. deadline is a time of
  * rr_now(). */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
@@ -58,11 +58,11 @@ bool_t rr_tirpc_control(CLIENT *handle, u_int request, void *info);
 
 /* ---- lookup.c ---- */
 
-/* Returns the port of the program at the host, under that netid, from the host's rpcbind. 0: rpc_createerr
- * says why. */
+/* Asks the rpcbind at the host for the program, and returns the port of the program under that netid. 0 if
+ * there is no port; rpc_createerr then has the reason. */
 uint16_t rr_tirpc_lookup(const char *host, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
-/* An XDR routine that encodes and decodes nothing. xdr_void() has another type. */
+/* Is an XDR routine that encodes and decodes nothing. xdr_void() cannot be used, as its type differs. */
 static inline bool_t
 rr_tirpc_nothing(XDR *xdrs, ...)
 {
