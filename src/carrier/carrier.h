@@ -132,8 +132,8 @@ struct rr_carrier {
 	struct rr_source source; /* the peer's address likewise, if the connection was accepted */
 };
 
-/* Sets the events of an accepted carrier, inside the acceptor's handler or later, but before the next turn of
- * the loop. */
+/* Sets the owner's callbacks of an accepted carrier. This is done inside the acceptor's handler or later,
+ * but before the next turn of the loop. */
 static inline void
 rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
 {
@@ -160,8 +160,8 @@ rr_carrier_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	carrier->ops->call(carrier, transaction);
 }
 
-/* Ends a transaction without done(). Its memory belongs to the caller again, and the peer cannot reach the
- * memory. */
+/* Ends a transaction without done(). Its memory belongs to the caller again, and the peer can no longer
+ * reach it. */
 static inline void
 rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
@@ -248,7 +248,7 @@ struct rr_carrier_place {
 int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 
-/* Whether the engine can have connections by that transport: the transport is at work in the engine. */
+/* Tells whether the engine can have connections by that transport. */
 bool rr_carrier_at_work(const struct rpcrdma_engine *engine, enum rr_transport transport);
 
 /* Takes a new connection, which was accepted. The handler owns it, and sets its events with
@@ -270,7 +270,7 @@ struct rr_acceptor {
 int rr_carrier_listen(struct rpcrdma_engine *engine, const struct rr_carrier_place *at,
 	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
 
-/* Writes the address at which the acceptor listens, with the port that was chosen. -RPCRDMA_ERR_SYSTEM. */
+/* Stores the address at which the acceptor listens, with the port that was chosen. Errors: SYSTEM. */
 int rr_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
 
 /* Returns the names of the providers that accept connections for the acceptor: "tcp", "iwarp", "verbs",

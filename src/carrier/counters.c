@@ -50,7 +50,7 @@ const char *const rr_counter_names[RR_COUNTERS] = {
 	"err_inval_option_received",
 };
 
-/* Returns where in struct rpcrdma_counters the counter with that index lies, in octets. */
+/* Returns at which octet of struct rpcrdma_counters the counter with that index begins. */
 static size_t
 counters_offset(uint32_t index)
 {

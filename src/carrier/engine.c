@@ -35,7 +35,8 @@ rr_engine_config_is_good(const struct rr_engine_config *config)
 	       config->poll <= RR_ENGINE_POLL_MAX;
 }
 
-/* Runs the functions that other threads posted, when the engine's eventfd says that there are some. */
+/* Is called when the engine's eventfd is readable: runs the functions that other threads posted to the
+ * engine. */
 static void
 engine_woken(struct rr_watch *watch, unsigned events)
 {
@@ -47,7 +48,7 @@ engine_woken(struct rr_watch *watch, unsigned events)
 	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
-/* Makes the engine's loop, and the eventfd by which other threads wake it. */
+/* Makes the engine's loop, and the eventfd by which other threads wake the loop. Errors: SYSTEM. */
 static int
 engine_make_loop(struct rpcrdma_engine *engine)
 {
@@ -62,7 +63,8 @@ engine_make_loop(struct rpcrdma_engine *engine)
 	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
 }
 
-/* Makes the pools for payload memory, and sets the bound of connections. */
+/* Makes the three pools for payload memory, and sets how many accepted connections the engine may have.
+ * Errors: NOMEM. */
 static int
 engine_make_pools(struct rpcrdma_engine *engine)
 {
@@ -75,7 +77,8 @@ engine_make_pools(struct rpcrdma_engine *engine)
 	return engine->pool && engine->arrivals && engine->results ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Makes the engine's part of each kind of carriers. */
+/* Makes the engine's part of each known kind of carriers (TCP, RDMA), and adds it to the engine's list.
+ * Returns 0 or the first error. */
 static int
 engine_make_carriers(struct rpcrdma_engine *engine)
 {
@@ -140,7 +143,7 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	return rr_engine_new(env, &on, engine);
 }
 
-/* Frees the loop, as far as engine_make_loop() made it. */
+/* Frees the loop and the eventfd, as far as engine_make_loop() made them. */
 static void
 engine_end_loop(struct rpcrdma_engine *engine)
 {

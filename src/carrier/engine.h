@@ -19,7 +19,8 @@ enum rr_transport {
 	RR_TRANSPORT_TCP
 };
 
-/* Whether items may travel beside the stream of a message, in chunks. */
+/* Tells whether items can travel apart from the stream of a message, in chunks: on all transports but
+ * TCP. */
 static inline bool
 rr_transport_has_chunks(enum rr_transport transport)
 {
@@ -141,8 +142,8 @@ bool rr_engine_config_is_good(const struct rr_engine_config *config);
 int rr_engine_new(
 	const struct rr_env *env, const struct rr_engine_config *config, struct rpcrdma_engine **engine);
 
-/* Does the same with the provider that make() creates as the only provider. Errors of config->filter are
- * returned, too. */
+/* Makes an engine as rr_engine_new() does, with the fabric that make() creates as its only RDMA provider.
+ * Errors of config->filter are returned, too. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rpcrdma_engine **engine);
 
@@ -154,16 +155,17 @@ int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config
  * dropped. The sent() of replies that were under way come before this returns. */
 void rr_engine_destroy(struct rpcrdma_engine *engine);
 
-/* Begins and ends the use of the engine by a client, a server, a timer or a request that is kept. */
+/* Counts another user of the engine: a client, a server, a timer or a request that is kept.
+ * rr_engine_leave() ends the use. */
 void rr_engine_use(struct rpcrdma_engine *engine);
 void rr_engine_leave(struct rpcrdma_engine *engine);
 
-/* Returns 0 if the caller may wait. Inside a callback nothing may wait: -RPCRDMA_ERR_INVAL, with a text that
- * names the function. */
+/* Returns 0 if the caller may wait in the engine's loop. Inside a callback of the engine, where no function
+ * may wait, returns -RPCRDMA_ERR_INVAL, with a text that names the function. */
 int rr_engine_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
 
-/* Translates the transport of the public interface. -RPCRDMA_ERR_INVAL, with a text: there is no such
- * transport. */
+/* Stores the transport that the public transport stands for. -RPCRDMA_ERR_INVAL, with a text, if there is no
+ * such transport. */
 int rr_engine_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text);
 
 #endif

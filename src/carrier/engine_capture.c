@@ -13,7 +13,8 @@ struct rr_engine_captures {
 	char *flight_path;
 };
 
-/* Puts the filters that write to the capture and to the flight recorder before *fabric. */
+/* Puts a filter that writes to the capture file before the fabric, and another filter that writes to the
+ * flight recorder, if the engine has these. *fabric is then the outermost filter. */
 static int
 capture_captures_put(void *ctx, struct rr_fabric **fabric)
 {
@@ -27,7 +28,8 @@ capture_captures_put(void *ctx, struct rr_fabric **fabric)
 	return error;
 }
 
-/* Opens the capture and makes the flight recorder, as far as config asks for them. */
+/* Opens the capture file and makes the flight recorder, if config names their paths. Returns 0 or an
+ * error. */
 static int
 capture_captures_open(struct rr_engine_captures *captures, const struct rpcrdma_engine_config *config)
 {

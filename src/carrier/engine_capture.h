@@ -12,7 +12,7 @@
 int rr_engine_captures_begin(struct rpcrdma_engine *engine, const struct rpcrdma_engine_config *config,
 	struct rr_engine_config *inner);
 
-/* Ends both. The engine's fabrics must have ended before. */
+/* Ends the capture and the flight recorder. The engine's fabrics must have ended before. */
 void rr_engine_captures_end(struct rpcrdma_engine *engine);
 
 #endif

@@ -7,7 +7,7 @@
 #include "base/config.h"
 #include "carrier/engine_capture.h"
 
-/* Hands a log line of the environment to the log function of the engine's caller. */
+/* Hands a log line of the engine's environment to the log function that the program set. */
 static void
 open_log_line(void *ctx, enum rr_log_level level, const char *line)
 {
@@ -17,8 +17,8 @@ open_log_line(void *ctx, enum rr_log_level level, const char *line)
 	engine->log(engine->log_ctx, line);
 }
 
-/* Returns the private configuration: the defaults, changed by all members of the public one that are not
- * 0. */
+/* Returns the engine's private configuration: the defaults, changed by those members of the public config
+ * that are not 0. */
 static struct rr_engine_config
 open_inner_config(const struct rpcrdma_engine_config *config)
 {

@@ -18,7 +18,8 @@ rr_posts_destroy(struct rr_posts *posts)
 	pthread_mutex_destroy(&posts->lock);
 }
 
-/* Empties the list and returns its first structure. ends: no more are taken from now on. */
+/* Empties the list of posted structures and returns the first of them, to which the others are linked. If
+ * ends is true, the list accepts no more structures from now on. */
 static struct rpcrdma_post *
 post_take_all(struct rr_posts *posts, bool ends)
 {
@@ -32,8 +33,8 @@ post_take_all(struct rr_posts *posts, bool ends)
 	return first;
 }
 
-/* Returns a copy of the structure, and marks the structure as not posted: from that moment on it belongs to
- * its caller. */
+/* Returns a copy of the structure, and marks the structure itself as not posted: from that moment on its
+ * memory belongs to the caller of rpcrdma_engine_post() again. */
 static struct rpcrdma_post
 post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 {
@@ -46,7 +47,8 @@ post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 	return copy;
 }
 
-/* Runs all functions that have been posted, in the order in which they were posted. */
+/* Runs all functions that have been posted, in the order in which they were posted. If ends is true, the
+ * list accepts no more functions. */
 static void
 post_run_all(struct rr_posts *posts, bool ends)
 {
@@ -72,7 +74,7 @@ rr_posts_end(struct rr_posts *posts)
 	post_run_all(posts, true);
 }
 
-/* Appends the structure to the list. One that is in the list already stays in its place. */
+/* Appends the structure to the list. A structure that is in the list already stays in its place. */
 static void
 post_append(struct rr_posts *posts, struct rpcrdma_post *post)
 {

@@ -23,10 +23,10 @@ acceptor_of(struct rr_acceptor *acceptor)
 	return rr_container(acceptor, struct rdma_acceptor, base);
 }
 
-/* Whether there are Receives for another connection. In iWARP a Send that finds no receive ends its
- * connection, so all connections together are allowed no more Sends than there are receives. RFC 8166, 3.3.1:
- * "a Responder may reduce the granted credit value to accommodate the available resources in a Shared Receive
- * Queue"; this responder takes fewer connections instead. */
+/* Tells whether there are Receives for one more connection. With iWARP a Send that finds no Receive ends its
+ * connection, so there must be Receives for all Sends that all peers are allowed. RFC 8166, 3.3.1: "a
+ * Responder may reduce the granted credit value to accommodate the available resources in a Shared Receive
+ * Queue"; this responder accepts fewer connections instead. */
 static bool
 acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabric *fabric)
 {
@@ -36,8 +36,8 @@ acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabri
 	       connections * rr_driver_receives(engine) <= rr_fabric_config(fabric)->receive_max;
 }
 
-/* Whether a connection of that peer may be accepted. Another connection may be cut off to make room for
- * it. */
+/* Tells whether a connection of that peer may be accepted. To make room for it, another connection may be
+ * cut off. */
 static bool
 acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric, const char *peer)
 {
@@ -46,8 +46,9 @@ acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric,
 	       rr_shares_admit(&engine->shares, peer);
 }
 
-/* Accepts the connection that an endpoint asks for, and hands it to the acceptor's handler; or declines
- * it. */
+/* Is called when a peer asks for a connection: accepts the connection and hands it to the acceptor's
+ * handler, or declines it if there is no room or no memory. If accepting fails, the handler gets a
+ * connection that then ends. */
 static void
 acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size)
 {
@@ -76,7 +77,7 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	rr_connection_leave(connection);
 }
 
-/* Listens at the place by a provider, and adds its listener to the acceptor. */
+/* Listens at the place by the fabric, and adds the listener to the acceptor. Returns 0 or an error. */
 static int
 acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	const struct rr_carrier_place *at, struct rr_text *text)
@@ -90,8 +91,8 @@ acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	return error;
 }
 
-/* Listens by the second provider, too, at the port of the first. If this fails, the first provider listens
- * alone. */
+/* Listens by a second fabric, at the same address and the port of the first. If this fails, only the first
+ * fabric listens, and a warning is logged. */
 static void
 acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 {
@@ -109,8 +110,8 @@ acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 			rr_fabric_name(acceptor->fabrics[0]));
 }
 
-/* Listens with the provider that this place has, and with the second one too if there are two. Without
- * any, the acceptor has no listeners: another engine has the adapters. */
+/* Makes an acceptor that listens by the fabrics that suit the place: one or two, or none if another engine
+ * has the adapters. Stores the acceptor in *result. Returns 0 or an error. */
 int
 rr_acceptor_rdma_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at,
 	struct rr_acceptor **result, struct rr_text *text)

@@ -8,7 +8,8 @@
 
 /* ---- Arrays ---- */
 
-/* Returns how many elements of size octets a header can have that fits the receives of this side. */
+/* Returns how many elements (chunks or segments) of size octets a header can have: no more than fit into a
+ * receive of this side, and no more than segment_max. */
 static uint32_t
 arrival_holds(const struct rr_room *room, uint32_t size)
 {
@@ -52,8 +53,8 @@ rr_arrival_unprepare(struct rr_room *room)
 
 /* ---- Kinds ---- */
 
-/* Tells a call from a reply by the RPC message that follows the header. RFC 5531, 9: the XID comes first,
- * then the type of the message. */
+/* Returns whether the RPC message behind the header is a call or a reply: RFC 5531, 9: its second word is
+ * the type. RR_ARRIVAL_UNCLEAR if the message is too short or has another type. */
 static enum rr_arrival_kind
 arrival_kind_of_message(const struct rr_arrival *arrival)
 {
@@ -68,7 +69,7 @@ arrival_kind_of_message(const struct rr_arrival *arrival)
 	}
 }
 
-/* Returns the kind of a message whose header could be decoded. */
+/* Returns the kind of a message whose header could be decoded, from the procedure in the header. */
 static enum rr_arrival_kind
 arrival_kind_of_good(const struct rr_arrival *arrival)
 {
@@ -88,7 +89,7 @@ arrival_kind_of_good(const struct rr_arrival *arrival)
 	}
 }
 
-/* Returns the kind of a message whose header is wrong, or of an unknown version. In an unknown version only
+/* Returns the kind of a message whose header is wrong or has an unknown version. In an unknown version only
  * RDMA_ERROR is sure to mean the same as in the known versions. */
 static enum rr_arrival_kind
 arrival_kind_of_bad(const struct rr_arrival *arrival)
@@ -104,11 +105,11 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
 	}
 }
 
-/* Returns the kind of the message. RFC 8166, 4.5: "If an incoming RPC-over-RDMA message is not as long as a
- * minimal size RPC-over-RDMA header (28 bytes), the receiver cannot trust the value of the XID field;
- * therefore, it MUST silently discard the message before performing any parsing." Some procedures take fewer
- * octets by their XDR; these have kinds of their own and are not discarded for that. RDMA_MSGP of version 2
- * has no such kind, but is refused whatever its length. */
+/* Returns the kind of the message. A message that is too short is RR_ARRIVAL_JUNK: RFC 8166, 4.5: "If an
+ * incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA header (28 bytes), the
+ * receiver cannot trust the value of the XID field; therefore, it MUST silently discard the message before
+ * performing any parsing." RDMA_ERROR, RDMA_DONE and RDMA_OPTIONAL may be shorter by their XDR, and are not
+ * discarded for that; nor is an RDMA_MSGP of version 2, which is refused. */
 static enum rr_arrival_kind
 arrival_kind(const struct rr_arrival *arrival)
 {

@@ -9,7 +9,8 @@
 
 /* ---- What the core calls ---- */
 
-/* Ends requester, responder and features. forget: transactions end without their done(). */
+/* Ends the responder, the features and the requester of the connection. If forget is true, transactions end
+ * without their done(). */
 static void
 rdma_end_parts(struct rr_connection *connection, bool forget)
 {
@@ -18,7 +19,8 @@ rdma_end_parts(struct rr_connection *connection, bool forget)
 	rr_requester_end(connection, forget);
 }
 
-/* Ends all parts, as the endpoint is closed, then calls the owner. */
+/* Is called when the endpoint was closed: ends all parts of the connection, then calls the owner's closed().
+ * The error is VERS if another connection can do without the question for version 2. */
 static void
 rdma_ended(struct rr_connection *connection)
 {
@@ -37,7 +39,8 @@ rdma_ended(struct rr_connection *connection)
 		events->closed(connection->base.ctx, connection->status, connection->text.text);
 }
 
-/* Sends the calls that wait, and disconnects if the owner wants that and nothing is left to do. */
+/* Sends the calls that wait, and disconnects if the owner wants the connection to end and nothing is left to
+ * do. */
 static void
 rdma_go_on(struct rr_connection *connection)
 {
@@ -85,8 +88,8 @@ rdma_is_busy(void *ctx)
 	return !rr_list_empty(&connection->exchanges);
 }
 
-/* Whether this side waits for the peer: the peer has to take what was sent or written, to bring what an RDMA
- * Read asks for, or to pull a reply. */
+/* Tells whether this side waits for the peer: to take what was sent or written, to bring what an RDMA Read
+ * asks for, or to pull a reply. */
 static bool
 rdma_is_awaited(void *ctx)
 {
@@ -95,14 +98,15 @@ rdma_is_awaited(void *ctx)
 	return connection->endpoint && (connection->posted > 0 || connection->provided.exposed > 0);
 }
 
-/* Returns the octets that moved on the connection. */
+/* Returns how many octets have moved on the connection so far. */
 static uint64_t
 rdma_moved(void *ctx)
 {
 	return rr_stall_moved(ctx);
 }
 
-/* Ends the connection at once, as the shares ask for it. why: the reason, as text. */
+/* Ends the connection at once, as base/share.c decided that it keeps memory from others. why is the reason,
+ * for the log. */
 static void
 rdma_cut(void *ctx, const char *why)
 {
@@ -132,8 +136,8 @@ rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_requester_cancel(rr_connection_of(carrier), transaction);
 }
 
-/* Collects what both sides agreed on. A side that was connected to grants credits: for it, they are those
- * that it granted. */
+/* Stores what both sides agreed on. The credits are those that the peer granted to this side; on the side
+ * that accepted, those that this side granted to the peer. */
 static void
 rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
@@ -169,7 +173,7 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *neg
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
 }
 
-/* Begins the end in good order; the task closes the connection once nothing is under way. */
+/* Begins the end of the connection in good order; the task disconnects once nothing is under way. */
 static void
 rdma_shutdown(struct rr_carrier *carrier)
 {
@@ -181,7 +185,7 @@ rdma_shutdown(struct rr_carrier *carrier)
 	rr_loop_defer(carrier->engine->loop, &connection->task);
 }
 
-/* Frees a connection that was closed, once the loop has no use for it. */
+/* Frees a connection that was closed. The loop calls this when it no longer uses the connection. */
 static void
 rdma_free_buried(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -189,7 +193,8 @@ rdma_free_buried(struct rr_grave *grave, const struct rr_env *env)
 	rr_rdma_free(rr_container(grave, struct rr_connection, grave));
 }
 
-/* Closes the endpoint, ends all parts without their callbacks, and buries the connection. */
+/* Closes the endpoint, ends all parts of the connection without callbacks, and has the loop free the
+ * connection later. */
 static void
 rdma_close(struct rr_carrier *carrier)
 {
@@ -217,8 +222,8 @@ static const struct rr_carrier_ops rdma_ops = {
 
 /* ---- A connection's beginning ---- */
 
-/* Runs as the connection's task: calls the done() of failed transactions, then ends the connection or goes on
- * with it. */
+/* Is the connection's task: calls the done() of failed transactions, then ends the connection if it was
+ * aborted, or goes on with it. */
 static void
 rdma_run(struct rr_task *task)
 {

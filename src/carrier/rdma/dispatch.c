@@ -5,15 +5,15 @@
 
 /* Decodes each message that arrives, once, and hands it to the part that its kind belongs to. */
 
-/* Whether the owner of this side of the connection takes calls. */
+/* Tells whether the owner of this side of the connection takes calls. */
 static bool
 dispatch_has_services(const struct rr_connection *connection)
 {
 	return connection->base.events && connection->base.events->call;
 }
 
-/* Whether a message is a reply, where its header leaves that open. A message with the XID of a call of this
- * side is the reply to that call. A side that takes no calls treats every message as a reply. */
+/* Tells whether a message is a reply (else it is a call), if its header leaves that open: it is a reply if a
+ * call of this side has its XID. On a client that takes no calls every message is a reply. */
 static bool
 dispatch_is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {

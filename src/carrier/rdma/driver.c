@@ -26,9 +26,9 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 
 /* ---- Work requests ---- */
 
-/* Takes note that the provider copied the Send of the job. Such a Send completes at once; but if completed()
- * of the job may call the owner, it is called from the loop, at the end of the event or task that the
- * connection is in. */
+/* Completes a job whose Send the provider copied, as its memory is no longer needed. If the job's
+ * completed() may call the owner, it is called later: at the end of the event or task that the connection is
+ * in. */
 static void
 driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
@@ -54,7 +54,8 @@ rr_driver_complete(struct rr_connection *connection)
 	}
 }
 
-/* Posts the work requests that the job still has, while there is room. True: the job has no more. */
+/* Posts the work requests that the job still has, while the endpoint has room. Returns true when the job has
+ * no more work requests. After an error the connection is aborted. */
 static bool
 driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
@@ -98,7 +99,7 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 	return false;
 }
 
-/* Posts the work requests of the jobs that wait, in order, as far as there is room. */
+/* Posts the work requests of the jobs that wait, in order, as far as the endpoint has room. */
 static void
 driver_post_jobs(struct rr_connection *connection)
 {
@@ -123,7 +124,8 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 	driver_post_jobs(connection);
 }
 
-/* Takes note that a work request completed, then posts the next ones that wait. */
+/* Is called when a work request completed: calls completed() of its job, then posts work requests that
+ * wait. */
 static void
 driver_completed(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -141,7 +143,7 @@ driver_completed(struct rr_connection *connection, const struct rr_event *event)
 
 /* ---- Events ---- */
 
-/* Logs the last headers if the connection ends by an error in the protocol: the headers may show the
+/* Logs the last headers of the connection if error is one in the protocol, as the headers may show its
  * cause. */
 static void
 driver_log_trace(const struct rr_connection *connection, int error)
@@ -158,7 +160,8 @@ driver_established(struct rr_connection *connection, const struct rr_event *even
 	rr_connection_established(connection);
 }
 
-/* Ends the connection, as the provider says that it is disconnected. */
+/* Is called when the provider reports the end of the connection: keeps the reason, closes the endpoint and
+ * ends the connection's parts. */
 static void
 driver_disconnected(struct rr_connection *connection, const struct rr_event *event)
 {
@@ -172,7 +175,8 @@ driver_disconnected(struct rr_connection *connection, const struct rr_event *eve
 	connection->parts->ended(connection);
 }
 
-/* Hands an event of the endpoint to the part that it concerns. Any message stops the kicks. */
+/* Is called with each event of the endpoint, and hands it to the part that it concerns. A message that
+ * arrives also stops the kicks. */
 static void
 driver_on_event(void *ctx, const struct rr_event *event)
 {
@@ -192,7 +196,8 @@ driver_on_event(void *ctx, const struct rr_event *event)
 	rr_connection_leave(connection);
 }
 
-/* Kicks the endpoint, as the first reply is late, and arms the timer for the next kick. */
+/* Is called when the first reply is late: kicks the endpoint, that is, has the provider send again if the
+ * peer may have missed the first message. Arms the timer for the next kick, up to KICKS of them. */
 static void
 driver_kick_expired(struct rr_timer *timer)
 {
@@ -227,7 +232,7 @@ rr_driver_receives(const struct rpcrdma_engine *engine)
 	return engine->config.credits + RR_REVERSE_CREDITS + RECEIVE_MARGIN;
 }
 
-/* Gives the connection its endpoint, and posts the first Receives. */
+/* Gives the connection its endpoint, takes the peer's address from it, and posts the first Receives. */
 static void
 driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoint)
 {
@@ -241,7 +246,8 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
 }
 
-/* Begins to connect; the private data tells the peer what this side takes inline. */
+/* Begins to connect to the address. The private data of the request tells the peer how large inline messages
+ * to this side may be. */
 int
 rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text)
@@ -338,10 +344,10 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
 	return error;
 }
 
-/* Ends the connection if an invalidation failed. RFC 8166, 4.5.4: "After a Requester has received a reply,
- * if it is unable to invalidate a memory region due to an unrecoverable problem, the Requester MUST close
- * the connection to protect that memory from Responder access before the associated RPC transaction is
- * complete." */
+/* Ends the connection if error says that the peer's access to memory could not be ended. RFC 8166, 4.5.4:
+ * "After a Requester has received a reply, if it is unable to invalidate a memory region due to an
+ * unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
+ * access before the associated RPC transaction is complete." */
 static void
 driver_check_access_ended(struct rr_connection *connection, int error)
 {

@@ -20,7 +20,8 @@ provider_larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* Returns the configuration of a fabric that fits the connections of the engine. */
+/* Returns the configuration of a fabric that suits the connections of the engine: sizes and numbers of
+ * Receives, work requests and regions. */
 static struct rr_fabric_config
 provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 {
@@ -95,8 +96,8 @@ rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_
 
 /* ---- Choosing ---- */
 
-/* Returns the provider that is wanted: iWARP stands for the only fabric there is, and AUTO for the configured
- * provider. */
+/* Returns the provider for the transport: for AUTO the one that the engine's configuration names. An engine
+ * with only one fabric has IWARP as the name for it. */
 static enum rr_transport
 provider_wanted(const struct rr_room *room, enum rr_transport transport)
 {
@@ -105,8 +106,8 @@ provider_wanted(const struct rr_room *room, enum rr_transport transport)
 	return transport == RR_TRANSPORT_AUTO ? room->base.engine->config.provider : transport;
 }
 
-/* Logs why the adapters cannot be used, although no caller asked for them by name. Most machines have no
- * adapter at all: that is no warning. */
+/* Logs why the RDMA adapters cannot be used. Callers did not ask for them by name, so it is a warning only
+ * if the machine has an adapter; most machines have none. */
 static void
 provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 {
@@ -116,8 +117,8 @@ provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 		"iWARP over sockets, no RDMA adapter: %s", why->text);
 }
 
-/* Returns the adapters' fabric, or NULL if it cannot be made. After a failure the adapters are not tried
- * again: the obstacle does not disappear by itself. */
+/* Returns the fabric of the RDMA adapters, or NULL if it cannot be made. After a failure the adapters are
+ * not tried again, as the obstacle does not disappear by itself. */
 static struct rr_fabric *
 provider_try_adapters(struct rr_room *room)
 {
@@ -135,7 +136,7 @@ provider_try_adapters(struct rr_room *room)
 	return NULL;
 }
 
-/* Returns the adapters' fabric if this address of the machine belongs to an adapter, else NULL. */
+/* Returns the fabric of the RDMA adapters if the local address belongs to an adapter, else NULL. */
 static struct rr_fabric *
 provider_adapters_of(struct rr_room *room, const struct sockaddr *local, socklen_t size)
 {

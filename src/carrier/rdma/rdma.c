@@ -15,7 +15,8 @@ rdma_is_inline_size(uint32_t size)
 	return size >= INLINE_MIN && size <= INLINE_MAX && size % 1024 == 0;
 }
 
-/* Returns whether the values that only RDMA connections use are in their bounds. */
+/* Tells whether those values of the engine's configuration that only RDMA connections use are in their
+ * bounds. */
 static bool
 rdma_config_is_good(const struct rr_engine_config *config)
 {
@@ -25,9 +26,9 @@ rdma_config_is_good(const struct rr_engine_config *config)
 	       config->chunk_max > 0 && config->chunk_max <= CHUNKS_MAX;
 }
 
-/* Sets how much a connection may expose in Read chunks of replies. The default is as many replies as credits:
- * a requester that sends its RDMA_DONE before it uses the credit for the next call never has more replies
- * exposed. */
+/* Sets how many replies, and how many octets of them, a connection may expose in Read chunks. The default
+ * number is that of the credits: a requester that sends its RDMA_DONE before it uses the credit for the next
+ * call never has more replies exposed. */
 static void
 rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 {
@@ -42,7 +43,8 @@ rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 		room->provided_octets_max = config->message_max;
 }
 
-/* Makes the room of an engine, with the fabric that it has from the beginning. */
+/* Makes the room of an engine, which holds what its RDMA connections share, with its first fabric. Stores
+ * the room in *carriers. Errors: INVAL, NOMEM, SYSTEM. */
 static int
 rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
@@ -68,7 +70,7 @@ rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	return 0;
 }
 
-/* Frees the room with all that is kept for reuse. */
+/* Frees the room of an engine, with its fabrics and all memory that it keeps for reuse. */
 static void
 rdma_end(struct rr_carriers *carriers)
 {
@@ -83,7 +85,8 @@ rdma_end(struct rr_carriers *carriers)
 	rr_free(carriers->engine->env, room);
 }
 
-/* Makes a connection by the fabric that suits the place, and begins to connect. */
+/* Makes a connection over the fabric that suits the place, and begins to connect. Stores the connection in
+ * *carrier. */
 static int
 rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)

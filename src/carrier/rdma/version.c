@@ -28,7 +28,8 @@ rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_versio
 
 /* ---- Servers ---- */
 
-/* Converts an address to the form in which servers are remembered. False: it is neither IPv4 nor IPv6. */
+/* Stores the octets and the port of an address in the form by which servers are remembered. False if the
+ * address is neither IPv4 nor IPv6. */
 static bool
 version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 {
@@ -50,7 +51,7 @@ version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 	}
 }
 
-/* Returns the index of the server's entry; -1: there is no entry. */
+/* Returns the index of the server's entry, or -1 if there is no entry. */
 static int
 version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_t port)
 {
@@ -62,7 +63,7 @@ version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_
 	return -1;
 }
 
-/* Returns the index of the entry that expires first, or of an unused entry. */
+/* Returns the index of an unused entry, or, if all are in use, of the entry that expires first. */
 static int
 version_oldest(const struct rr_servers *servers)
 {

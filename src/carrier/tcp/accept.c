@@ -48,7 +48,8 @@ accept_pause_accepting(struct tcp_acceptor *acceptor)
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
 }
 
-/* Whether a connection from that address may be accepted; if not, logs that. */
+/* Tells whether a connection from that address may be accepted: the engine bounds their number. If not, logs
+ * that the connection is declined. */
 static bool
 accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
@@ -62,7 +63,9 @@ accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 	return false;
 }
 
-/* Makes a carrier of the connection, which this engine keeps. False: there is no memory for the carrier. */
+/* Makes a carrier of the accepted connection fd, and hands the carrier to the acceptor's handler. A
+ * connection for which there is no room is closed. False only if there is no memory for the carrier; fd is
+ * then closed, too. */
 static bool
 accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 {
@@ -81,7 +84,8 @@ accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 	return true;
 }
 
-/* Takes a connection that the listener of another engine accepted. */
+/* Takes a connection that another engine's listener accepted for this engine. Without memory for a carrier,
+ * the acceptor pauses. */
 static void
 accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 {
@@ -91,7 +95,8 @@ accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_stor
 		accept_pause_accepting(acceptor);
 }
 
-/* Accepts one connection. False: there is no connection to accept now. */
+/* Accepts one connection, for this engine or for another one that has fewer. False if no connection can be
+ * accepted now; after an error the acceptor also pauses. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {
@@ -127,7 +132,7 @@ accept_ready(struct rr_watch *watch, unsigned events)
 		;
 }
 
-/* Opens a socket that listens at the address. Returns it, or -1 with errno set. */
+/* Opens a socket that listens at the address. Returns the descriptor, or -1 with errno set. */
 static int
 accept_open_socket(const struct rpcrdma_engine *engine, const struct sockaddr *address, socklen_t size)
 {

@@ -18,7 +18,8 @@ tcp_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_tcp, base);
 }
 
-/* Ends the slot: the transaction no longer belongs to the carrier, and no more of its call is sent. */
+/* Frees the slot: takes its transaction back from the carrier, and what is not sent of its call is no longer
+ * sent. */
 static void
 call_release(struct rr_tcp *tcp, struct slot *slot)
 {
@@ -29,7 +30,8 @@ call_release(struct rr_tcp *tcp, struct slot *slot)
 	rr_cache_put(&tcp->kind->slots, slot);
 }
 
-/* Does nothing, as the kernel has the octets of the call, and the answer is still to come. */
+/* Is called when a call was written to the socket. Does nothing, as the answer to the call is still to
+ * come. */
 static void
 call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
@@ -37,7 +39,7 @@ call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	(void)out;
 }
 
-/* Queues a transaction that cannot be sent for its done(), with that error. */
+/* Ends a transaction that cannot be sent: the carrier's task calls its done() with that error. */
 static void
 call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 {
@@ -110,7 +112,8 @@ call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 	return link ? rr_container(link, struct slot, xid) : NULL;
 }
 
-/* Counts a reply. It may answer a call that was cancelled. */
+/* Counts a reply against the calls that have no answer yet. The reply may answer a call that was
+ * cancelled. */
 static void
 call_count_reply(struct rr_tcp *tcp)
 {
@@ -118,7 +121,8 @@ call_count_reply(struct rr_tcp *tcp)
 		tcp->unanswered--;
 }
 
-/* Ends the slot, which has its answer, and returns the transaction. */
+/* Frees the slot of a call that was answered, and returns its transaction, whose done() is still to be
+ * called. */
 static struct rr_transaction *
 call_finish(struct rr_tcp *tcp, struct slot *slot)
 {

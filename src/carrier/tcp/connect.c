@@ -10,7 +10,8 @@
 
 #include "base/errno.h"
 
-/* Opens a socket, begins to connect it, and makes a carrier of it. */
+/* Opens a socket, begins to connect it, makes a carrier of it and stores the carrier in *carrier. A failure
+ * of connect() itself is reported later, by the carrier's closed(). */
 static int
 tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
@@ -42,7 +43,8 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	return 0;
 }
 
-/* Makes what all TCP connections of the engine share. */
+/* Makes the data that all TCP connections of the engine share, and stores them in *carriers. Errors:
+ * NOMEM. */
 static int
 tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
@@ -57,7 +59,7 @@ tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	return 0;
 }
 
-/* Frees what all TCP connections of the engine shared. */
+/* Frees the data that all TCP connections of the engine shared. */
 static void
 tcp_end(struct rr_carriers *carriers)
 {

@@ -39,9 +39,9 @@ rr_tcp_set_options(int fd)
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof(limit));
 }
 
-/* Has the socket end with a reset. A FIN alone means that no more is sent: a server still executes the calls
- * that came before, and answers them. When calls are given up, a reset tells the server so, and it can drop
- * requests and replies. */
+/* Has the socket end with a reset instead of a FIN when it is closed. After a FIN a server still executes
+ * the calls that came before, and answers them. A reset shows the server that this side has given its calls
+ * up, so that the server can drop them and their replies. */
 static void
 core_abort_stream(const struct rr_tcp *tcp)
 {

@@ -31,7 +31,8 @@ exchange_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct exchange, base);
 }
 
-/* Frees an exchange that lost its carrier, and calls its sent(). */
+/* Frees an exchange whose carrier has closed, and then calls the sent() of its reply, if there is a
+ * reply. */
 static void
 exchange_end(struct exchange *exchange)
 {
@@ -62,7 +63,7 @@ rr_tcp_init_exchanges(struct rr_tcp *tcp)
 	rr_list_init(&tcp->exchanges);
 }
 
-/* Takes an exchange from the kept ones, or makes one. NULL: no memory. */
+/* Returns a new exchange from the cache of exchanges that are kept for reuse. NULL if there is no memory. */
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {
@@ -78,8 +79,8 @@ exchange_new(struct rr_tcp *tcp)
 	return exchange;
 }
 
-/* Ends an exchange for the carrier. The task may have waited for fewer exchanges, or for the end of the last
- * of them. */
+/* Removes a finished exchange from its carrier, and returns its memory. The carrier's task then runs, as it
+ * may have waited until fewer exchanges are open, or until the last of them ends. */
 static void
 exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 {
@@ -93,7 +94,7 @@ exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 	rr_pool_put(tcp->pool, pooled);
 }
 
-/* Ends the exchange whose reply was written, and calls its sent(). */
+/* Is called when a reply was written to the socket: ends its exchange, and calls the reply's sent(). */
 static void
 exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
@@ -106,8 +107,9 @@ exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		sent(arg);
 }
 
-/* Finds the place for the call's octets: pool memory where they lie already, the exchange, or new pool
- * memory; copies them there. False: there is no pool memory now. */
+/* Sets where the octets of a call stay: in the pool memory in which they lie already (pooled is true), or,
+ * as a copy, in the exchange if they are few, else in new pool memory. stream then refers to that place.
+ * False if there is no pool memory now. */
 static bool
 exchange_take_call(
 	const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)
@@ -165,8 +167,8 @@ rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, boo
 	return true;
 }
 
-/* Answers an exchange by SYSTEM_ERR. The reply lies where a small call would lie: the call is not needed any
- * more. */
+/* Answers the call of the exchange with SYSTEM_ERR. The reply is encoded into the exchange's memory for a
+ * small call, as the call itself is not needed any more. */
 static void
 exchange_send_system_error(struct rr_tcp *tcp, struct exchange *exchange)
 {

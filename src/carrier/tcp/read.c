@@ -61,7 +61,7 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 
 /* ---- Staging ---- */
 
-/* Whether the octets that were read lie in the staging buffer. */
+/* Tells whether the octets that were read and not handled yet lie in the staging buffer. */
 static bool
 read_staging_is_in(const struct rr_tcp *tcp)
 {
@@ -76,8 +76,8 @@ rr_tcp_free_input(struct rr_tcp *tcp)
 	tcp->in = NULL;
 }
 
-/* Moves the rest of what was read to the front of the staging buffer, so that the next octets have room
- * behind it. */
+/* Moves the octets that were read and not handled yet to the front of the staging buffer, so that the next
+ * octets have room behind them. */
 static void
 read_staging_open(struct rr_tcp *tcp)
 {
@@ -92,7 +92,8 @@ read_staging_open(struct rr_tcp *tcp)
 	tcp->in_end = size;
 }
 
-/* Copies what is left in the staging buffer, so that other carriers can use the buffer. */
+/* Copies the octets that are left in the staging buffer into memory of the carrier's own, as other carriers
+ * use the same buffer next. Without memory the connection ends. */
 static void
 read_staging_close(struct rr_tcp *tcp)
 {
@@ -123,7 +124,8 @@ read_staging_close(struct rr_tcp *tcp)
 
 /* ---- Records ---- */
 
-/* Has the carrier wait for pool memory; or ends the connection, if no memory is out that could come back. */
+/* Stops reading until the pool has memory. If no other user of the pool could give memory back, ends the
+ * connection instead. */
 static void
 read_starve(struct rr_tcp *tcp)
 {
@@ -137,7 +139,8 @@ read_starve(struct rr_tcp *tcp)
 	rr_pool_wait(pool, tcp->base.party, &tcp->waiter);
 }
 
-/* Hands tcp->whole on. False: it has to wait, or the carrier ended. */
+/* Hands the complete record tcp->whole on, as a call or as a reply. False if there is no pool memory for a
+ * call, so that the record has to wait, or if the connection ended. */
 static bool
 read_deliver(struct rr_tcp *tcp)
 {
@@ -168,8 +171,9 @@ read_deliver(struct rr_tcp *tcp)
 	return rr_tcp_alive(tcp);
 }
 
-/* Ends the call of a record that was too long; head: its first octets. A call of the peer gets an answer, and
- * a reply ends its call: the connection goes on, as other calls are under way on it. */
+/* Acts on a record that was too long and was skipped; head has its first octets. A call is answered with
+ * SYSTEM_ERR, and a reply ends its call with an error. The connection goes on, as other calls are under way
+ * on it. */
 static void
 read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 {
@@ -186,8 +190,8 @@ read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 		rr_tcp_replied_too_long(tcp, xid);
 }
 
-/* Whether the record that is being skipped begins with octets that are no RPC message: its end is not waited
- * for. */
+/* Tells whether a record that is being skipped begins with octets that are not those of an RPC message. The
+ * connection then ends at once, without waiting for the end of the record. */
 static bool
 read_is_no_message(const struct rr_record *record)
 {
@@ -197,8 +201,8 @@ read_is_no_message(const struct rr_record *record)
 	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
 }
 
-/* Gives the record memory for the octets that have come, and maybe more. False: the carrier waits for
- * memory. */
+/* Gives the record memory for the octets that have come, and maybe for more. False if there is no memory:
+ * the carrier then waits for it, or ends. */
 static bool
 read_make_room(struct rr_tcp *tcp)
 {
@@ -216,7 +220,8 @@ read_make_room(struct rr_tcp *tcp)
 	return true;
 }
 
-/* Acts on the result of a step of rr_record_take(). True: the next step may follow at once. */
+/* Acts on the result of one step of rr_record_take(): hands a whole record on, gives memory, skips, or ends
+ * the connection. True if the next step may follow at once. */
 static bool
 read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
 {
@@ -244,9 +249,9 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 	return false;
 }
 
-/* Whether the record at the front of in may get memory. If the peer has not proved to move what it holds
- * memory for, more must have come of the record than its first octets, which cost the peer next to
- * nothing. */
+/* Tells whether memory may be taken for the record at the front of in. A peer that has not yet proved that
+ * it uses up the memory it holds (base/share.h) must have sent more of the record than the first octets,
+ * which cost the peer next to nothing. */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {
@@ -256,7 +261,8 @@ read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 	       rr_record_has_begun(in, RR_TCP_BEGUN, rr_tcp_record_max(tcp));
 }
 
-/* Handles the octets in staging. True: more is to be read. */
+/* Handles the octets that were read: hands on the record that waits, and then each record that they
+ * complete. True if more octets are to be read; false if reading has to stop, or the connection ended. */
 static bool
 read_process(struct rr_tcp *tcp)
 {
@@ -284,11 +290,11 @@ read_process(struct rr_tcp *tcp)
 	return false;
 }
 
-/* Acts on the end of the peer's stream. Every whole record was handed on before: the socket is read only
- * while no record waits. RFC 9293, 3.6: "The user who CLOSEs may continue to RECEIVE until the TCP receiver
- * is told that the remote peer has CLOSED also." Whether the peer closed its receiving side, too, shows when
- * a reply is written: a reset then ends the connection. A server that ends its stream answers no call, so a
- * client's connection ends at once. */
+/* Acts on the end of the peer's stream. A client's connection ends at once, as its server answers no more
+ * calls. A server first answers the calls that are open: RFC 9293, 3.6: "The user who CLOSEs may continue to
+ * RECEIVE until the TCP receiver is told that the remote peer has CLOSED also." If the peer has closed its
+ * receiving side as well, a reset ends the connection when a reply is written. Every whole record was handed
+ * on before. */
 static void
 read_ended(struct rr_tcp *tcp)
 {
@@ -304,7 +310,9 @@ read_ended(struct rr_tcp *tcp)
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
 
-/* Reads once. True: the octets that came filled the room for them. */
+/* Reads from the socket once, into the record's memory and into the staging buffer. True if the octets that
+ * came filled all the room, so that more may wait in the socket; also if unhandled records are there
+ * already. */
 static bool
 read_receive(struct rr_tcp *tcp)
 {
@@ -344,7 +352,8 @@ read_receive(struct rr_tcp *tcp)
 	return (size_t)got == room;
 }
 
-/* Reads and drops what the peer still sends, until its FIN. */
+/* Reads and drops the octets that the peer still sends after this side's FIN. Ends the connection at the
+ * peer's FIN, or at an error. */
 static void
 read_drain(struct rr_tcp *tcp)
 {

@@ -7,7 +7,7 @@
 #include "base/endian.h"
 #include "wire/rpc.h"
 
-/* Takes octets off the front of in. */
+/* Removes that many octets from the front of in. */
 static void
 record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 {
@@ -15,7 +15,7 @@ record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 	in->length -= octets;
 }
 
-/* Keeps the first octets of a record that is skipped. */
+/* Keeps the first octets of a record that is skipped, up to RR_RECORD_HEAD of them: they name the call. */
 static void
 record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 {
@@ -25,8 +25,8 @@ record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 	record->head_length += kept;
 }
 
-/* Begins to skip a record that is too long. Its first octets, which name the call, may have come already:
- * they are kept. */
+/* Begins to skip a record that is too long, and keeps the first octets of it that came already. Returns
+ * RR_RECORD_LARGE. */
 static enum rr_record_result
 record_begin_to_skip(struct rr_record *record)
 {
@@ -37,8 +37,8 @@ record_begin_to_skip(struct rr_record *record)
 	return RR_RECORD_LARGE;
 }
 
-/* Takes the mark of a fragment off the front of in, and opens the fragment. A short record is returned at
- * once, in place, when all of it is there. */
+/* Reads the record mark of a fragment at the front of in, and begins the fragment. A record of one fragment
+ * of at most in_place octets is returned whole, without a copy, once all of it is in in. */
 static enum rr_record_result
 record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)
@@ -69,7 +69,8 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 	return RR_RECORD_ROOM;
 }
 
-/* Takes the mark of a fragment of a record that is skipped. */
+/* Reads the record mark of a fragment of a record that is skipped, and begins the fragment. Returns
+ * RR_RECORD_ROOM if the fragment was begun. */
 static enum rr_record_result
 record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 {
@@ -87,7 +88,8 @@ record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 	return RR_RECORD_ROOM;
 }
 
-/* Takes the octets of a record that is too long off in, and keeps only the first of them. */
+/* Removes the octets of a record that is too long from in, and keeps only its first octets. At the end of
+ * the record, *whole refers to these, and the result is RR_RECORD_SKIPPED. */
 static enum rr_record_result
 record_skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
 {
@@ -210,7 +212,8 @@ struct pieces {
 	uint64_t skip, *octets;
 };
 
-/* Adds a piece, as far as it lies behind the octets to be skipped and there is room. */
+/* Adds a part of the record in memory as the next element of iov, without those octets that are to be
+ * skipped. Adds nothing if all elements are in use. */
 static void
 record_add(struct pieces *pieces, const void *data, uint64_t length)
 {

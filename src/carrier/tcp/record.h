@@ -51,15 +51,15 @@ enum rr_record_result {
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);
 
-/* Whether `in` holds at least `octets` octets from the mark of a record on, or all of the record; or shows
- * that the record is longer than max, or broken. */
+/* Tells whether in holds enough of a record, from its mark on: at least `octets` octets or all of it, or as
+ * much as shows that the record is longer than max, or broken. */
 bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
 
 /* Gives the record memory of room octets, wanted or fewer, which begins with the octets that it had. */
 void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
-/* Returns the place into which the next octets of the stream may be read directly, and for how many; NULL:
- * there is no such place. */
+/* Returns the place into which the next octets of the stream may be read directly, and stores in *octets how
+ * many. NULL if there is no such place. */
 void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
 /* Takes note that octets were read into the place of rr_record_direct(). */
@@ -68,8 +68,9 @@ void rr_record_filled(struct rr_record *record, uint32_t octets);
 /* Returns the octets of a message with its items put back into its stream. */
 uint64_t rr_record_length(const struct rpcrdma_message *message);
 
-/* Collects the pieces of the record [mark][stream][item][padding][stream]..., without its first skip octets,
- * in at most max (above 0) elements of iov. Returns how many, and adds their octets to *octets. */
+/* Describes the record [mark][stream][item][padding][stream]..., without its first skip octets, in at most
+ * max (above 0) elements of iov. Returns how many elements are in use, and adds the octets that they have to
+ * *octets. */
 uint32_t rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, uint64_t skip,
 	struct iovec *iov, uint32_t max, uint64_t *octets);
 

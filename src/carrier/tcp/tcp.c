@@ -24,7 +24,8 @@ tcp_of(struct rr_carrier *carrier)
 
 /* ---- What the loop calls ---- */
 
-/* Sets the events that the loop is to watch for; each callback ends with this. */
+/* Sets the events that the loop watches for on the socket, and arms the timer while a record is incomplete.
+ * Each callback ends with this function. */
 static void
 tcp_update(struct rr_tcp *tcp)
 {
@@ -46,7 +47,8 @@ tcp_update(struct rr_tcp *tcp)
 		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
 }
 
-/* Takes the outcome of connect(): opens the carrier, or fails it. */
+/* Is called when connect() has ended: opens the carrier and calls the owner's connected(), or fails the
+ * carrier. */
 static void
 tcp_finish_connect(struct rr_tcp *tcp)
 {
@@ -67,7 +69,7 @@ tcp_finish_connect(struct rr_tcp *tcp)
 		tcp->base.events->connected(tcp->base.ctx);
 }
 
-/* Acts on the events of the socket: the end of connect(), reading and writing. */
+/* Is called when the socket is ready: ends the connect(), or reads and writes. */
 static void
 tcp_ready(struct rr_watch *watch, unsigned events)
 {
@@ -89,7 +91,7 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 	tcp_update(tcp);
 }
 
-/* Ends the carrier: the FIN of the peer, or the rest of a record, took too long. */
+/* Is called when the peer's FIN, or the rest of a record, did not come in time: ends the connection. */
 static void
 tcp_timed_out(struct rr_timer *timer)
 {
@@ -113,7 +115,8 @@ tcp_peer_is_dead(struct rr_alive *alive)
 	tcp_update(tcp);
 }
 
-/* Ends the stream of this side, as all exchanges are answered. */
+/* Sends this side's FIN, as all exchanges are answered, and waits for the peer's FIN for LINGER_LIMIT at
+ * most. */
 static void
 tcp_linger(struct rr_tcp *tcp)
 {
@@ -122,7 +125,7 @@ tcp_linger(struct rr_tcp *tcp)
 	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
 }
 
-/* Ends all transactions, then calls the owner's closed(). */
+/* Calls done() of all transactions with an error, then closed() of the owner. */
 static void
 tcp_tell_failure(struct rr_tcp *tcp)
 {
@@ -135,7 +138,8 @@ tcp_tell_failure(struct rr_tcp *tcp)
 		tcp->base.events->closed(tcp->base.ctx, tcp->error, tcp->why.text);
 }
 
-/* Runs as the carrier's task: goes on with reading and writing, and with the end of the carrier. */
+/* Is the carrier's task: goes on with reading and writing, and takes the next step towards the end of a
+ * carrier that is shut down or has failed. */
 static void
 tcp_run(struct rr_task *task)
 {
@@ -157,7 +161,7 @@ tcp_run(struct rr_task *task)
 	tcp_update(tcp);
 }
 
-/* Goes on with reading, as the pool has memory again. */
+/* Is called when the pool has memory again: goes on with reading. */
 static void
 tcp_wake(struct rr_pool_waiter *waiter)
 {
@@ -186,7 +190,8 @@ tcp_party_moved(void *ctx)
 	return tcp->moved;
 }
 
-/* Ends the connection as the umpire decided. */
+/* Ends the connection, as base/share.c decided that it takes too much from others. why is the reason, for
+ * the log. */
 static void
 tcp_party_cut(void *ctx, const char *why)
 {
@@ -214,7 +219,8 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
-/* Drops all that was read and all that is to be written, as the socket is closed. */
+/* Is called when the socket was closed: drops all octets that were read or are still to be written, and
+ * parts the exchanges from the carrier. */
 static void
 tcp_released(struct rr_tcp *tcp)
 {
@@ -223,7 +229,8 @@ tcp_released(struct rr_tcp *tcp)
 	rr_tcp_discard_output(tcp);
 }
 
-/* Stops reading; the task answers what is left, then ends the stream. */
+/* Stops reading. The task then answers the open calls and ends the stream. A connection that is not made yet
+ * ends at once. */
 static void
 tcp_carrier_shutdown(struct rr_carrier *carrier)
 {
@@ -248,7 +255,7 @@ tcp_free(struct rr_grave *grave, const struct rr_env *env)
 	rr_free(env, tcp);
 }
 
-/* Closes the socket, forgets the calls, and buries the carrier. */
+/* Closes the socket, forgets the calls without their done(), and has the loop free the carrier later. */
 static void
 tcp_carrier_close(struct rr_carrier *carrier)
 {
@@ -282,7 +289,8 @@ static const struct rr_carrier_ops tcp_ops = {
 
 /* ---- Its beginning ---- */
 
-/* Returns the buffer into which all TCP carriers of the engine read; NULL: no memory. */
+/* Returns the buffer into which all TCP carriers of the engine read, and allocates it at the first call.
+ * NULL if there is no memory. */
 static uint8_t *
 tcp_staging_of(struct rr_carriers *base)
 {

@@ -106,7 +106,8 @@ struct rr_tcp_carriers {
 
 /* core.c */
 bool rr_tcp_alive(const struct rr_tcp *tcp);
-/* Ends the connection; the task calls the owner. Only the first failure counts. */
+/* Ends the connection with that error and text; the task calls the owner's closed(). Only the first failure
+ * counts. */
 void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Closes the socket, if it is open, and drops what was read and what is to be written. */
@@ -128,13 +129,14 @@ void rr_tcp_unlisten(struct rr_acceptor *acceptor);
 
 /* read.c */
 void rr_tcp_read(struct rr_tcp *tcp);
-/* Handles the octets that were read and could not be handled then. */
+/* Handles the octets that were read before and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
 void rr_tcp_discard_input(struct rr_tcp *tcp);
-/* Frees the memory that rr_tcp_discard_input() leaves, as a caller may still read it. */
+/* Frees the memory of the octets that were read. rr_tcp_discard_input() leaves that memory, as a caller of
+ * it may still read the octets. */
 void rr_tcp_free_input(struct rr_tcp *tcp);
 bool rr_tcp_may_read(const struct rr_tcp *tcp);
-/* Whether a record has begun to arrive and is not complete. */
+/* Tells whether a record has begun to arrive and is not complete. */
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
 /* write.c */
@@ -142,7 +144,7 @@ bool rr_tcp_in_record(const struct rr_tcp *tcp);
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
 void rr_tcp_flush(struct rr_tcp *tcp);
-/* Takes a message back. If a part of it has been sent already, the rest is sent from a copy. */
+/* Removes a message from the queue. If a part of it has been sent already, the rest is sent from a copy. */
 void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 /* Empties the queue, and frees the copies in it. */
 void rr_tcp_discard_output(struct rr_tcp *tcp);
@@ -152,12 +154,12 @@ void rr_tcp_keep_slots(struct rr_tcp_carriers *kind);
 void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
-/* Takes a reply that arrived. pooled: it lies in pool memory, which is returned to the pool; else the memory
- * belongs to the carrier until this function returns. */
+/* Takes a reply that arrived. If pooled is true, the stream lies in pool memory, which is returned to the
+ * pool; else its memory belongs to the carrier until this function returns. */
 void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Ends the call whose reply was longer than a record may be, by done(-RPCRDMA_ERR_LIMIT). */
 void rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid);
-/* Ends all calls by done(-RPCRDMA_ERR_DISCONNECTED). Stops if the carrier is closed meanwhile. */
+/* Ends all calls by done(-RPCRDMA_ERR_DISCONNECTED). Stops when one of the done() closes the carrier. */
 void rr_tcp_end_calls(struct rr_tcp *tcp);
 /* Calls done() of the transactions that were never sent. */
 void rr_tcp_end_refused(struct rr_tcp *tcp);
@@ -167,16 +169,16 @@ void rr_tcp_free_calls(struct rr_tcp *tcp);
 void rr_tcp_keep_exchanges(struct rr_tcp_carriers *kind);
 void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 
-/* Hands over a call that arrived. pooled: it lies in pool memory, which then belongs to the exchange. False:
- * there is no pool memory now into which to copy the call. */
+/* Hands a call that arrived to the owner. If pooled is true, the stream lies in pool memory, which then
+ * belongs to the exchange. False if there is no pool memory now into which to copy the call. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Answers a call that was longer than a record may be by SYSTEM_ERR. */
 void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
 void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
 	void *arg);
 void rr_tcp_drop(struct rr_exchange *exchange);
-/* Parts the exchanges from the carrier, which ends: replies under way get their sent(), exchanges that are
- * not answered yet go on without it. */
+/* Parts the exchanges from the carrier, which ends: replies under way get their sent(), and exchanges that
+ * are not answered yet live on without the carrier. */
 void rr_tcp_orphan_exchanges(struct rr_tcp *tcp);
 
 #endif

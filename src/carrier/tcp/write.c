@@ -11,7 +11,8 @@
 
 enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
 
-/* Returns how many elements of iov a message can take. */
+/* Returns the most elements of iov that a message can need: the record mark, the stream in parts, and each
+ * item with its padding. */
 static uint32_t
 write_pieces_of(const struct rr_tcp_out *out)
 {
@@ -54,8 +55,8 @@ rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_mes
 	return true;
 }
 
-/* Collects the pieces of the messages at the front of the queue. Returns how many, and adds their octets to
- * *octets. */
+/* Describes the messages at the front of the queue in iov, as far as they fit. Returns how many elements are
+ * in use, and adds the octets that they have to *octets. */
 static uint32_t
 write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 {
@@ -72,7 +73,8 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
-/* Counts octets that were sent: the messages that are complete now get their written(). */
+/* Takes note that octets were written to the socket: removes the messages that are complete from the queue,
+ * and calls written() of each. */
 static void
 write_advance(struct rr_tcp *tcp, uint64_t octets)
 {

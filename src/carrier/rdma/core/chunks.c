@@ -3,8 +3,8 @@
 
 #include "base/checked.h"
 
-/* Returns the index of the first chunk at the position or behind it; chunks->count: there is no such
- * chunk. */
+/* Returns the index of the first chunk whose position is not below `position`, or chunks->count if there is
+ * no such chunk. */
 static uint32_t
 chunks_find(const struct rr_read_chunks *chunks, uint32_t position)
 {
@@ -15,8 +15,8 @@ chunks_find(const struct rr_read_chunks *chunks, uint32_t position)
 	return i;
 }
 
-/* Adds a segment to the chunk of its position, or as a new chunk in the order of positions. False: there are
- * too many chunks, or the chunk's length overflows. */
+/* Adds a segment to the chunk of its position, or makes a new chunk of it, in the order of positions. False
+ * if there are too many chunks, or the chunk's length overflows. */
 static bool
 chunks_add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 {
@@ -39,10 +39,10 @@ chunks_round_up(uint64_t octets, uint32_t multiple)
 	return (octets + multiple - 1) & ~(uint64_t)(multiple - 1);
 }
 
-/* Computes where each chunk belongs in the reduced stream and in memory. Positions count octets of the
- * unreduced stream: a chunk's place in the reduced stream is its position less the chunks in front of it,
- * with their padding. That place must be within the stream, and not before that of the chunk in front. False:
- * a place is wrong, or the message has more than max octets. */
+/* Sets the places of all chunks in memory, and, from the chunk with the index first on, in the reduced
+ * stream of body octets. That place is the chunk's position, which counts octets of the unreduced stream,
+ * less the octets of the chunks in front, with padding. False if a place is outside the stream or before
+ * that of the previous chunk, or the message has more than max octets. */
 static bool
 chunks_locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
 {

@@ -54,9 +54,9 @@ rr_connection_established(struct rr_connection *connection)
 	connection->parts->go_on(connection);
 }
 
-/* Disconnects a stopping connection once nothing is under way. If a call of the peer was declined, calls of
- * this side are not waited for: the peer may have declined them likewise, and only the end of the connection
- * shows that. */
+/* Disconnects a connection that is stopping once nothing is under way. If a call of the peer was declined,
+ * calls of this side are not waited for: the peer may have declined them as well, and only the end of the
+ * connection shows that. */
 void
 rr_connection_check_idle(struct rr_connection *connection)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/core/fetch.h"
 
-/* Begins to fetch read chunks into this memory; empty segments need no read. */
+/* Returns a fetch that is to read the Read chunks into memory, and counts its RDMA Reads. Empty segments
+ * need no RDMA Read. */
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)
 {

@@ -29,7 +29,8 @@ rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *
 	return 0;
 }
 
-/* Appends a piece, unless it is empty. Returns how many pieces there are now. */
+/* Appends a piece, that is, a part of a message in memory, unless it is empty. Returns how many pieces there
+ * are then. */
 static uint32_t
 pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, bool item)
 {
@@ -39,9 +40,10 @@ pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t l
 	return count + 1;
 }
 
-/* Fills in the pieces: each item that is not in reduced stands at its place in the stream, with padding
- * behind it. RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding
- * to maintain proper XDR alignment of their contents." */
+/* Fills in the pieces of the message, its parts in memory: each item that is not in the set reduced stands
+ * at its place in the stream, with padding behind it. Returns how many there are. RFC 8166, 3.5.3: chunks
+ * that hold a Payload stream "MUST include appropriate XDR roundup padding to maintain proper XDR alignment
+ * of their contents." */
 uint32_t
 rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
 {
@@ -61,8 +63,8 @@ rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_pie
 	return pieces_add(pieces, count, stream + at, message->length - at, false);
 }
 
-/* Returns where item index begins in the unreduced stream. RFC 8166, 3.4.5: "The Position value MUST be
- * computed from the beginning of the unreduced Payload stream". */
+/* Returns at which octet of the unreduced stream the item with that index begins. RFC 8166, 3.4.5: "The
+ * Position value MUST be computed from the beginning of the unreduced Payload stream". */
 uint32_t
 rr_item_position(const struct rpcrdma_message *message, uint32_t index)
 {

@@ -5,8 +5,8 @@
 
 /* ---- Calls ---- */
 
-/* Returns the octets that results can take in the stream if the first `placed` of them travel in Write
- * chunks. */
+/* Returns the most octets that the results can take in the stream of the reply if the first `placed` sinks
+ * are Write chunks. */
 static uint64_t
 plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
@@ -17,11 +17,10 @@ plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 	return octets;
 }
 
-/* Returns how many sinks can be offered as Write chunks. The responder fills chunks in the order of its
- * results, and a result that is absent leaves its chunk to the next result: RFC 8166, 4.3.2.2: "the Requester
- * MUST provision each Write chunk so it can be filled with the largest DDP-eligible data item that can be
- * placed in it." A chunk that is smaller than a later sink is therefore not offered, nor a chunk of length
- * zero. */
+/* Returns how many sinks, from the first one, can be offered as Write chunks. A chunk that is smaller than a
+ * later sink, or empty, is not offered: if a result is absent, the responder fills its chunk with the next
+ * result. RFC 8166, 4.3.2.2: "the Requester MUST provision each Write chunk so it can be filled with the
+ * largest DDP-eligible data item that can be placed in it." */
 static uint32_t
 plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -36,11 +35,11 @@ plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction 
 	return count;
 }
 
-/* Whether the responder is to provide a Read chunk for a reply that does not fit inline.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size of the reply is
- * smaller than the inline threshold, but the maximum size of the reply is larger than the inline threshold;
- * or the requester cannot calculate the maximum size of the reply. The client does not provide a Reply chunk,
- * and relies on a responder-provider Read chunk to handle large replies." */
+/* Tells whether the call offers no Reply chunk, as the responder provides a Read chunk if the reply is too
+ * large for a Send. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size
+ * of the reply is smaller than the inline threshold, but the maximum size of the reply is larger than the
+ * inline threshold; or the requester cannot calculate the maximum size of the reply. The client does not
+ * provide a Reply chunk, and relies on a responder-provider Read chunk to handle large replies." */
 static bool
 plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -51,10 +50,10 @@ plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_t
 		       limits->reply_threshold;
 }
 
-/* Decides what the call offers for its reply: no chunk if the reply fits inline in the worst case; else Write
- * chunks; else one Reply chunk for all of the reply, as some servers handle Write chunks beside a Reply chunk
- * wrongly. A responder that may provide a Read chunk is offered Write chunks, too, and no Reply chunk beside
- * them. */
+/* Decides which chunks the call offers for its reply: no chunk if the largest reply fits inline; else Write
+ * chunks; else one Reply chunk for the whole reply, without Write chunks, as some servers handle both
+ * together wrongly. If the responder may provide a Read chunk, only Write chunks are offered.
+ * -RPCRDMA_ERR_LIMIT if the reply may be too large. */
 static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -100,7 +99,7 @@ plan_call_header(const struct rr_call_plan *plan)
 		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
 }
 
-/* Returns the largest item that is still in the stream; -1: there is no such item. */
+/* Returns the index of the largest item that is still in the stream, or -1 if there is no such item. */
 static int
 plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
@@ -115,8 +114,9 @@ plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 	return largest;
 }
 
-/* Takes items out until the rest fits inline. If it never fits, the whole message becomes a long call, with a
- * read segment for each of its pieces; the header must have room for all of them. */
+/* Takes items out of the stream, the largest first, until the rest fits inline. If the rest never fits,
+ * plans a long call, with a read segment for each part of the message in memory. -RPCRDMA_ERR_LIMIT if the
+ * header has no room for these segments. */
 static int
 plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
 	struct rr_call_plan *plan)
@@ -151,9 +151,9 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
 
-/* Plans a call without chunks. RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse
- * direction are always sent using a Short Message; therefore, they can be no larger than what can be sent
- * inline". */
+/* Plans a call in the reverse direction, which has no chunks. -RPCRDMA_ERR_LIMIT if it does not fit inline.
+ * RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
+ * using a Short Message; therefore, they can be no larger than what can be sent inline". */
 static int
 plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
 {
@@ -192,22 +192,22 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 
 /* ---- Replies ---- */
 
-/* Returns the octets of the header that returns all chunks that were offered. reads: read segments of a reply
- * that the responder provides. RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies";
- * only such a reply has segments. */
+/* Returns the octets of a reply's header that returns all chunks which the call offered. reads is the number
+ * of read segments if the responder provides the reply in a Read chunk, else 0: RFC 8166, 4.3.1: "Responders
+ * MUST leave the Read list empty in all replies". */
 static uint32_t
 plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {
 	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
 }
 
-/* Decides which items go into Write chunks: item i into chunk i, until there are no more. False: an item does
- * not fit its chunk.
+/* Decides which items of the reply go into Write chunks: item i goes into chunk i, unless that chunk is
+ * empty. False if an item is larger than its chunk. The chunk of an item without octets is not used for
+ * another item.
  *
  * RFC 8267, 6.4.1: with "a matching non-empty Write chunk", a "READ operation MUST return its DDP-eligible
  * data item using that chunk"; with an empty one, "all of its result data items inline"; those "that have no
- * matching Write chunk MUST return their results inline." The chunk of an item without octets is not used for
- * another item.
+ * matching Write chunk MUST return their results inline."
  *
  * RFC 8166, 4.3.2: "When a Requester provides a Write list, the Responder MUST push data corresponding to
  * DDP-eligible result data items to Requester memory referenced in the Write list." */
@@ -232,7 +232,8 @@ plan_place_items(
 	return true;
 }
 
-/* Chooses the form of the reply: inline, in the Reply chunk, in a Read chunk, or an error. */
+/* Returns the form of the reply: inline if it fits; else in the Reply chunk, if that is large enough; else
+ * in a Read chunk, if the requester takes such chunks; else an error. */
 static enum rr_reply_form
 plan_form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rr_reply_plan *plan)
@@ -252,7 +253,8 @@ plan_form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *
 	return RR_REPLY_ERROR;
 }
 
-/* Whether the call offered no chunk, and the reply is one stream that fits inline, as most replies are. */
+/* Tells whether the call offered no chunk, and the reply is one stream that fits inline. Most replies are
+ * such replies, and need no further plan. */
 static bool
 plan_reply_is_plain(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply)

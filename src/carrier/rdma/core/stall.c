@@ -3,16 +3,16 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Returns the octets that moved on the connection. Some providers count octets as they move; for the others,
- * the octets of a work request count when it completes. */
+/* Returns how many octets have moved on the connection. Some providers count octets as they move; with
+ * others, the octets of a work request count when it completes. */
 uint64_t
 rr_stall_moved(const struct rr_connection *connection)
 {
 	return connection->stall.completed + rr_driver_moved(connection);
 }
 
-/* Whether the calls of the connection keep Receives for which others wait, while its peer takes next to
- * nothing. */
+/* Tells whether the connection holds Receives for which other connections wait, while its peer takes next to
+ * nothing of what was posted. */
 static bool
 stall_is_in_the_way(const struct rr_connection *connection)
 {
@@ -22,9 +22,10 @@ stall_is_in_the_way(const struct rr_connection *connection)
 		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
 }
 
-/* Whether no call can be sent, as all credits are used by cancelled calls that the peer did not answer for
- * RR_STALL_LIMIT. RFC 8166, 3.3.1, counts a request until it is answered, also when its caller does not wait
- * any more. A responder that cannot answer "MUST close the connection" (4.5.4); the peer has done neither. */
+/* Tells whether no call can be sent, as for RR_STALL_LIMIT all credits have been used by cancelled calls
+ * that the peer has not answered. RFC 8166, 3.3.1: a request uses its credit until it is answered, even if
+ * its caller no longer waits. RFC 8166, 4.5.4: a responder that cannot answer "MUST close the connection";
+ * the peer has done neither. */
 static bool
 stall_is_out_of_credits(struct rr_connection *connection)
 {
@@ -38,8 +39,8 @@ stall_is_out_of_credits(struct rr_connection *connection)
 	       rr_now(connection->base.engine->env) - stall->unanswered >= RR_STALL_LIMIT;
 }
 
-/* Ends a connection that is in the way of others or out of credits; watches it further if there still is
- * something to wait for. */
+/* Is called at each tick of the timer: ends a connection that keeps Receives from others, or has no credits
+ * left. Otherwise arms the timer again if there is something to wait for. */
 static void
 stall_expired(struct rr_timer *timer)
 {
@@ -79,7 +80,7 @@ rr_stall_watch(struct rr_connection *connection)
 	rr_loop_arm(connection->base.engine->loop, &stall->timer, RR_STALL_TICK);
 }
 
-/* Counts the octets of a work request that was posted. */
+/* Adds the octets of a work request that was posted to the outstanding octets. */
 void
 rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 {
@@ -87,8 +88,8 @@ rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 		connection->stall.outstanding += work->sges[i].length;
 }
 
-/* Counts a work request that completed. Its length is not known here: it counts as a work request of average
- * length. */
+/* Moves the octets of a completed work request from the outstanding to the completed octets. As its length
+ * is not known here, it counts as a work request of average length. */
 void
 rr_stall_completed(struct rr_connection *connection)
 {

@@ -33,7 +33,7 @@ trace_proc(const struct rr_trace_record *record)
 	return rr_get_be32(record->fixed + 12);
 }
 
-/* Records how many chunks and segments the lists have, and how many octets. */
+/* Stores in the record how many chunks and segments the lists have, and how many octets. */
 static void
 trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *lists)
 {
@@ -63,7 +63,7 @@ trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struc
 		trace_take_lists(record, lists);
 }
 
-/* Fills in the next record of the last block, which has room. */
+/* Fills in the next record of the trace's last block, which must have room for it. */
 static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -83,7 +83,7 @@ trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, 
 
 /* ---- Blocks ---- */
 
-/* Takes the block away from the connection that has it, and returns the block. */
+/* Takes the block away from the trace to which it belongs, and returns the block. */
 static struct rr_trace_block *
 trace_take_block(struct rr_trace_block *block)
 {
@@ -97,8 +97,8 @@ trace_take_block(struct rr_trace_block *block)
 	return block;
 }
 
-/* Returns a block for the trace, which is in no list: a new block, or an old block that is used again. NULL:
- * no memory. */
+/* Returns a block for the trace, which is in no list: a new block, or an old block that is used again. NULL
+ * if there is no memory. */
 static struct rr_trace_block *
 trace_find_block(const struct rr_trace *trace)
 {
@@ -115,7 +115,7 @@ trace_find_block(const struct rr_trace *trace)
 	return block;
 }
 
-/* Begins a new block of the trace, for its next record. False: no memory. */
+/* Adds a block to the trace, for its next record. False if there is no memory. */
 static bool
 trace_begin_block(struct rr_trace *trace)
 {
@@ -147,7 +147,8 @@ trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8
 		trace_put(trace, rr_loop_now(loop), sent, data, length, lists);
 }
 
-/* Either branch ends with its only call, so the compiler needs to save no register. */
+/* Records the message: at once if the last block has room and the time is known, else by trace_begin().
+ * Either branch ends with its only call, so the compiler needs to save no register. */
 void
 rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -160,7 +161,8 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 		trace_put(trace, now, sent, data, length, lists);
 }
 
-/* Writes the names of the procedure and of the error of an RDMA_ERROR, as their version has them. */
+/* Writes the name of the message's procedure to name, and behind it, for an RDMA_ERROR, the name of the
+ * error. Both depend on the version. */
 static void
 trace_name_message(const struct rr_trace_record *record, char *name, size_t size)
 {
@@ -197,7 +199,7 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 			record->octets);
 }
 
-/* Logs the records of the block, without the number of first records that are to be left out. */
+/* Logs the records of the block in order, from the record number first on. */
 static void
 trace_log_block(
 	const struct rr_trace_block *block, uint32_t first, const struct rr_env *env, const char *peer)

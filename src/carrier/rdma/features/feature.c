@@ -18,7 +18,7 @@ features_count(const struct rr_feature *const *list)
 
 /* ---- The states that features keep for a connection ---- */
 
-/* Returns the octets that a state takes, with the padding that aligns the next state. */
+/* Returns the octets that the state of a feature takes, with the padding that aligns the next state. */
 static size_t
 features_room(const struct rr_feature *feature)
 {
@@ -42,7 +42,7 @@ rr_features_init(struct rr_features *features, const struct rr_env *env, const s
 	return 0;
 }
 
-/* Returns the state of the feature at that place in the list `more`. */
+/* Returns the state of the feature with the index place in the list features->more. */
 static void *
 features_state(const struct rr_features *features, uint32_t place)
 {
@@ -74,7 +74,8 @@ rr_features_free(struct rr_features *features, const struct rr_env *env)
 
 /* ---- Messages ---- */
 
-/* Returns the feature's row for the type code; NULL: the feature does not have it. */
+/* Returns the feature's table entry for messages of the type opttype, or NULL if the feature has no such
+ * messages. */
 static const struct rr_feature_message *
 feature_row(const struct rr_feature *feature, uint32_t opttype)
 {

@@ -7,7 +7,7 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
-/* Returns what this engine remembers of the server. */
+/* Returns what this engine remembers of the server's versions. */
 static enum rr_server_trait
 negotiation_recall(const struct rr_connection *connection)
 {
@@ -17,7 +17,7 @@ negotiation_recall(const struct rr_connection *connection)
 		rr_now(engine->env));
 }
 
-/* Remembers the trait of the server, for later connections. */
+/* Remembers the trait of the server (whether it uses version 2), for later connections of the engine. */
 static void
 negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 {
@@ -27,8 +27,8 @@ negotiation_note(struct rr_connection *connection, enum rr_server_trait trait)
 		rr_now(engine->env));
 }
 
-/* Whether version 1 may be used instead of version 2: this side may use it, and the server is not known to
- * use version 2. */
+/* Tells whether version 1 may be used instead of version 2: this side connected and may use version 1, and
+ * the server is not known to use version 2. */
 static bool
 negotiation_may_fall_back(const struct rr_connection *connection)
 {
@@ -36,7 +36,8 @@ negotiation_may_fall_back(const struct rr_connection *connection)
 	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
 }
 
-/* Changes the state. Only the wait for an answer to the first message has a timer. */
+/* Changes the state of the search for the version. While the answer to the first message is awaited, a timer
+ * runs, unless version 1 must not be used anyway. */
 static void
 negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
@@ -64,8 +65,8 @@ negotiation_settle(struct rr_connection *connection)
 	negotiation_set_state(connection, RR_NEGOTIATION_SETTLED);
 }
 
-/* Settles the version, as the peer agreed. A server that agreed to version 2 is remembered: if a connection
- * to it is lost later, that does not count against version 2. */
+/* Settles the version, as the peer agreed to it. A server that agreed to version 2 is remembered, so that a
+ * later loss of a connection does not count as a refusal of version 2. */
 static void
 negotiation_agree(struct rr_connection *connection)
 {
@@ -74,15 +75,16 @@ negotiation_agree(struct rr_connection *connection)
 		negotiation_note(connection, RR_SERVER_SPEAKS_2);
 }
 
-/* Assumes the version after an error that responders of either version can send. The first call then shows
- * which version the responder uses. */
+/* Goes on with the version although it is not certain, after an error that responders of version 1 and of
+ * version 2 can send. The answer to the first call then shows which version the responder uses. */
 static void
 negotiation_assume(struct rr_connection *connection)
 {
 	negotiation_set_state(connection, RR_NEGOTIATION_ASSUMED);
 }
 
-/* Tries version 2 after all: the server refused version 1, which was assumed, but uses version 2. */
+/* Is called when a server refused version 1, which was assumed, but says that it uses version 2: has the
+ * requester ask for version 2. */
 static void
 negotiation_ask_after_all(struct rr_connection *connection)
 {
@@ -91,9 +93,10 @@ negotiation_ask_after_all(struct rr_connection *connection)
 		connection, connection->is_active ? RR_NEGOTIATION_OPEN : RR_NEGOTIATION_SETTLED);
 }
 
-/* Chooses another version after ERR_VERS. 5.2: "To continue operation, the requester selects a protocol
- * version in the range of responder-supported versions for subsequent messages on this connection." Without
- * such a version, calls fail. A peer that refuses one version after the other fails all calls, too. */
+/* Is called after ERR_VERS: chooses another version that both sides use.
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "To continue operation, the requester selects a protocol
+ * version in the range of responder-supported versions for subsequent messages on this connection." If there
+ * is no such version, all calls fail; so they do if the peer refuses one version after the other. */
 static void
 negotiation_select_other(struct rr_connection *connection)
 {
@@ -115,10 +118,10 @@ negotiation_select_other(struct rr_connection *connection)
 	negotiation_settle(connection);
 }
 
-/* Remembers that the server was silent. draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume
- * the same situation (no responder support for RPC-over-RDMA Version Two) if the initial negotiation message
- * is lost or dropped." A loss is weak evidence: it is ignored for a server that is known to use version 2,
- * and not remembered for long for others. */
+/* Is called when the first message in version 2 got no answer: remembers this for a short time, so that the
+ * next connection uses version 1. Does nothing if the server is known to use version 2.
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "A requester can assume the same situation (no responder
+ * support for RPC-over-RDMA Version Two) if the initial negotiation message is lost or dropped." */
 static void
 negotiation_lose(struct rr_connection *connection)
 {
@@ -129,8 +132,9 @@ negotiation_lose(struct rr_connection *connection)
 	negotiation_settle(connection);
 }
 
-/* Gives up the wait for the answer to the CONNPROP. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, does not
- * require an answer: a server may have sent a CONNPROP of its own instead, which settles the version. */
+/* Is called when the CONNPROP was not answered in time: ends the connection. If the peer has sent a CONNPROP
+ * of its own instead of an answer, it uses version 2, and the connection goes on.
+ * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, does not require an answer. */
 static void
 negotiation_late(struct rr_connection *connection)
 {
@@ -145,7 +149,7 @@ negotiation_late(struct rr_connection *connection)
 		connection->base.peer);
 }
 
-/* Does nothing: the event does not matter in this state. */
+/* Does nothing, as the event does not matter in this state. */
 static void
 negotiation_hold(struct rr_connection *connection)
 {

@@ -7,9 +7,10 @@
  * takes a credit, as a call does, until a message answers it. Each message that is sent is an inbound; that
  * of a request has no receive. */
 
-/* Applies the properties that both sides know to the thresholds. draft-cel-nfsv4-rpcrdma-version-two-00, 5.2:
- * "implementations MUST allow inline threshold values to change without triggering a connection loss." New
- * values hold from the next message on. Chunks that calls under way have offered stay. */
+/* Computes the thresholds of version 2 from the transport properties that both sides announced. They hold
+ * from the next message on; chunks that calls under way have offered stay as they are.
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
+ * without triggering a connection loss." */
 static void
 optional_apply(struct rr_connection *connection)
 {
@@ -26,8 +27,8 @@ optional_apply(struct rr_connection *connection)
 						  properties->peer[RR_PROPERTY_INVALIDATION];
 }
 
-/* Says in the properties that calls of the server are not taken, if this side is a client without a handler
- * for calls. The owner may set that handler until the first message is due, so the properties are corrected
+/* Sets the property that says that this side takes no calls, if this side is a client whose owner has no
+ * handler for calls. This is done only when the first message is due, as the owner may set the handler until
  * then. */
 static void
 optional_set_reverse_support(struct rr_connection *connection)
@@ -58,7 +59,7 @@ rr_optional_init(struct rr_connection *connection)
 
 /* ---- Requests ---- */
 
-/* Ends a request: returns its credit, if it was sent, and calls its done(). */
+/* Ends a request of a feature: returns its credit, if the request was sent, and calls its done(). */
 static void
 optional_finish(struct rr_connection *connection, struct rr_feature_request *request, int error)
 {
@@ -72,7 +73,7 @@ optional_finish(struct rr_connection *connection, struct rr_feature_request *req
 		request->done(request, error);
 }
 
-/* Sends the request, for which a credit was taken. */
+/* Sends the request of a feature; the caller has taken a credit for it. Returns 0 or an error. */
 static int
 optional_send_request(struct rr_connection *connection, struct rr_feature_request *request)
 {
@@ -95,10 +96,11 @@ optional_send_request(struct rr_connection *connection, struct rr_feature_reques
 	return 0;
 }
 
-/* Puts the CONNPROP of this side in front of all other requests, if it is the first message.
- * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a participant will send a RDMA2_CONNPROP message
- * as the first message after a connection is established." 5.3.2: "In assigning the value of this field, the
- * sender does not need to avoid conflict with xid's associated with RPC messages". */
+/* Puts the CONNPROP of this side, which announces its properties, in front of all other requests, unless it
+ * was sent. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a participant will send a
+ * RDMA2_CONNPROP message as the first message after a connection is established." Its XID is random: 5.3.2
+ * of the same draft: "In assigning the value of this field, the sender does not need to avoid conflict with
+ * xid's associated with RPC messages". */
 static void
 optional_introduce(struct rr_connection *connection)
 {
@@ -112,8 +114,8 @@ optional_introduce(struct rr_connection *connection)
 		rr_list_prepend(&features->requests, &features->properties.request.link);
 }
 
-/* Whether requests cannot be sent, as the peer uses version 1, which has no features. On the accepting side
- * this is not final: the peer that connected may still use version 2. */
+/* Tells whether requests of features can never be sent on this connection, as the peer uses version 1. False
+ * on the accepting side, as there the peer may still begin to use version 2. */
 static bool
 optional_is_void(const struct rr_connection *connection)
 {
@@ -121,8 +123,9 @@ optional_is_void(const struct rr_connection *connection)
 	       connection->negotiation.version < RR_RPCRDMA_VERSION_2;
 }
 
-/* Whether the request can be sent now. A peer that grants one credit and never answers would stop all calls:
- * it is not asked to change a property, which is not necessary. */
+/* Tells whether the request can be sent now: before the version is known, only the CONNPROP can, then all
+ * requests in version 2. A request to change a property is sent only if there are at least two credits: if
+ * the peer never answers it, one credit is left for calls. */
 static bool
 optional_may_send(const struct rr_connection *connection, const struct rr_feature_request *request)
 {
@@ -137,7 +140,7 @@ optional_may_send(const struct rr_connection *connection, const struct rr_featur
 	       (!is_ours || connection->requester.credits.limit > 1);
 }
 
-/* Returns the oldest request that can be sent, or that has to be failed; NULL: there is no such request. */
+/* Returns the oldest request that can be sent, or must be failed. NULL if there is no such request. */
 static struct rr_feature_request *
 optional_next(struct rr_connection *connection)
 {
@@ -179,7 +182,7 @@ optional_ask(struct rr_connection *connection)
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
 }
 
-/* Looks first whether there is nothing to ask, as before most calls. */
+/* First checks whether there is anything to ask, because before most calls there is not. */
 bool
 rr_optional_ask(struct rr_connection *connection)
 {
@@ -226,7 +229,7 @@ rr_optional_unanswered(struct rr_connection *connection)
 
 /* ---- Arrival ---- */
 
-/* Returns the request that was sent with that XID; NULL: there is no such request. */
+/* Returns the request that was sent with that XID, or NULL if there is no such request. */
 static struct rr_feature_request *
 optional_find(struct rr_connection *connection, uint32_t xid)
 {
@@ -239,7 +242,8 @@ optional_find(struct rr_connection *connection, uint32_t xid)
 	return NULL;
 }
 
-/* Whether the message answers a request. If so, the request is ended. */
+/* Tells whether the message with this header answers a request of this side. If so, takes the credits that
+ * it grants, and ends the request. */
 static bool
 optional_take_answer(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
@@ -252,7 +256,7 @@ optional_take_answer(struct rr_connection *connection, const struct rr_rdma_head
 	return true;
 }
 
-/* Sends the answer to an optional message, if one is due, and ends the inbound. */
+/* Sends the answer to an optional message if the feature wants an answer, and ends the inbound. */
 static void
 optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 {
@@ -263,7 +267,8 @@ optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 		rr_inbound_refuse(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* Handles an optional message whose header is good. */
+/* Handles an optional message whose header is good: ends the request that it answers, hands it to its
+ * feature, and sends the answer or an error. */
 static void
 optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -285,9 +290,9 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	rr_requester_pump(connection);
 }
 
-/* Whether this side still takes optional messages. A connection that is stopping takes them only on the side
- * that connected, which may wait for its last replies: the responder may use properties for these as soon as
- * this side has them. */
+/* Tells whether this side still handles optional messages. While the connection is stopping, only the
+ * side that connected does, as it may wait for replies that the responder sends by the properties of this
+ * side. */
 static bool
 optional_is_taken(const struct rr_connection *connection)
 {
@@ -313,9 +318,10 @@ rr_optional_received(struct rr_connection *connection, const struct rr_arrival *
 		rr_inbound_refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* Returns the event that the error, which answers a request, means for the version. 3.1:
- * RDMA_ERR_INVAL_OPTION exists only in version 2. The other errors may come from a responder of version 1,
- * which puts the version of the request into them. */
+/* Counts an RDMA_ERROR that answers a request of this side. Returns the event that the error is for the
+ * search for the version: RDMA_ERR_INVAL_OPTION exists only in version 2
+ * (draft-cel-nfsv4-rpcrdma-version-two-00, 3.1), so the peer uses that version. Other errors may come from a
+ * responder of version 1, which copies the version from the request. */
 static enum rr_negotiation_event
 optional_judge(struct rr_connection *connection, const struct rr_rdma_header *header)
 {

@@ -31,9 +31,9 @@ properties_has(uint32_t set, uint32_t property)
 
 /* ---- Values ---- */
 
-/* Takes over the value of a property of the peer. draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver
- * implementations MUST support an inline threshold of 4096 bytes": a smaller value of the peer counts as
- * 4096. */
+/* Sets the value of a property of the peer. A receive size below 4096 counts as 4096:
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3: "receiver implementations MUST support an inline threshold of
+ * 4096 bytes". */
 static void
 properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_t value)
 {
@@ -42,9 +42,10 @@ properties_set_peer(struct rr_properties *properties, uint32_t property, uint32_
 	properties->peer[property] = value;
 }
 
-/* Sets the values of this side that are in force. 5.3.1: "the sender should be prepared for cases in which
- * the partner continues to assume that the default value for a particular property is still in effect": the
- * value of this side holds if the peer named that property itself, else the default. */
+/* Sets the values of this side's properties that are in force: the announced value if the peer's CONNPROP
+ * shows that the peer knows the property, else the default. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1:
+ * "the sender should be prepared for cases in which the partner continues to assume that the default value
+ * for a particular property is still in effect". */
 static void
 properties_settle_own(struct rr_properties *properties)
 {
@@ -74,8 +75,8 @@ rr_properties_read_chunks(const struct rr_properties *properties)
 
 /* ---- Messages of this side ---- */
 
-/* Encodes a message of properties. info: RR_PROPERTY_INFO_MAX octets; the message lies there until it was
- * sent. */
+/* Encodes a message about properties into info, which has RR_PROPERTY_INFO_MAX octets, and sets optional to
+ * that message. The octets stay in info until the message was sent. */
 static void
 properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements)
@@ -89,9 +90,10 @@ properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_ope
 		.info = { info, (uint32_t)rpcrdma_xdr_length(&writer) } };
 }
 
-/* Moves the state by the event; with the first CONNPROP due, encodes it into optional. 5.3.1: "All relevant
- * transport properties that the sender is aware of should be included in rdma_start." All of them are marked
- * as not changing any more, but for a receive buffer size that can be raised. */
+/* Changes the state by the event. If this makes the CONNPROP of this side due, encodes the CONNPROP into
+ * optional. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "All relevant transport properties that the
+ * sender is aware of should be included in rdma_start." All properties are marked as fixed, except a receive
+ * size that can be raised. */
 static void
 properties_move(struct rr_properties *properties, enum event event, uint32_t xid,
 	struct rr_optional *optional, uint8_t *info)
@@ -125,8 +127,8 @@ rr_properties_refused(struct rr_properties *properties, uint32_t xid)
 	return answers;
 }
 
-/* Is called when a request of this file has ended: an error counts as a refusal by the peer, unless the
- * connection ended. */
+/* Is called when the CONNPROP or REQPROP of this side has ended. An error counts as a refusal by the peer,
+ * unless the connection ended. */
 static void
 request_done(struct rr_feature_request *request, int error)
 {
@@ -136,7 +138,8 @@ request_done(struct rr_feature_request *request, int error)
 		rr_properties_refused(properties, request->xid);
 }
 
-/* Prepares the request for its next message. The message before must no longer be under way. */
+/* Prepares the request for its next message, with that XID and the type of its answer. The previous message
+ * must no longer be under way. */
 static struct rr_feature_request *
 properties_renew_request(struct rr_properties *properties, uint32_t xid, uint32_t answer)
 {
@@ -158,8 +161,8 @@ rr_properties_tell(struct rr_properties *properties, uint32_t xid)
 	return request->message.due;
 }
 
-/* Asks the peer to raise its receive buffer size: its Receives are smaller than this side could fill, and its
- * CONNPROP said that they can be changed. */
+/* Asks the peer by a REQPROP to raise its receive size to the size of the messages that this side can
+ * send. */
 static void
 properties_ask(struct rr_features *features, uint32_t xid)
 {
@@ -201,8 +204,10 @@ properties_parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 	return rr_property_get(RR_UPDPROP, optinfo, parsed);
 }
 
-/* Handles a CONNPROP. 5.3.1: "Properties not included in rdma_start are to be treated by the peer endpoint as
- * having the default value". */
+/* Handles the peer's CONNPROP: takes over its properties, and answers with the CONNPROP of this side if that
+ * was not sent. Asks for a larger receive size if the peer can change a small one. Properties that the peer
+ * does not name have their defaults: draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Properties not included
+ * in rdma_start are to be treated by the peer endpoint as having the default value". */
 static void
 properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -225,9 +230,10 @@ properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional
 		properties_ask(arrival->features, arrival->xid);
 }
 
-/* Returns the value that the peer is granted for a property. Only a larger receive buffer size is granted, as
- * far as the Receives of this side go. A smaller size is not granted: a reply may be under way whose call
- * made no other room for it. 5.3.2: "The partner need not change the properties". */
+/* Returns the value that this side sets for a property for which the peer wants another value. Only a larger
+ * receive size is granted, up to the size of this side's Receives. A smaller size is not granted, as a reply
+ * may be under way that needs the present size. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.2: "The partner
+ * need not change the properties". */
 static uint32_t
 properties_granted(const struct rr_properties *properties, uint32_t property, uint32_t wanted)
 {
@@ -238,9 +244,10 @@ properties_granted(const struct rr_properties *properties, uint32_t property, ui
 	return wanted < properties->receive_max ? wanted : properties->receive_max;
 }
 
-/* Handles a REQPROP: grants what can be granted, and answers by a RESPPROP. 5.3.3: "The subsets of properties
- * specified by rdma_done, rdma_rejected, and included in rdma_other MUST NOT overlap, and when ored together,
- * should cover the entire set". Unknown properties are rejected, too. */
+/* Handles a REQPROP, the peer's wish for other values: sets those that are granted, and answers by a
+ * RESPPROP, which rejects the others and all unknown properties. draft-cel-nfsv4-rpcrdma-version-two-03,
+ * 5.3.3: "The subsets of properties specified by rdma_done, rdma_rejected, and included in rdma_other MUST
+ * NOT overlap, and when ored together, should cover the entire set". */
 static void
 properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -274,11 +281,12 @@ properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	properties_say(answer, properties->answer_info, RR_RESPPROP, &message, want->count);
 }
 
-/* Handles a RESPPROP, the answer to a REQPROP of this side. 5.3.3: "The sender MUST NOT include
- * rpcrdma2_propval items within rdma_other that are for properties other than the ones for which the
- * corresponding property request has requested a change. If the receiver finds such a situation, it MUST
- * ignore the erroneous rpcrdma2_propval items." And: "If the receiver finds such an overlap or mismatch, it
- * SHOULD treat properties missing or within the overlap as having been rejected." */
+/* Handles a RESPPROP, the peer's answer to the REQPROP of this side: takes over the values that the peer
+ * changed. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.3: "The sender MUST NOT include rpcrdma2_propval
+ * items within rdma_other that are for properties other than the ones for which the corresponding property
+ * request has requested a change. If the receiver finds such a situation, it MUST ignore the erroneous
+ * rpcrdma2_propval items." And: "If the receiver finds such an overlap or mismatch, it SHOULD treat
+ * properties missing or within the overlap as having been rejected." */
 static void
 properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -302,8 +310,10 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* Handles an UPDPROP. 5.3.4: "rdma_now defines the new property values to be used." 5.3.1: properties that
- * were not announced "are not allowed to change subsequently". */
+/* Handles an UPDPROP, by which the peer changes properties of its own: takes over those that its CONNPROP
+ * named. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.4: "rdma_now defines the new property values to be
+ * used." 5.3.1 of the same draft: properties that were not announced "are not allowed to change
+ * subsequently". */
 static void
 properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {

@@ -15,9 +15,10 @@ struct done {
 	uint8_t header[RR_RDMA_FIXED_SIZE];
 };
 
-/* Fills in the Send. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation support is
- * indicated by both peers, messages carrying pull completion messages SHOULD be transmitted using RDMA Send
- * With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
+/* Fills in the Send of the RDMA_DONE; it is a Send With Invalidate if a handle is to be invalidated. False
+ * if it was posted already. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation
+ * support is indicated by both peers, messages carrying pull completion messages SHOULD be transmitted using
+ * RDMA Send With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
 static bool
 done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -43,7 +44,8 @@ done_end(struct done *done)
 	rr_cache_put(&done->connection->room->dones, done);
 }
 
-/* Posts the Receive again that the RDMA_DONE owes, if any, and frees the RDMA_DONE. */
+/* Is called when the Send of the RDMA_DONE completed: posts the Receive again that the reply used up, if
+ * that was put off until now, and frees the RDMA_DONE. */
 static void
 done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
@@ -55,7 +57,7 @@ done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	done_end(done);
 }
 
-/* Encodes the header, which is the whole message. */
+/* Encodes the header of the RDMA_DONE, which is the whole message, and records it in the trace. */
 static void
 done_put_header(struct done *done, uint32_t xid)
 {

@@ -7,7 +7,8 @@
 /* Sends a planned call: registration, header, body, Send. The stream is copied behind the header into the
  * slot's buffer; items are gathered from where they lie, or registered for the peer to read. */
 
-/* Registers memory for the peer, as the next region and segment of the slot. */
+/* Registers memory for access by the peer, and adds it as the next region and segment of the slot. Returns 0
+ * or an error. */
 static int
 marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
 {
@@ -20,9 +21,10 @@ marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_a
 	return 0;
 }
 
-/* Registers the memory for the results: Write chunks, then the Reply chunk. RFC 8166, 3.4.6: a requester
- * "MUST register Write chunks long enough to accommodate the maximum possible size of each returned data
- * item." 3.4.6.2: it "SHOULD NOT include additional space for XDR roundup padding." */
+/* Registers the memory into which the peer writes results: a Write chunk for each sink that is offered, then
+ * the Reply chunk. RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the
+ * maximum possible size of each returned data item." RFC 8166, 3.4.6.2: it "SHOULD NOT include additional
+ * space for XDR roundup padding." */
 static int
 marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -39,10 +41,11 @@ marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return error;
 }
 
-/* Registers the memory that the peer is to read, and lists it in reads: the reduced items, or the whole
- * message. RFC 8166, 3.4.4.4: "a chunk MUST contain exactly one XDR data item"; 3.4.5.2: without roundup
- * padding, "the chunk's total length MUST be the same as the encoded length of the data item"; 3.5.3: of a
- * long call, "Every RDMA read segment in this chunk MUST contain zero in its Position field." */
+/* Registers the memory that the peer is to read, and lists its segments in reads: the items that are taken
+ * out of the stream, or, for a long call, the whole message. RFC 8166, 3.4.4.4: "a chunk MUST contain
+ * exactly one XDR data item"; 3.4.5.2: without roundup padding, "the chunk's total length MUST be the same
+ * as the encoded length of the data item"; 3.5.3: of a long call, "Every RDMA read segment in this chunk
+ * MUST contain zero in its Position field." */
 static int
 marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
@@ -73,10 +76,11 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 	return 0;
 }
 
-/* Returns the header of a call. RFC 8166, 4.2.2: the version "MUST contain the value one (1)"; RFC 8167, 5.1:
- * it is the same "in reverse- and forward-direction Call messages on the same connection." A call is an
- * RDMA_MSG or an RDMA_NOMSG: 4.2.4: "A Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR
- * procedure"; 4.6.1: "senders MUST NOT send RDMA_MSGP procedures." */
+/* Returns the header of the slot's call, an RDMA_MSG or an RDMA_NOMSG: RFC 8166, 4.2.4: "A Requester MUST
+ * NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT send RDMA_MSGP
+ * procedures." Its version is that of the connection: RFC 8166, 4.2.2: it "MUST contain the value one (1)"
+ * in version 1; RFC 8167, 5.1: it is the same "in reverse- and forward-direction Call messages on the same
+ * connection." */
 static struct rr_rdma_header
 marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -88,7 +92,8 @@ marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 	};
 }
 
-/* Begins the Send with the header, whose octets are in the slot's buffer, and records the header. */
+/* Makes the header, of which the slot's buffer holds that many octets, the first part of the Send, and
+ * records the header in the trace. */
 static void
 marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t octets,
 	const struct rr_chunk_lists *lists)
@@ -102,7 +107,8 @@ marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t oc
 		plan->header + plan->body, lists);
 }
 
-/* Puts the header of a call without chunks, as most calls are, into the slot's buffer. */
+/* Encodes the header of a call without chunks into the slot's buffer. Most calls are such calls, so this is
+ * a short way. */
 static void
 marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -175,7 +181,8 @@ marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 	}
 }
 
-/* Puts the body of the message behind the header. Most calls are one stream without items. */
+/* Adds the octets of the message to the Send, behind the header. Most calls are one stream without items,
+ * which is copied. The body of a long call is not in the Send. */
 static void
 marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -192,7 +199,7 @@ marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 	slot->sges[0].length += call->length;
 }
 
-/* Fills in the Send of the slot's call. */
+/* Fills in the Send of the slot's call, the only work request of its job. False if it was posted already. */
 static bool
 marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -209,7 +216,7 @@ marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	return true;
 }
 
-/* Counts why a call has chunks, or asks for chunks. */
+/* Counts the reason why a call has chunks, or offers chunks for its reply. */
 static void
 marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 {
@@ -224,7 +231,8 @@ marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 	}
 }
 
-/* Counts a call that is sent, by the way in which it travels. */
+/* Adds a call that is sent to the counters of the connection: inline, with Read chunks or long, with its
+ * octets and the reasons for its chunks. */
 static void
 marshal_count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

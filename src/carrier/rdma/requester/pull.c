@@ -23,9 +23,9 @@ struct rr_pull {
 
 /* ---- The end ---- */
 
-/* Returns a handle that the RDMA_DONE may invalidate. 4.1.4: "If the responder has provided an R_key that may
- * be invalidated, the requester MUST present only that R_key": it is any handle of this chunk, and of no
- * other. 0: there is no handle. */
+/* Returns the first handle of the Read chunk, which the RDMA_DONE may invalidate, or 0 if the chunk is
+ * empty. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If the responder has provided an R_key that may
+ * be invalidated, the requester MUST present only that R_key": any handle of this chunk is such a key. */
 static uint32_t
 pull_handle_of(const struct rr_chunk_lists *lists)
 {
@@ -36,10 +36,10 @@ pull_handle_of(const struct rr_chunk_lists *lists)
 	return 0;
 }
 
-/* Returns the handle that the RDMA_DONE is to invalidate; 0: it invalidates no handle. 4.1.3: "a responder
- * can choose to invalidate its Read chunks after waiting for a short period". An adapter ends the connection
- * if a peer invalidates a handle that was already invalidated: so an RDMA_DONE that is late invalidates no
- * handle. */
+/* Returns the handle that the RDMA_DONE is to invalidate, or 0 for no handle if the RDMA_DONE is late.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "a responder can choose to invalidate its Read chunks
+ * after waiting for a short period". If a peer invalidates a handle that is already invalid, an adapter ends
+ * the connection. */
 static uint32_t
 pull_handle_to_invalidate(const struct rr_pull *pull)
 {
@@ -48,7 +48,7 @@ pull_handle_to_invalidate(const struct rr_pull *pull)
 	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
-/* Takes the pull out of all lists and returns its memory to the room. */
+/* Removes the pull from all lists and from its slot, stops its timer and returns its memory to the room. */
 static void
 pull_free(struct rr_pull *pull)
 {
@@ -61,10 +61,10 @@ pull_free(struct rr_pull *pull)
 	rr_cache_put(&slot->connection->room->pulls, pull);
 }
 
-/* Ends the pull: sends the RDMA_DONE, and the slot's call ends with error or with the reply.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have completed (successfully
- * or in error), the requester MUST inform the responder that it may invalidate the Read chunk containing the
- * RPC Reply message." */
+/* Ends the pull: sends the RDMA_DONE, frees the pull, and ends the slot's call with error, or with the reply
+ * if error is 0. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have
+ * completed (successfully or in error), the requester MUST inform the responder that it may invalidate the
+ * Read chunk containing the RPC Reply message." */
 static void
 pull_conclude(struct rr_pull *pull, int error)
 {
@@ -85,7 +85,8 @@ pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, ui
 	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
 }
 
-/* Is called when an RDMA Read completed; the last of them ends the pull. */
+/* Is called when an RDMA Read of the reply completed. The last of them ends the pull. If one failed, only
+ * the RDMA_DONE is sent, and the call ends with the connection. */
 static void
 pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
@@ -106,8 +107,8 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
-/* Takes memory for the reply and reads. Without memory, the pull waits for some, for RR_PULL_PATIENCE at
- * most. */
+/* Takes pool memory for the reply and begins to read the reply. Without memory the pull waits for some, for
+ * RR_PULL_PATIENCE at most; if no memory can come back, it is given up at once. */
 static void
 pull_fetch(struct rr_pull *pull)
 {
@@ -134,7 +135,8 @@ pull_woken(struct rr_pool_waiter *waiter)
 	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
-/* Gives up the pull, as there was no memory for the reply, or the transaction was cancelled. */
+/* Is called when the pull is to be given up, as it got no memory in time or its call was cancelled. The call
+ * then ends with NOMEM. */
 static void
 pull_expired(struct rr_timer *timer)
 {
@@ -148,7 +150,8 @@ pull_expired(struct rr_timer *timer)
 
 /* ---- The message ---- */
 
-/* Makes the pull of the slot, with a copy of the arrival. NULL: no memory. */
+/* Makes the pull of a reply for the slot, with a copy of the arrival and its chunk lists. NULL if there is
+ * no memory. */
 static struct rr_pull *
 pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -177,8 +180,9 @@ pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return pull;
 }
 
-/* Checks the reply before its message is read. RFC 8166, 3.5.3: "Every RDMA read segment in this chunk MUST
- * contain zero in its Position field." A reply has no other Read chunk. */
+/* Checks the header of a reply that lies in a Read chunk: its version, its chunks and its length. Returns 0
+ * or an error. The Read list must be one chunk of position zero: RFC 8166, 3.5.3: "Every RDMA read segment
+ * in this chunk MUST contain zero in its Position field." */
 static int
 pull_judge(struct rr_pull *pull)
 {
@@ -240,9 +244,10 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
-/* Answers a reply whose XID is unknown. 4.1.3: "If a requester receives a reply bearing a Position Zero Read
- * chunk and does not recognize the XID, the requester MUST notify the responder of pull completion." The
- * receive of the reply is posted again when the notification was sent. */
+/* Answers a reply in a Read chunk whose XID is unknown by an RDMA_DONE, and frees the receive.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply bearing a Position Zero
+ * Read chunk and does not recognize the XID, the requester MUST notify the responder of pull completion."
+ * The Receive is posted again when the RDMA_DONE was sent. */
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {

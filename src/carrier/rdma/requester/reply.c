@@ -15,8 +15,8 @@
  * ends the call. A reply in a Read chunk that cannot be pulled ends the call, too, because the RDMA_DONE that
  * is due makes the responder drop the reply. */
 
-/* Whether a chunk comes back as it was offered: the same segment, with a length that is not above the offered
- * one. */
+/* Tells whether a chunk of the reply is the offered one: the same single segment, with the offered length or
+ * less. */
 static bool
 reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 {
@@ -24,8 +24,8 @@ reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
 }
 
-/* Whether the chunks of a reply are those that the call of the slot offered. A8: "a reply returns the same
- * chunks and segments as the call offered"; a peer that leaves out unused chunks means the same. */
+/* Tells whether the chunks of a reply are those that the call of the slot offered (docs/conformance.md, A8).
+ * A peer may also leave out a list of chunks that it did not use. */
 bool
 rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
 {
@@ -39,9 +39,9 @@ rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *
 	       (slot->has_reply && reply_returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
-/* Makes the results that the peer placed the items of the reply. The memory of other sinks is not read: RFC
- * 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a Write chunk have not been
- * modified." */
+/* Makes the results that the peer placed in sinks the items of the reply. Sinks in which the peer placed
+ * nothing are not read: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a
+ * Write chunk have not been modified." */
 static void
 reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {
@@ -60,7 +60,8 @@ reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists
 	}
 }
 
-/* Counts a reply that was handed over, by the way in which it travelled. */
+/* Adds a reply that was handed over to the counters of the connection: inline, in chunks or pulled, with its
+ * octets. */
 static void
 reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
 {
@@ -79,7 +80,8 @@ reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool
 	counters->octets_rdma_write += transaction->placed;
 }
 
-/* Returns the stream of a reply, which lies behind its header or in the Reply chunk. */
+/* Returns the stream of a reply: the octets in the Reply chunk if the procedure is RDMA_NOMSG, else those
+ * behind the header. */
 static struct rpcrdma_bytes
 reply_stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -90,8 +92,8 @@ reply_stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 						     : arrival->payload;
 }
 
-/* Whether the stream is a reply to the call with that XID. RFC 8166, 4.5.2: it is an error in the header if
- * "the value of the rdma_xid field does not match the value of the XID field in the accompanying RPC
+/* Tells whether the stream is an RPC reply with the XID call. RFC 8166, 4.5.2: it is an error in the header
+ * if "the value of the rdma_xid field does not match the value of the XID field in the accompanying RPC
  * message". */
 static bool
 reply_answers(struct rpcrdma_bytes stream, uint32_t call)
@@ -101,7 +103,8 @@ reply_answers(struct rpcrdma_bytes stream, uint32_t call)
 	return rr_rpc_peek(stream.data, stream.length, &xid, &type) && xid == call && type == RR_REPLY;
 }
 
-/* Whether the message can be the reply to the call. Any other message is discarded. */
+/* Tells whether the message can be the reply to the slot's call: its header, its version, its chunks and its
+ * XID must fit. Any other message is discarded. */
 static bool
 reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -121,17 +124,17 @@ reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	       reply_answers(reply_stream_of(slot, arrival), arrival->header.xid);
 }
 
-/* Whether the RDMA_ERROR can be about the call of the slot. RFC 8166, 4.2.4: "A Responder MUST silently
- * discard RDMA_ERROR procedures": an error is only ever about a call of this side. 4.5: in errors, "The
- * rdma_vers field MUST contain the same version that was in the rdma_vers field in the failing request". A
- * peer that does not know this version may name its own in ERR_VERS. */
+/* Tells whether the RDMA_ERROR can be about the slot's call: its version is that of the call, or it is an
+ * ERR_VERS, which may name a version of the peer. RFC 8166, 4.5: in errors, "The rdma_vers field MUST
+ * contain the same version that was in the rdma_vers field in the failing request". An error is never about
+ * a reply: RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures". */
 static bool
 reply_is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
 	return header->err == RR_ERR_VERS || header->vers == slot->version;
 }
 
-/* Whether the message ends the call of the slot. */
+/* Tells whether the message, a reply or an RDMA_ERROR, ends the call of the slot. */
 static bool
 reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -140,8 +143,9 @@ reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	return reply_is_good(slot, arrival);
 }
 
-/* Hands the reply, with that stream, to the transaction. Until its memory was invalidated, the peer could
- * write to a Reply chunk, so the XID in the stream is checked again here. */
+/* Hands the reply, whose stream is given, to the slot's transaction, with the results in sinks.
+ * -RPCRDMA_ERR_PEER if the stream has another XID: this is checked again, as the peer could change a Reply
+ * chunk until its access was ended. */
 static int
 reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
@@ -157,7 +161,7 @@ reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct r
 	return 0;
 }
 
-/* Hands a reply that was found good to the transaction, if this was not cancelled. */
+/* Hands a reply that was found good to the slot's transaction. Does nothing if the call was cancelled. */
 static int
 reply_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -176,9 +180,10 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 	return reply_hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
 
-/* Returns the error with which the RDMA_ERROR ends the call. RFC 8267, 6.7.2: "the requester MUST respond to
- * that error as prescribed by the specification of the RPC transport." RFC 8166, 4.5: "Receipt of this
- * procedure completes the RPC transaction associated with XID in the rdma_xid field." */
+/* Counts the RDMA_ERROR, and returns the error with which it ends the call: VERS or CHUNK. RFC 8166, 4.5:
+ * "Receipt of this procedure completes the RPC transaction associated with XID in the rdma_xid field." RFC
+ * 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of the RPC
+ * transport." */
 static int
 reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
@@ -189,8 +194,8 @@ reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header
 	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 
-/* Tells the negotiation what the answer says of the version. True: the call is sent again, in another
- * version. */
+/* Passes on to the search for the version what the answer says of it. True if the call must be sent again,
+ * in another version. */
 static bool
 reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
 {
@@ -205,7 +210,7 @@ reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_head
 	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
 }
 
-/* Sends the next calls, as a slot is free again. The owner may have closed the connection meanwhile. */
+/* Sends the calls that wait, as a slot is free again, unless the owner closed the connection meanwhile. */
 static void
 reply_go_on(struct rr_connection *connection)
 {
@@ -248,7 +253,8 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 	reply_go_on(connection);
 }
 
-/* Ends the call by its answer, and takes the peer's access to its memory away before. */
+/* Ends the call of the slot by its answer. Before this, ends the peer's access to the memory that the call
+ * offered. */
 static void
 slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -262,10 +268,10 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_conclude(slot, error, arrival);
 }
 
-/* Checks that the handle which the message invalidated belongs to the slot's call; if not, ends the
- * connection. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the
- * Transaction ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." If another
- * handle was hit, the memory behind it is lost to its call, and the peer may confuse more. */
+/* Checks that the handle which the message invalidated belongs to the slot's call. If not, ends the
+ * connection and returns false, as the memory of another call can no longer be reached by the peer. RFC
+ * 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID
+ * (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." */
 static bool
 reply_check_invalidated(
 	struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
@@ -287,7 +293,8 @@ reply_check_invalidated(
 	return false;
 }
 
-/* Returns the slot of the call with that XID, which may have been cancelled; NULL: there is no such call. */
+/* Returns the slot of the call with that XID, also if the call was cancelled. NULL if there is no such
+ * call. */
 static struct rr_slot *
 requester_find(const struct rr_connection *connection, uint32_t xid)
 {
@@ -303,8 +310,8 @@ rr_requester_knows(const struct rr_connection *connection, uint32_t xid)
 	return requester_find(connection, xid);
 }
 
-/* Discards a message that has the XID of a call but is no answer to it. The first, the second, the fourth and
- * so on are logged: a peer that sends only bad replies must not fill the log. */
+/* Discards a message that has the XID of a call but is not a good answer to it. Logs the first, second,
+ * fourth, eighth of them and so on: a peer that sends only bad replies must not fill the log. */
 static void
 reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *arrival)
 {
@@ -322,7 +329,8 @@ reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *
 /* Reacts to an event of a slot; arrival: the message, if a message is the event. */
 typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* Counts a message that answers the call. False: the message is no answer to the call, and was discarded. */
+/* Checks that the message answers the slot's call, counts the answer, and posts the Receive again that it
+ * used up. False if the message is no answer; it was then discarded. */
 static bool
 slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -344,8 +352,8 @@ slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 		slot_answer(slot, arrival);
 }
 
-/* Keeps the answer until the Send of the call completes: the provider still reads the memory that the Send
- * refers to. */
+/* Keeps a copy of the answer in the slot until the Send of the call completes, as the provider may still
+ * read the memory that the Send refers to. */
 static void
 slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -395,14 +403,16 @@ slot_begin_pull(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_pull_begin(slot);
 }
 
-/* Discards the message: no call is under way that it could answer, or the call has an answer already. */
+/* Discards the message, because no call is under way that it could answer, or the call has an answer
+ * already. */
 static void
 slot_discard(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	rr_connection_discard(slot->connection, arrival);
 }
 
-/* Is never called: a slot has one Send, which completes once. */
+/* Does nothing. The state table names this function for a second completion of a slot's Send, which cannot
+ * come. */
 static void
 slot_never(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -410,7 +420,7 @@ slot_never(struct rr_slot *slot, const struct rr_arrival *arrival)
 	(void)arrival;
 }
 
-/* Does what the table says for this event in the slot's state. */
+/* Calls the function that the table has for this event in the slot's state. */
 static void
 slot_event(struct rr_slot *slot, enum rr_slot_event event, const struct rr_arrival *arrival)
 {

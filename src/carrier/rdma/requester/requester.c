@@ -117,7 +117,8 @@ requester_plan_chunks(const struct rr_connection *connection, const struct rr_tr
 	return rr_plan_call(&limits, transaction, plan);
 }
 
-/* Plans how the call travels, from the limits of the connection. */
+/* Checks the XID of the call, and plans how the call travels by the limits of the connection. Returns 0, or
+ * an error if the call cannot be sent. */
 static int
 requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -138,8 +139,8 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 	return 0;
 }
 
-/* Gives the offered sinks that have no memory parts of the buffer `memory`, and sets their bits in *provided.
- * Returns the octets that they take. If memory is NULL, only counts the octets. */
+/* Gives each sink that is offered and has no memory a part of `memory`, and sets its bit in *provided.
+ * Returns how many octets these sinks take. If memory is NULL, the function only counts the octets. */
 static uint64_t
 requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
 	uint32_t *provided)
@@ -160,7 +161,8 @@ requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call
 	return octets;
 }
 
-/* Takes memory of the pool for the results: for a Reply chunk, or for sinks. */
+/* Takes pool memory for the results into *memory: for the Reply chunk, or for the sinks without memory,
+ * whose bits it sets in *provided. *memory is NULL if none is needed. Errors: NOMEM. */
 static int
 requester_get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
@@ -178,7 +180,8 @@ requester_get_memory(const struct rr_connection *connection, struct rr_transacti
 /* The outcomes of an attempt to send a call. */
 enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
-/* Sends the call, if there are a credit and memory for it. *error: why it FAILED. */
+/* Sends the call if there are a credit and memory for it. Returns the outcome; if it is FAILED, *error has
+ * the reason. */
 static enum start
 requester_start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
 {
@@ -211,7 +214,8 @@ requester_woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
-/* Notes that calls begin to wait, for a credit or for memory. */
+/* Keeps the time at which calls begin to wait for a credit or for memory in *since, and counts that in
+ * *count, unless calls wait for it already. */
 static void
 requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {
@@ -222,7 +226,8 @@ requester_begin_wait(const struct rr_connection *connection, uint64_t *since, ui
 	RR_PROBE(wait_begins, connection->base.peer, since == &connection->requester.without_memory);
 }
 
-/* Notes that calls no longer wait, and adds the time that they waited to the sum. */
+/* Adds the time for which calls waited since *since to *sum, and sets *since to 0, as calls no longer
+ * wait. */
 static void
 requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 {
@@ -234,7 +239,8 @@ requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint
 	*since = 0;
 }
 
-/* Notes that calls no longer wait for anything. The clock is read only when calls begin or end to wait. */
+/* Takes note that calls wait neither for a credit nor for memory. The clock is read only if calls did
+ * wait. */
 static void
 requester_end_waits(struct rr_connection *connection)
 {
@@ -244,8 +250,8 @@ requester_end_waits(struct rr_connection *connection)
 	requester_end_wait(connection, &connection->requester.without_memory, &counters->memory_wait_ns);
 }
 
-/* Sends the calls that wait, as far as possible. Returns the reason why the next call cannot be sent;
- * STARTED: no call waits. */
+/* Sends the calls that wait, as far as there are credits and memory. Returns why the next call cannot be
+ * sent, or STARTED if no call waits any more. */
 static enum start
 requester_send_waiting(struct rr_connection *connection)
 {
@@ -319,7 +325,8 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	rr_loop_defer(connection->base.engine->loop, &connection->task);
 }
 
-/* Whether the provider may still read items of the transaction. */
+/* Tells whether the provider may still read items of the transaction from the caller's memory, as the Send
+ * that gathers them has not completed. */
 static bool
 requester_is_being_read(const struct rr_slot *slot)
 {
@@ -359,7 +366,8 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
-/* Ends the slots of the list, with their pulls. forget: transactions end without their done(). */
+/* Ends the calls in the slots of the list, with the pulls of their replies. If forget is true, their
+ * transactions end without done(). */
 static void
 requester_end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)
 {

@@ -88,7 +88,7 @@ struct contents {
 	void *memory, *pulled;
 };
 
-/* Makes the slot free and returns its contents. */
+/* Makes the slot free, and returns the transaction and the memory that it held. */
 static struct contents
 slot_empty(struct rr_slot *slot)
 {
@@ -129,7 +129,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	slot_put_memory(engine, &contents);
 }
 
-/* Takes the memory of the pool back from the sinks: they have it for one attempt only. */
+/* Takes the pool memory away from the sinks to which it was given for this attempt to send the call. */
 static void
 slot_take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 {

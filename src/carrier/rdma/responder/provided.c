@@ -17,8 +17,8 @@
 
 /* ---- Bounds ---- */
 
-/* Returns how many octets all connections together may expose: the memory of exposed replies is not free for
- * other replies. */
+/* Returns how many octets of replies all connections of the engine together may expose. There is a bound, as
+ * the memory of exposed replies is not free for other replies. */
 static uint64_t
 provided_room_octets_max(const struct rr_room *room)
 {
@@ -27,9 +27,10 @@ provided_room_octets_max(const struct rr_room *room)
 	return memory_max > room->provided_octets_max ? memory_max : room->provided_octets_max;
 }
 
-/* Whether a reply in that version may lie in a Read chunk. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6:
+/* Tells whether the reply to a call of that version may lie in a Read chunk: only in version 2, in the
+ * forward direction, and if both sides announced it. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6:
  * "responder-provided Read chunks MUST be used only when both peers support them". RFC 8166, 4.3.1, does not
- * allow them in version 1, and RFC 8167 no chunks in the reverse direction. */
+ * allow such chunks in version 1, and RFC 8167 does not allow any chunks in the reverse direction. */
 bool
 rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
 {
@@ -53,7 +54,8 @@ rr_provided_room(const struct rr_connection *connection, uint32_t version)
 
 /* ---- The table ---- */
 
-/* Adds the chunk to the table of its connection and to the sums of the room. */
+/* Adds the chunk to the table of its connection, and its octets to those that the connection and the engine
+ * expose. */
 static void
 provided_account(struct rr_provided *provided)
 {
@@ -68,8 +70,9 @@ provided_account(struct rr_provided *provided)
 		table->peak = table->exposed;
 }
 
-/* Ends the exchange of the chunk, and with it the memory of the reply, as they are not needed any more. The
- * owner may end the connection in this function. */
+/* Ends the inbound whose reply lies in the chunk, and so frees the memory of the reply, as the reply is no
+ * longer needed. The chunk no longer counts as exposed. The owner may close the connection inside this
+ * function. */
 static void
 provided_let_go(struct rr_provided *provided)
 {
@@ -87,7 +90,8 @@ provided_let_go(struct rr_provided *provided)
 	rr_inbound_event(inbound, RR_INBOUND_PULLED);
 }
 
-/* Removes the chunk: ends the peer's access, takes it out of the table, and ends its exchange. */
+/* Removes the chunk: ends the peer's access to it, takes it out of the table, ends its inbound and frees
+ * it. */
 static void
 provided_forget(struct rr_provided *provided)
 {
@@ -104,9 +108,10 @@ provided_forget(struct rr_provided *provided)
 	rr_cache_put(&connection->room->provided, provided);
 }
 
-/* Withdraws a chunk that was not pulled in time. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "To
- * prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks after
- * waiting for a short period." */
+/* Is called when the peer did not pull a reply in time: ends the peer's access and frees the reply. The
+ * chunk stays in the table, as its RDMA_DONE may still come. draft-cel-nfsv4-rpcrdma-reliable-reply-02,
+ * 4.1.3: "To prevent exhaustion of responder resources, a responder can choose to invalidate its Read chunks
+ * after waiting for a short period." */
 static void
 provided_expired(struct rr_timer *timer)
 {
@@ -129,8 +134,9 @@ provided_expired(struct rr_timer *timer)
 
 /* ---- Exposing ---- */
 
-/* Registers the pieces of the reply as segments of the chunk. 4.1: "a Position Zero Read chunk comprised of
- * one or more RDMA segments". Section 7: exposed "for read-only access". */
+/* Registers each part of the reply in memory for RDMA Read by the peer, as one segment of the chunk.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "a Position Zero Read chunk comprised of one or more RDMA
+ * segments"; 7: exposed "for read-only access". */
 static int
 provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {
@@ -150,7 +156,8 @@ provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *
 	return 0;
 }
 
-/* Makes the table of XIDs, if it is not there yet. False: no memory. */
+/* Makes the connection's map of exposed chunks by XID, if it does not exist yet. False if there is no
+ * memory. */
 static bool
 provided_make_table(struct rr_connection *connection)
 {
@@ -212,7 +219,7 @@ provided_of(struct rr_map_link *link)
 	return link ? rr_container(link, struct rr_provided, by_xid) : NULL;
 }
 
-/* Returns the region of the chunk that has this handle; NULL: no region has it. */
+/* Returns the region of the chunk that has this handle, or NULL if no region has it. */
 static struct rr_region *
 provided_find_region(struct rr_provided *provided, uint32_t handle)
 {
@@ -223,9 +230,9 @@ provided_find_region(struct rr_provided *provided, uint32_t handle)
 	return NULL;
 }
 
-/* Returns the chunk that an RDMA_DONE is about; NULL: there is no such chunk. Two chunks can have the same
- * XID, if a requester uses it again before it sent the first RDMA_DONE. The handle that was invalidated then
- * selects the chunk; without a handle, the chunk that was exposed last is meant. */
+/* Returns the chunk that an RDMA_DONE is about, or NULL if there is no such chunk. Two chunks can have the
+ * same XID if a requester uses the XID again before it sent the first RDMA_DONE: then the handle that the
+ * RDMA_DONE invalidated selects the chunk. Without a handle, the chunk that was exposed last is meant. */
 static struct rr_provided *
 provided_find(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {
@@ -238,9 +245,10 @@ provided_find(const struct rr_connection *connection, const struct rr_arrival *a
 	return provided_of(link);
 }
 
-/* Checks that the handle which the RDMA_DONE invalidated belongs to the chunk; if not, ends the connection,
- * as the memory behind that handle is lost to its user. 4.1.4: "the requester MUST present only that R_key
- * when using RDMA Send With Invalidate." */
+/* Checks that the handle which the RDMA_DONE invalidated belongs to the chunk. If not, ends the connection
+ * and returns false, as the memory of that handle can no longer be reached by the peer that needs it.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "the requester MUST present only that R_key when using
+ * RDMA Send With Invalidate." */
 static bool
 provided_check_invalidated(
 	struct rr_connection *connection, struct rr_provided *provided, const struct rr_arrival *arrival)

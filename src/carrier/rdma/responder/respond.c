@@ -27,8 +27,8 @@ respond_finish_without_send(struct rr_task *task)
 
 /* ---- The states of an inbound ---- */
 
-/* The Send of the answer completed: ends the inbound, unless its reply lies in a Read chunk and is still to
- * be pulled. */
+/* Is called when the Send of the answer completed: ends the inbound (the call that was answered), unless its
+ * reply lies in a Read chunk that the peer is still to pull. */
 static void
 inbound_sent(struct rr_inbound *inbound)
 {
@@ -44,15 +44,16 @@ inbound_sent(struct rr_inbound *inbound)
 		rr_connection_check_idle(connection);
 }
 
-/* Ends the exchange from the loop: the function that closes the connection must not call back the function
- * that called it. */
+/* Ends the inbound from the loop, and not inside the function that closes the connection, as sent() may not
+ * be called from there. */
 static void
 inbound_finish_later(struct rr_inbound *inbound)
 {
 	rr_loop_defer(inbound->engine->loop, &inbound->task);
 }
 
-/* Leaves the inbound as it is: its owner has not answered yet, or its Send has not completed. */
+/* Leaves the inbound as it is: the event does not matter in this state, as the owner has not answered yet,
+ * or the Send has not completed. */
 static void
 inbound_hold(struct rr_inbound *inbound)
 {
@@ -87,7 +88,7 @@ respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		rr_inbound_event(rr_container(job, struct rr_inbound, job), RR_INBOUND_SENT);
 }
 
-/* Returns the first segment of the chunk that has octets; NULL: all are empty. */
+/* Returns the first segment of the chunk that has octets, or NULL if all are empty. */
 static const struct rr_segment *
 respond_first_used(const struct rr_chunk *chunk)
 {
@@ -98,11 +99,11 @@ respond_first_used(const struct rr_chunk *chunk)
 	return NULL;
 }
 
-/* Returns the segment whose handle the reply is to invalidate; NULL: it must not invalidate any handle. RFC
- * 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID
- * (XID) in the rdma_xid field". The first segment with octets of a chunk is such a segment: a segment without
- * octets may have no memory, and the last segment of a Write chunk may be padding whose handle serves many
- * calls. */
+/* Returns the segment of the call whose handle the reply is to invalidate: the first segment with octets of
+ * a Write chunk, of the Reply chunk or of the Read list. (An empty segment may have no memory, and the last
+ * segment of a Write chunk may be padding whose handle serves many calls.) NULL if the reply must not
+ * invalidate any handle. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated
+ * only with the Transaction ID (XID) in the rdma_xid field". */
 static const struct rr_segment *
 respond_segment_to_invalidate(const struct rr_inbound *inbound)
 {
@@ -122,7 +123,8 @@ respond_segment_to_invalidate(const struct rr_inbound *inbound)
 	return segment;
 }
 
-/* Keeps the segment to invalidate, before the lengths of the segments are changed to those of the reply. */
+/* Copies the segment that the reply is to invalidate, before the lengths of the call's segments are changed
+ * to those of the reply. */
 static void
 respond_choose_invalidation(struct rr_inbound *inbound)
 {
@@ -133,9 +135,9 @@ respond_choose_invalidation(struct rr_inbound *inbound)
 
 /* ---- The work requests of an answer ---- */
 
-/* Sets the error in the header, if the answer is an error. RFC 8166, 4.5.1: a responder answers a version
- * that it does not support by ERR_VERS, "also providing the low and high inclusive version numbers it does,
- * in fact, support." */
+/* Sets the procedure and the error in the header, if the answer is an RDMA_ERROR. RFC 8166, 4.5.1: a
+ * responder answers a version that it does not support by ERR_VERS, "also providing the low and high
+ * inclusive version numbers it does, in fact, support." */
 static void
 respond_set_error(const struct rr_inbound *inbound, struct rr_rdma_header *header)
 {
@@ -149,8 +151,9 @@ respond_set_error(const struct rr_inbound *inbound, struct rr_rdma_header *heade
 	header->vers_high = connection->versions.high;
 }
 
-/* Returns the chunk lists of the answer. RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all
- * replies"; only a Read chunk that this side provides stands there. */
+/* Returns the chunk lists of the answer: those of the call, but with a Read list of its own. That list is
+ * empty (RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies"), unless this side
+ * provides the reply in a Read chunk. */
 static const struct rr_chunk_lists *
 respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 {
@@ -164,8 +167,8 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 	return lists;
 }
 
-/* Sets the credit field of the optional message in the buffer: an answer grants credits, a request asks for
- * some. Returns the octets of the message. */
+/* Sets the credit field of the RDMA_OPTIONAL that lies encoded in the buffer: an answer grants credits, a
+ * request asks for some. Returns the octets of the message. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -179,11 +182,11 @@ respond_put_option(struct rr_inbound *inbound)
 	return inbound->option;
 }
 
-/* Puts the header of the answer into the buffer, and returns its octets. RFC 8166, 3.4.6 and 4.3.3: "The
- * Responder MUST copy the segment count and all segments from the Requester-provided Write chunk into the RPC
- * Reply message's Transport header", and likewise the Reply chunk: they are those of the call, with the
- * lengths that were written. 4.6.2: "senders MUST NOT send RDMA_DONE messages." 4.6.1 says the same of
- * RDMA_MSGP. */
+/* Encodes the header of the answer into the buffer, and returns its octets. The chunks are those of the
+ * call, with the lengths that were written: RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment
+ * count and all segments from the Requester-provided Write chunk into the RPC Reply message's Transport
+ * header", and likewise the Reply chunk. RFC 8166, 4.6.2: "senders MUST NOT send RDMA_DONE messages." RFC
+ * 8166, 4.6.1, says the same of RDMA_MSGP. */
 static uint32_t
 respond_put_header(struct rr_inbound *inbound)
 {
@@ -223,7 +226,8 @@ respond_put_header(struct rr_inbound *inbound)
 	return length;
 }
 
-/* Fills in the Send of the answer. */
+/* Fills in the Send of the answer, with the header and an inline reply. Before this, posts the Receive again
+ * that the call used up. */
 static void
 respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
@@ -250,9 +254,10 @@ respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sg
 			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
 }
 
-/* Goes on to the next chunk that is written to: those of placed items, then the Reply chunk. False: there are
- * no more. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding into a Write chunk, even if the
- * Requester made space available for it"; the length of the chunk is that of the item. */
+/* Prepares the RDMA Writes into the next chunk: into the Write chunk of each placed item, then into the
+ * Reply chunk. False if no chunk is left. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding
+ * into a Write chunk, even if the Requester made space available for it": the item is written without
+ * padding. */
 static bool
 respond_next_transfer(struct rr_inbound *inbound)
 {
@@ -278,7 +283,8 @@ respond_next_transfer(struct rr_inbound *inbound)
 	return true;
 }
 
-/* Fills in the next work request of the answer: the RDMA Writes, then the Send. */
+/* Fills in the next work request of the answer: the RDMA Writes, then the Send. False if the Send was the
+ * last. */
 static bool
 respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -297,8 +303,8 @@ respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	return true;
 }
 
-/* Returns the credits that the answer to a call grants. Calls in the reverse direction go inline and take no
- * payload memory: their grant is constant. */
+/* Returns how many credits the answer to the call grants: fewer when calls hold much of the payload memory.
+ * Calls in the reverse direction are inline and take no such memory, so their grant is constant. */
 static uint32_t
 respond_credits_for(const struct rr_inbound *inbound)
 {
@@ -312,7 +318,7 @@ respond_credits_for(const struct rr_inbound *inbound)
 		inbound->header.credit);
 }
 
-/* Keeps the credits that are granted with this message, and the fewest and the most so far. */
+/* Keeps how many credits the message grants, and the fewest and the most that any message granted. */
 static void
 respond_grant(struct rr_connection *connection, uint32_t credits)
 {
@@ -323,7 +329,7 @@ respond_grant(struct rr_connection *connection, uint32_t credits)
 		connection->granted_max = credits;
 }
 
-/* Begins to send the answer that the plan describes. */
+/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. */
 static void
 respond_answer(struct rr_inbound *inbound)
 {
@@ -370,8 +376,8 @@ rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional)
 	return 0;
 }
 
-/* Logs the first error of a connection, the second, the fourth and so on: a peer that sends only bad messages
- * must not fill the log. */
+/* Logs that a message is answered by an RDMA_ERROR, if this is the connection's first, second, fourth,
+ * eighth error and so on: a peer that sends only bad messages must not fill the log. */
 static void
 respond_log_error(const struct rr_connection *connection, const struct rr_rdma_header *call,
 	enum rr_rdma_err err, uint64_t count)
@@ -396,10 +402,10 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	respond_answer(inbound);
 }
 
-/* Answers a message whose header is wrong. RFC 8167, 4.1: if it is not clear which direction a message
- * belongs to, "it is not possible for the receiver to tell with certainty whether the header credit value is
- * a request or grant. In such cases, the receiver MUST ignore the header's credit value." The credits that
- * were granted last are granted again. */
+/* Answers a message whose header is wrong by that error. The answer grants the credits that were granted
+ * last, and ignores those that the header asks for. RFC 8167, 4.1: if it is not clear which direction a
+ * message belongs to, "it is not possible for the receiver to tell with certainty whether the header credit
+ * value is a request or grant. In such cases, the receiver MUST ignore the header's credit value." */
 void
 rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
@@ -409,7 +415,8 @@ rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 
 /* ---- Replies ---- */
 
-/* Counts a reply that is sent, by the way in which it travels. */
+/* Adds a reply that is sent to the counters of the connection: inline, in chunks or provided, with its
+ * octets. */
 static void
 respond_count_reply(struct rr_inbound *inbound)
 {
@@ -434,9 +441,10 @@ respond_count_reply(struct rr_inbound *inbound)
 	counters->octets_rdma_write += written;
 }
 
-/* Sets the chunks that are not written to lengths of zero. RFC 8166, 4.3.2.2: "the Responder MUST return this
- * Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a server "MUST ignore the Write
- * list for any other NFS procedure, as well as any Write chunks beyond the first". */
+/* Sets the lengths of the chunks to which the reply does not write to zero. RFC 8166, 4.3.2.2: "the
+ * Responder MUST return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a
+ * server "MUST ignore the Write list for any other NFS procedure, as well as any Write chunks beyond the
+ * first". */
 static void
 respond_empty_unused_chunks(struct rr_inbound *inbound)
 {
@@ -450,9 +458,9 @@ respond_empty_unused_chunks(struct rr_inbound *inbound)
 		rr_transfer_nothing(&lists->reply);
 }
 
-/* Whether the reply answers the call of the inbound. RFC 8167, 5.2: "the ONC RPC Reply header MUST start with
- * the same XID value that is present in the RPC-over-RDMA header, and the RPC header's msg_type field MUST
- * contain the value REPLY." The same holds in both directions. */
+/* Tells whether the owner's reply is one, and has the XID of the inbound's call. RFC 8167, 5.2: "the ONC RPC
+ * Reply header MUST start with the same XID value that is present in the RPC-over-RDMA header, and the RPC
+ * header's msg_type field MUST contain the value REPLY." The same holds in the forward direction. */
 static bool
 respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {
@@ -462,7 +470,8 @@ respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_messa
 	       type == RR_REPLY;
 }
 
-/* Plans how the reply travels. A reply that must not be sent as it is becomes an error. */
+/* Plans how the reply travels. If the reply is not valid or cannot be conveyed, the plan is an
+ * RDMA_ERROR. */
 static void
 respond_plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {

@@ -13,7 +13,8 @@
 
 /* ---- Delivery ---- */
 
-/* Counts a call that is complete, by the way in which it travelled. */
+/* Adds a call that has arrived whole to the counters of the connection: inline or in Read chunks, with its
+ * octets. */
 static void
 responder_count_call(struct rr_inbound *inbound)
 {
@@ -31,8 +32,8 @@ responder_count_call(struct rr_inbound *inbound)
 		counters->octets_rdma_read += inbound->chunks.chunks[i].length;
 }
 
-/* Makes the message of the call from the chunks that were pulled: they are its items, and its stream if it is
- * a long call. */
+/* Makes the message of the call from the Read chunks that were pulled: the first chunk is the stream of a
+ * long call, and all others are items. */
 static void
 responder_assemble(struct rr_inbound *inbound)
 {
@@ -53,10 +54,10 @@ responder_assemble(struct rr_inbound *inbound)
 	}
 }
 
-/* Answers a call although the owner of this side takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2:
- * "Implementations of RPC-over-RDMA Version Two are REQUIRED to support backwards direction operation": the
- * answer is that of a server that does not have the program. A peer that knows properties, and was sent the
- * property that says so (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), gets no answer. */
+/* Answers a call although the owner of this side takes no calls: with PROG_UNAVAIL, like a server that does
+ * not have the program. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA
+ * Version Two are REQUIRED to support backwards direction operation". A peer to which this side announced
+ * that it takes no calls (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2) gets no answer. */
 static void
 responder_refuse_program(struct rr_inbound *inbound)
 {
@@ -82,7 +83,8 @@ responder_refuse_program(struct rr_inbound *inbound)
 	rr_responder_reply(&inbound->base, &reply, NULL, NULL);
 }
 
-/* Hands the call, which is complete, to the owner of the connection; or answers it by an error. */
+/* Hands a call that has arrived whole to the owner of the connection, or answers it by an error if its
+ * message is no call with the header's XID, or the owner takes no calls. */
 static void
 responder_deliver(struct rr_inbound *inbound)
 {
@@ -128,7 +130,8 @@ responder_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sge
 	return rr_fetch_next(&rr_container(job, struct rr_inbound, job)->fetch, work, sges);
 }
 
-/* Is called when an RDMA Read completed; with the last of them the call is complete. */
+/* Is called when an RDMA Read of the call's chunks completed. After the last of them the call is
+ * delivered. */
 static void
 responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
@@ -140,7 +143,8 @@ responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		responder_deliver(inbound);
 }
 
-/* Takes memory for the Read chunks of the call and reads them; or waits for memory. */
+/* Takes pool memory for the Read chunks of the call and begins to read them. Without memory the call waits,
+ * or, if no other user could give memory back, the connection ends. */
 static void
 responder_pull(struct rr_inbound *inbound)
 {
@@ -171,7 +175,8 @@ responder_woken(struct rr_pool_waiter *waiter)
 
 /* ---- Arrival ---- */
 
-/* Judges the header of a call, and sets the Read chunks of a good call. Returns 0, or the error to answer. */
+/* Checks the header of a call, and sets inbound->chunks from its Read list. Returns 0, or the error with
+ * which the call must be answered. */
 static int
 responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -196,7 +201,8 @@ responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
 }
 
-/* Begins the call of a new inbound: refuses it, delivers it, or pulls its Read chunks. */
+/* Begins to serve a call that arrived: refuses it if its header is wrong, delivers it if it is inline, or
+ * begins to pull its Read chunks. */
 static void
 responder_begin_call(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -219,9 +225,9 @@ responder_begin_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	}
 }
 
-/* Counts the call against the credits that were granted. RFC 8166, 3.3.1: "If the granted value is exceeded,
- * the RDMA layer may signal an error, possibly terminating the connection." If the Receives suffice, there is
- * no such error, and the call is served like others. */
+/* Counts a call of the peer as unanswered. If the peer has more unanswered calls than it was granted, counts
+ * that, too, and logs it once; the call is served all the same. RFC 8166, 3.3.1: "If the granted value is
+ * exceeded, the RDMA layer may signal an error, possibly terminating the connection." */
 static void
 responder_take_credit(struct rr_inbound *inbound)
 {
