@@ -168,7 +168,7 @@ rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction
 	carrier->ops->cancel(carrier, transaction);
 }
 
-/* Fills in what both sides of the connection agreed on: versions, thresholds, credits. */
+/* Fills in negotiated with what both sides of the connection agreed on: versions, thresholds, credits. */
 static inline void
 rr_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
@@ -305,7 +305,7 @@ struct rr_carriers_ops {
 	int (*address)(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
 	const char *(*providers)(const struct rr_acceptor *acceptor);
 	void (*unlisten)(struct rr_acceptor *acceptor);
-	/* Whether the transport is at work in the engine, so that connections by it are possible. */
+	/* Tells whether the transport is at work in the engine, so that connections by it are possible. */
 	bool (*at_work)(const struct rr_carriers *carriers, enum rr_transport transport);
 };
 

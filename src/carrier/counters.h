@@ -18,7 +18,7 @@ extern const char *const rr_counter_names[RR_COUNTERS];
 /* Counts an RDMA_ERROR that arrived, by its rdma_err. */
 void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
 
-/* Adds the counters to sum, and sets the size of sum. */
+/* Adds the counters to those of sum, and sets sum->size. */
 void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
 
 /* Returns the counter with that index in rr_counter_names. */

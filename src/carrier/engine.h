@@ -134,8 +134,8 @@ struct rpcrdma_engine {
 	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */
 };
 
-/* Whether the values of config are in their ranges. The begin() of each kind of carriers checks the values
- * that concern only that kind. */
+/* Tells whether the values of config are in their ranges. The begin() of each kind of carriers checks the
+ * values that concern only that kind. */
 bool rr_engine_config_is_good(const struct rr_engine_config *config);
 
 /* Makes an engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
@@ -147,7 +147,7 @@ int rr_engine_new(
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rpcrdma_engine **engine);
 
-/* Makes an engine of zeroed memory whose env is set; the memory is freed if this fails. rr_engine_new() and
+/* Makes an engine in zeroed memory whose env is set. If this fails, the memory is freed. rr_engine_new() and
  * rpcrdma_engine_new() both use this function. */
 int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *config);
 

@@ -72,7 +72,7 @@ int rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, s
  * passed on and answered, then connections close. */
 void rr_gateway_shutdown(struct rr_gateway *gateway);
 
-/* Whether everything is closed after rr_gateway_shutdown(). */
+/* Tells whether everything is closed after rr_gateway_shutdown(). */
 bool rr_gateway_idle(const struct rr_gateway *gateway);
 
 void rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters);

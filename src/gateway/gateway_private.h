@@ -89,8 +89,8 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 /* Begins a session for an accepted connection. */
 void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
-/* Ends a session, as a connection to a server is lost: the client's connection ends when the answers that
- * came were sent. */
+/* Ends a session, as a connection to a server is lost: the client's connection ends after the answers that
+ * came so far were sent. */
 void rr_session_end(struct rr_session *session);
 
 /* Closes all connections of the session, and frees it. */
@@ -98,14 +98,14 @@ void rr_session_free(struct rr_session *session);
 
 /* ---- upstream.c ---- */
 
-/* Adds the session's next upstream. */
+/* Adds the next connection to a server to the session, for the given target; it is not made yet. */
 void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
 
 /* Is called when there is something to send: begins to connect, unless the connection is up or being
  * tried. */
 void rr_upstream_want(struct rr_upstream *upstream);
 
-/* Closes the connection. Its calls get no answer. */
+/* Closes the connection to the server. Calls on it get no answer. */
 void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */

@@ -46,19 +46,19 @@ struct rr_items_room {
 	struct rpcrdma_item *items; /* RR_MESSAGE_ITEMS items */
 };
 
-/* Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items
- * all have their offsets and are in room->items. The rest of the stream is copied to room->scratch if
- * necessary; items are never copied. The memory of in stays in use.
+/* Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
+ * have their offsets and are in room->items. The rest of the stream is copied to room->scratch if necessary;
+ * items are never copied. The memory of in stays in use.
  *
- * RR_WALK_UNKNOWN: no items were found, and out is in; if items of in have no offset, the message cannot be
- * used. RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in their Write chunks; out is not
- * set. */
+ * RR_WALK_UNKNOWN: no items were found, and out is a copy of in; if items of in have no offset, the message
+ * cannot be used. RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in their Write chunks;
+ * out cannot be used then. */
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
 	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 
 /* Estimates the reply to a call, for a requester over RDMA: sets reply_max, and adds sinks without memory,
- * which known then remembers. How many of them are offered is not known yet. If a size is not known, it is
- * all that max octets of message leave and that the exchange can convey. */
+ * whose sizes known keeps. How many of the sinks are offered is not known yet. A size that is not known
+ * counts as all that max octets of message leave and that the exchange can convey. */
 void rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
 	struct rr_transaction *transaction);
 

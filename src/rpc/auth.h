@@ -22,7 +22,7 @@ struct rr_auth {
 	/* Octets that the flavor adds to the replies of servers here, for calls that they accept. */
 	uint32_t answer_adds;
 
-	/* Whether the items of a call with this credential, and those of its reply, may be placed
+	/* Tells whether the items of a call with this credential, and those of its reply, may be placed
 	 * directly. */
 	bool (*may_place)(struct rpcrdma_bytes cred);
 

@@ -14,7 +14,8 @@ static enum rr_auth_stat
 sys_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {
 	request->has_sys = rr_auth_sys_get(call->cred.body, &request->sys);
-	/* "The verifier accompanying the credential should have "AUTH_NONE" flavor value" */
+	/* RFC 5531, appendix A: "The verifier accompanying the credential should have "AUTH_NONE" flavor
+	 * value" */
 	return request->has_sys ? rr_auth_null_verifier(call) : RR_AUTH_BADCRED;
 }
 

@@ -92,16 +92,19 @@ void rr_client_call(struct rpcrdma_client *client, struct rr_call *call);
 /* Ends the call without done(). */
 void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 
-/* Starts call, runs the engine's loop until it is done, and returns its error. This function sets done and
- * ctx. keep should be set if the result refers to memory. interrupted may be NULL; it is asked after each
- * turn, and true ends the call with -RPCRDMA_ERR_CANCELLED. */
+/* Starts call, runs the engine's loop until the call has ended, and returns its error. This function sets
+ * done and ctx of the call. keep should be set if the result refers to memory. interrupted may be NULL; it
+ * is called after each turn of the loop, and if it returns true, the call ends with
+ * -RPCRDMA_ERR_CANCELLED. */
 int rr_client_call_and_wait(
 	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
-/* Runs the loop until the first connection is up or failed. */
+/* Runs the loop until the first connection is up or has failed. Returns the error. interrupted is as for
+ * rr_client_call_and_wait(). */
 int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx);
 
-/* Returns why the last failing call or connection failed, with the peer's address and what to do. */
+/* Returns a text that says why the last call or connection that failed did so, with the peer's address and
+ * what to do. */
 const char *rr_client_error(const struct rpcrdma_client *client);
 
 /* Stores the values that were negotiated for the first connection, or, while it is lost, for the last one.

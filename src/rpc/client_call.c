@@ -81,7 +81,7 @@ rr_client_run_ending(struct rr_task *task)
 	}
 }
 
-/* Ends a call that got no answer within its timeout. */
+/* Is called when a call got no answer within its timeout: ends the call with -RPCRDMA_ERR_TIMEDOUT. */
 static void
 call_expired(struct rr_timer *timer)
 {

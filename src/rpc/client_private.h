@@ -127,7 +127,7 @@ void rr_call_send(struct rr_call *call);
 /* Has the task end the call with error. */
 void rr_call_end(struct rr_call *call, int error);
 void rr_client_run_ending(struct rr_task *task);
-/* Takes the call out of all lists, the carrier and the timers. Its memory then belongs to the caller. */
+/* Removes the call from all lists, the carrier and the timers. Its memory then belongs to the caller. */
 void rr_call_withdraw(struct rr_call *call);
 const char *rr_call_name(const struct rr_call *call);
 

@@ -23,7 +23,8 @@ const struct rr_drc_config rr_drc_config_default = {
 	.age = 120 * RR_SECOND,
 };
 
-/* A connection has little where its answers weigh no more than this part of the memory. */
+/* A connection has little (drc_share.h) if its answers weigh no more than the memory of the cache divided by
+ * this number. */
 enum { LITTLE = 32 };
 
 /* The answer to a call. */

@@ -57,7 +57,7 @@ enum rr_drc_state {
 	RR_DRC_BUSY /* the call is being executed, maybe in another thread: ask again later */
 };
 
-/* Looks a call up, and opens it if it is new. The function never waits. */
+/* Looks the call up in the cache by key, and opens it if it is new. Never waits. */
 enum rr_drc_state rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key,
 	void *reply, uint32_t *length);
 

@@ -38,8 +38,8 @@ struct rr_drc_shares {
 int rr_drc_shares_init(
 	struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries, uint64_t little);
 
-/* Frees the maps. No answers may be left. shares may also be zeroed memory, or rr_drc_shares_init() may
- * have failed. */
+/* Frees the maps. No answers may be left. Also works with zeroed memory, or if rr_drc_shares_init() has
+ * failed. */
 void rr_drc_shares_end(struct rr_drc_shares *shares);
 
 /* Adds an answer to the share of the connection with that hash, and its weight to the share of the host with

@@ -46,12 +46,12 @@ struct rpcrdma_request {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 };
 
-/* Ends a request that its handler kept. It must be called exactly once, in the thread of the server's loop,
- * in a later turn, or inside lost(); the request is freed then. Until then the arguments, the memory for
- * the result, and the arena belong to the handler, and the request counts among the calls under way, whose
- * number is bounded. handled: treated as if the handler had returned it; neither RPCRDMA_HANDLE_KEPT nor
- * RPCRDMA_HANDLE_LATER. It may also be called after rr_server_free(): the rest of the server is freed with
- * the last request. */
+/* Ends a request that its handler kept, as if the handler had returned handled, which must not be
+ * RPCRDMA_HANDLE_KEPT or RPCRDMA_HANDLE_LATER. It must be called exactly once, in the thread of the server's
+ * loop, in a later turn, or inside lost(); the request is freed then. Until then the arguments, the memory
+ * for the result, and the arena belong to the handler, and the request counts among the calls under way,
+ * whose number is bounded. It may also be called after rr_server_free(): the rest of the server is freed
+ * with the last request. */
 void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 
 /* Data of the layer above that belongs to a connection. Its owner sets key and ended. */
@@ -63,13 +63,12 @@ struct rr_attachment {
 	void (*ended)(struct rr_attachment *attachment);
 };
 
-/* Returns the attachment with that key of the request's connection. NULL: there is no such attachment, or
- * the connection has ended, or the connection is not the server's own (the call came in the reverse
- * direction). */
+/* Returns the attachment with that key of the request's connection. NULL if there is no such attachment, if
+ * the connection has ended, or if the server did not accept it (the call came in the reverse direction). */
 struct rr_attachment *rr_request_attached(const struct rpcrdma_request *request, const void *key);
 
-/* Attaches data to the request's connection. False: the connection has ended or is not the server's own;
- * the attachment is then not used. */
+/* Attaches data to the request's connection. False if the connection has ended, or the server did not accept
+ * it; the attachment is then not used. */
 bool rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *attachment);
 
 /* A program and its handlers. handlers is indexed by procedure number, and has program->procedure_count
@@ -138,7 +137,7 @@ int rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport,
  * received, then closes its connections. */
 void rr_server_shutdown(struct rpcrdma_server *server);
 
-/* Whether everything is closed after rr_server_shutdown(). */
+/* Tells whether everything is closed after rr_server_shutdown(). */
 bool rr_server_idle(const struct rpcrdma_server *server);
 
 /* Stores the sums over all connections, open and closed. */

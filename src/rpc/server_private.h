@@ -117,8 +117,8 @@ struct rr_history *rr_server_history_of(const struct rpcrdma_server *server, uin
 /* server.c: frees the server. If replies were under way when it was freed, the last of them calls this. */
 void rr_server_delete(struct rpcrdma_server *server);
 
-/* server_public.c: makes a server of services of the public interface. INVAL (a service is incomplete),
- * NOMEM, with a text on the engine. */
+/* server_public.c: makes a server of services of the public interface. Errors, with a text on the engine:
+ * INVAL (a service is incomplete), NOMEM. */
 int rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rpcrdma_service *services, uint32_t count, struct rpcrdma_server **server);
 
@@ -135,8 +135,8 @@ struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
 /* Serves the exchange, if there is a block for it. False if there is no block; the exchange then stays with
  * the caller. */
 bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
-/* Ends the calls of a connection that ends: calls that wait are dropped, those that were served go on
- * without it. */
+/* Ends the calls of a connection that ends: calls that wait are dropped, and calls that are being served go
+ * on without the connection. */
 void rr_line_release(struct rr_line *line);
 /* Keeps memory that was reserved for a reply, for the next call of this turn of the loop. False if the
  * caller must give the memory back. */
@@ -144,7 +144,7 @@ bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
 /* Returns memory that rr_line_keep_spare() kept and that was reserved with that size; it then belongs to the
  * caller. NULL if there is no such memory. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
-/* Makes the block free again, as its reply was sent, or it has no reply. */
+/* Makes the block free again, as its reply was sent, or as its call gets no reply. */
 void rr_block_release(struct rr_block *block);
 
 /* server_turns.c */

@@ -4,7 +4,7 @@
  * connections than with one. An address (base/host.h) is there as long as a line belongs to it. */
 #include "rpc/server_private.h"
 
-/* So many addresses are found without a search; more of them share places. */
+/* The buckets of the map of addresses. If there are more addresses, several of them share a bucket. */
 enum { TURNS_BUCKETS = 1024 };
 
 /* ---- Addresses ---- */

@@ -44,7 +44,7 @@ struct rr_tirpc_client {
  * rr_now(). */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
-/* Turns the loop once, at most until the deadline. */
+/* Turns the engine's loop once, and waits for events until the deadline at most. */
 void rr_tirpc_turn(struct rr_tirpc_client *client, uint64_t deadline);
 
 /* Returns the errno that describes the error best. */

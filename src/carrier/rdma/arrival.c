@@ -97,7 +97,8 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
 	bool is_known = arrival->result != RR_HEADER_VERS;
 
 	switch (arrival->header.proc) {
-	/* 4.5: "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot decode." */
+	/* RFC 8166, 4.5: "A receiver MUST silently discard an RDMA_ERROR procedure that it cannot
+	 * decode." */
 	case RR_RDMA_ERROR: return RR_ARRIVAL_JUNK;
 	case RR_RDMA_DONE: return is_known ? RR_ARRIVAL_JUNK : RR_ARRIVAL_UNCLEAR;
 	case RR_RDMA_OPTIONAL: return is_known ? RR_ARRIVAL_OPTIONAL : RR_ARRIVAL_UNCLEAR;

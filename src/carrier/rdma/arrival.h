@@ -43,24 +43,25 @@ struct rr_arrival_sizes {
 
 struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
-/* Makes the arrays into which the arrivals of an engine are decoded, if they are not there yet.
- * -RPCRDMA_ERR_NOMEM. */
+/* Makes the arrays into which the arrivals of an engine are decoded, unless they exist already. Errors:
+ * NOMEM. */
 int rr_arrival_prepare(struct rr_room *room);
 void rr_arrival_unprepare(struct rr_room *room);
 
-/* Decodes the message of an RR_EVENT_RECEIVED. lists: arrays and maxima to decode into; their contents belong
- * to the arrival until the next message is decoded into them. versions: those that this side uses. */
+/* Decodes the message of an RR_EVENT_RECEIVED. lists has the arrays to decode into, and their sizes; their
+ * contents belong to the arrival until the next message is decoded into them. versions are those that this
+ * side uses. */
 void rr_arrival_decode(struct rr_arrival *arrival, struct rr_version_range versions,
 	const struct rr_chunk_lists *lists, const struct rr_event *event);
 
-/* Whether the message lies in a Read chunk, as that of a Long Call does. */
+/* Tells whether the RPC message lies in a Read chunk, as that of a Long Call does. */
 static inline bool
 rr_arrival_has_message_in_read_chunk(const struct rr_arrival *arrival)
 {
 	return arrival->header.proc == RR_RDMA_NOMSG && arrival->lists.read_count > 0;
 }
 
-/* Whether the message lies in a Read chunk and may be a reply. In version 2 a reply may lie there
+/* Tells whether the RPC message lies in a Read chunk and may be a reply. In version 2 a reply may lie there
  * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 4.1). */
 static inline bool
 rr_arrival_is_to_be_pulled(const struct rr_arrival *arrival)

@@ -4,7 +4,8 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Takes an RR_EVENT_RECEIVED. Its receive then belongs to the part that takes the message. */
+/* Hands the message of an RR_EVENT_RECEIVED to the part that it is for (requester, responder, features),
+ * which then owns its receive. */
 void rr_dispatch_received(struct rr_connection *connection, const struct rr_event *event);
 
 #endif

@@ -175,8 +175,8 @@ driver_disconnected(struct rr_connection *connection, const struct rr_event *eve
 	connection->parts->ended(connection);
 }
 
-/* Is called with each event of the endpoint, and hands it to the part that it concerns. A message that
- * arrives also stops the kicks. */
+/* Is called with each event of the endpoint, and hands it to the function that handles this kind of event.
+ * When a message arrives, no more kicks are sent (driver_kick_expired()). */
 static void
 driver_on_event(void *ctx, const struct rr_event *event)
 {
@@ -196,8 +196,8 @@ driver_on_event(void *ctx, const struct rr_event *event)
 	rr_connection_leave(connection);
 }
 
-/* Is called when the first reply is late: kicks the endpoint, that is, has the provider send again if the
- * peer may have missed the first message. Arms the timer for the next kick, up to KICKS of them. */
+/* Is called when the first reply is late: kicks the peer, that is, sends a frame without contents, which
+ * wakes a peer that missed the first message. Arms the timer for the next kick, up to KICKS of them. */
 static void
 driver_kick_expired(struct rr_timer *timer)
 {

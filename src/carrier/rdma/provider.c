@@ -96,8 +96,8 @@ rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_
 
 /* ---- Choosing ---- */
 
-/* Returns the provider for the transport: for AUTO the one that the engine's configuration names. An engine
- * with only one fabric has IWARP as the name for it. */
+/* Returns the provider for the transport: for AUTO the one that the engine's configuration names. In an
+ * engine that has only one fabric, IWARP stands for that fabric. */
 static enum rr_transport
 provider_wanted(const struct rr_room *room, enum rr_transport transport)
 {

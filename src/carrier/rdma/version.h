@@ -25,7 +25,8 @@ rr_version_in(uint32_t version, struct rr_version_range range)
 	return version >= range.low && version <= range.high;
 }
 
-/* Returns the highest version other than `refused` that both ranges have; 0: there is no such version. */
+/* Returns the highest version other than `refused` that both ranges have, or 0 if there is no such
+ * version. */
 uint32_t rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_version_range peer);
 
 /* What a requester remembers of a server. */
@@ -54,8 +55,8 @@ struct rr_servers {
 	} servers[RR_SERVERS_MAX];
 };
 
-/* Remembers a trait in place of the former trait of the server; RR_SERVER_UNKNOWN removes the entry. Only
- * IPv4 and IPv6 addresses are remembered. */
+/* Remembers a trait of the server in place of its former trait. RR_SERVER_UNKNOWN removes the entry of the
+ * server. Only servers with IPv4 and IPv6 addresses are remembered. */
 void rr_servers_note(
 	struct rr_servers *servers, const struct sockaddr *address, enum rr_server_trait trait, uint64_t now);
 

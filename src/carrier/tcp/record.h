@@ -43,11 +43,11 @@ enum rr_record_result {
 	RR_RECORD_SHREDDED /* broken: the record has more than RR_RECORD_FRAGMENTS fragments */
 };
 
-/* Takes octets off the front of in and advances it past them. A record that comes in one fragment of at most
- * in_place octets, mark included, is never copied: whole then refers to in's memory, and no octets are taken
- * until all of the record is there. Any other record is gathered in record->data, which belongs to the caller
- * again with RR_RECORD_WHOLE. Octets that are left in `in` after RR_RECORD_MORE are to be offered again, in
- * front of the next that arrive. */
+/* Removes octets from the front of in and makes records of them. A record of one fragment of at most
+ * in_place octets, mark included, is never copied: whole then refers to in's memory, and no octets are
+ * removed until all of the record is there. Any other record is gathered in record->data, which belongs to
+ * the caller again with RR_RECORD_WHOLE. Octets that are left in `in` after RR_RECORD_MORE must be offered
+ * again, in front of the next octets that arrive. */
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);
 
@@ -55,14 +55,15 @@ enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_by
  * much as shows that the record is longer than max, or broken. */
 bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
 
-/* Gives the record memory of room octets, wanted or fewer, which begins with the octets that it had. */
+/* Gives the record memory of room octets, which begins with the octets that the record has so far. room is
+ * record->wanted or less. */
 void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
 /* Returns the place into which the next octets of the stream may be read directly, and stores in *octets how
  * many. NULL if there is no such place. */
 void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
-/* Takes note that octets were read into the place of rr_record_direct(). */
+/* Takes note that octets were read into the place that rr_record_direct() returned. */
 void rr_record_filled(struct rr_record *record, uint32_t octets);
 
 /* Returns the octets of a message with its items put back into its stream. */

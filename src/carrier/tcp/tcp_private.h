@@ -117,7 +117,7 @@ uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
 void rr_tcp_set_options(int fd);
 
 /* tcp.c */
-/* Makes a carrier without events: rr_carrier_attach() sets them. */
+/* Makes a carrier of the socket fd, without the owner's callbacks: rr_carrier_attach() sets them. */
 int rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text);
 
@@ -140,7 +140,7 @@ bool rr_tcp_may_read(const struct rr_tcp *tcp);
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
 /* write.c */
-/* Queues a message. False: the message is longer than a record may be. */
+/* Queues a message to be written. False if the message is longer than a record may be. */
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
 void rr_tcp_flush(struct rr_tcp *tcp);

@@ -5,8 +5,9 @@
 #include "carrier/rdma/core/pieces.h"
 #include "wire/rpcrdma1.h"
 
-/* A Read chunk of a call. Its list is judged before memory is taken for what a peer claims: RFC 8166, section
- * 4.3.1: a list of read segments "that are grouped by their Position fields into Read chunks". */
+/* A Read chunk of a call. The Read list is checked before memory is taken for the sizes that a peer claims.
+ * RFC 8166, section 4.3.1: a list of read segments "that are grouped by their Position fields into Read
+ * chunks". */
 struct rr_read_chunk {
 	uint32_t position;
 	uint32_t length; /* octets of all its segments; above 0 */
@@ -22,11 +23,11 @@ struct rr_read_chunks {
 	uint32_t memory; /* octets of memory that all chunks take together */
 };
 
-/* Groups and judges the Read list of a call: an RDMA_MSG with `body` octets of stream behind its header, or
- * an RDMA_NOMSG (long_call), whose first chunk must be the stream. False: the call is to be answered by
- * ERR_CHUNK, as chunks overlap or lie past the body, there are too many chunks, a body has a position-zero
- * chunk beside it, there is neither, or the message has more than max octets. Chunks of no octets are left
- * out. */
+/* Groups and checks the Read list of a call: of an RDMA_MSG with `body` octets of stream behind its header,
+ * or of an RDMA_NOMSG (long_call is true), whose first chunk must be the stream. False if the call must be
+ * answered by ERR_CHUNK: chunks overlap or lie past the body, there are too many chunks, there is a
+ * position-zero chunk beside a body or neither of them, or the message has more than max octets. Chunks of
+ * no octets are left out. */
 bool rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body, uint32_t max,
 	struct rr_read_chunks *chunks);
 

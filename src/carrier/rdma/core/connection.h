@@ -25,14 +25,15 @@
  * the owner must not be called any more. */
 struct rr_connection;
 
-/* A job is a row of work requests that belong together. They are posted in order, as the endpoint has room
- * for them. A Send is the last of a row. */
+/* A job is a sequence of work requests that belong together. They are posted in order, as the endpoint has
+ * room for them. A Send is the last work request of its job. */
 struct rr_job {
 	/* Fills in the next work request with at most sge_max sges; false: there are no more. */
 	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
 	/* Is called when a work request of the job completed; with the last call the job may be freed. */
 	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
-	/* completed() of a Send, called before its rr_driver_submit() returns, does not call the owner */
+	/* true if completed() does not call the owner when it is called for a Send before rr_driver_submit()
+	 * returns */
 	bool calls_nobody;
 	struct rr_list
 		link; /* in `jobs` while some are not posted; then in `copied`, if the Send was copied */
@@ -50,8 +51,8 @@ enum rr_connection_state {
 
 struct rr_slot; /* requester.h */
 
-/* The functions that the core calls, and those that parts call of other parts without knowing them. carrier.c
- * has the one table. */
+/* The functions of requester, responder and features that the core calls, and those that one of these parts
+ * calls of another part. carrier.c has the one table. */
 struct rr_connection_parts {
 	/* The connection is up, and the owner is about to be called. */
 	void (*begun)(struct rr_connection *connection);
@@ -62,12 +63,12 @@ struct rr_connection_parts {
 	void (*go_on)(struct rr_connection *connection);
 	/* Sends the requests of features that are due. False: calls have to wait. */
 	bool (*may_call)(struct rr_connection *connection);
-	/* Whether the peer left the CONNPROP of this side unanswered, but sent its own: ours holds no credit
-	 * any more. */
+	/* Tells whether the peer left the CONNPROP of this side unanswered, but sent its own: ours holds no
+	 * credit any more. */
 	bool (*is_unanswered)(struct rr_connection *connection);
 	/* Sends calls that wait. */
 	void (*pump)(struct rr_connection *connection);
-	/* Whether no call of this side is under way. */
+	/* Tells whether no call of this side is under way. */
 	bool (*is_idle)(const struct rr_connection *connection);
 	/* The endpoint was closed: returns all memory and calls the owner. */
 	void (*ended)(struct rr_connection *connection);
@@ -143,9 +144,9 @@ struct rr_connection {
 	uint32_t unanswered; /* calls of the peer, each up to the Send that answers it */
 };
 
-/* Returns how many octets this side may send inline in messages of a version; rr_connection_receive_max():
- * how many it may receive. RFC 8167, 4.2: "The call inline threshold for the reverse direction is the same as
- * the reply inline threshold for the forward direction, and vice versa." */
+/* Returns how many octets this side may send inline in messages of a version; rr_connection_receive_max()
+ * returns how many it may receive. RFC 8167, 4.2: "The call inline threshold for the reverse direction is
+ * the same as the reply inline threshold for the forward direction, and vice versa." */
 static inline uint32_t
 rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 {
@@ -162,7 +163,7 @@ rr_connection_receive_max(const struct rr_connection *connection, uint32_t versi
 	return connection->is_active ? thresholds->reply : thresholds->call;
 }
 
-/* Whether both sides announced that they take replies as responder-provided Read chunks. */
+/* Tells whether both sides announced that they support responder-provided Read chunks. */
 static inline bool
 rr_connection_read_chunks(const struct rr_connection *connection)
 {
@@ -177,7 +178,8 @@ rr_connection_of(struct rr_carrier *carrier)
 
 /* ---- carrier.c ---- */
 
-/* Makes a connection that has no endpoint yet. peer: its address, as text. NULL: no memory. */
+/* Makes a connection that has no endpoint yet. peer is the peer's address as text. NULL if there is no
+ * memory. */
 struct rr_connection *rr_rdma_new(
 	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
 
@@ -186,13 +188,13 @@ void rr_rdma_free(struct rr_connection *connection);
 
 /* ---- connection.c ---- */
 
-/* rr_connection_set_peer() takes the settings from the private data of the peer and computes the
- * thresholds. */
+/* rr_connection_set_peer() reads the settings in the private data of the peer and computes the thresholds
+ * from them. */
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
-/* rr_connection_enter() and rr_connection_leave() stand around everything that may call the owner: when the
- * outermost function leaves, the Sends that the provider copied are completed. */
+/* rr_connection_enter() and rr_connection_leave() stand around all code that may call the owner. When the
+ * outermost pair is left, the Sends that the provider copied are completed. */
 static inline void
 rr_connection_enter(struct rr_connection *connection)
 {
@@ -201,10 +203,11 @@ rr_connection_enter(struct rr_connection *connection)
 
 void rr_connection_leave(struct rr_connection *connection);
 
-/* The provider calls this when the connection is up: sets the state and calls the owner. */
+/* Is called when the provider reports that the connection is up: sets the state and calls the owner's
+ * connected(). */
 void rr_connection_established(struct rr_connection *connection);
 
-/* Counts a message that has no meaning here, and posts its receive again. */
+/* Counts a message that has no meaning here, and posts the Receive again that it used up. */
 void rr_connection_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Disconnects if the owner wants to end the connection and nothing is under way. */
@@ -215,20 +218,22 @@ void rr_connection_check_idle(struct rr_connection *connection);
 int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text);
 
-/* Takes the endpoint that a listener was handed. The connection owns the endpoint also if this fails. */
+/* Accepts the endpoint of a peer that asks a listener for a connection. The connection owns the endpoint
+ * also if this fails. */
 int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data,
 	size_t size);
 
-/* Returns how many Sends of its peer each connection is ready for from its beginning. */
+/* Returns how many Receives each connection posts at its beginning. */
 uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
-/* Posts the job's work requests, now or as others complete. Has no effect if the endpoint is closed. */
+/* Posts the job's work requests, as far as the endpoint has room, and the rest as other work requests
+ * complete. Has no effect if the endpoint is closed. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 
-/* Completes the jobs whose Send the provider copied. The owner may be called. */
+/* Calls completed() of the jobs whose Send the provider copied. This may call the owner. */
 void rr_driver_complete(struct rr_connection *connection);
 
-/* Registers memory, and counts that. -RPCRDMA_ERR_... from the provider. */
+/* Registers memory for access by the peer, and counts the registration. Errors are those of the provider. */
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
 	enum rr_access access, struct rr_region *region);
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
@@ -238,17 +243,17 @@ void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
 const char *rr_driver_name(const struct rr_fabric *fabric);
 
-/* Whether the provider can invalidate handles of the peer by its Sends. */
+/* Tells whether the provider can invalidate handles of the peer by its Sends. */
 bool rr_driver_invalidates(const struct rr_fabric *fabric);
 
-/* Whether other connections wait for Receives of the fabric. */
+/* Tells whether other connections wait for Receives of the fabric. */
 bool rr_driver_is_short(struct rr_fabric *fabric);
 
-/* Returns the octets that the provider saw moving on the connection. */
+/* Returns the octets that the provider has counted as moved on the connection. */
 uint64_t rr_driver_moved(const struct rr_connection *connection);
 
-/* Starts a timer that kicks the endpoint if no reply comes soon: the peer may have missed the first
- * message. */
+/* Starts a timer that sends the peer an empty frame if no reply comes soon, as the peer may have missed the
+ * first message. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
 void rr_driver_disconnect(struct rr_connection *connection);
 void rr_driver_close(struct rr_connection *connection);
@@ -269,41 +274,42 @@ void rr_requester_pump(struct rr_connection *connection);
 
 /* Calls the done() of transactions that failed. */
 void rr_requester_tell(struct rr_connection *connection);
-/* Takes a reply, a message that may be a reply, or an RDMA_ERROR that arrived. */
+/* Handles a reply, a message that may be a reply, or an RDMA_ERROR that arrived. */
 void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
-/* Whether a call of this side, or a cancelled one, has that XID. */
+/* Tells whether a call of this side has that XID, also a cancelled call. */
 bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
 bool rr_requester_idle(const struct rr_connection *connection);
 
-/* Fails all transactions, or forgets them, after the endpoint was closed. */
+/* Ends all transactions after the endpoint was closed: with done() and an error, or, if forget is true,
+ * without done(). */
 void rr_requester_end(struct rr_connection *connection, bool forget);
 
 /* ---- optional.c ---- */
 
-/* -RPCRDMA_ERR_NOMEM. */
+/* Prepares the features of version 2. Errors: NOMEM. */
 int rr_optional_init(struct rr_connection *connection);
 
-/* Sends the request that is due, if there is a credit for it. The first request asks for version 2. False:
+/* Sends the request that is due, if there is a credit for it. The first request asks for version 2. False if
  * calls have to wait. */
 bool rr_optional_ask(struct rr_connection *connection);
 
-/* Whether the peer did not answer the CONNPROP of this side, but sent its own: ours holds no credit any
- * more. */
+/* Tells whether the peer did not answer the CONNPROP of this side, but sent its own: the CONNPROP of this
+ * side then holds no credit any more. */
 bool rr_optional_unanswered(struct rr_connection *connection);
 
 /* Ends the requests of features after the endpoint was closed: they will not be answered. */
 void rr_optional_end(struct rr_connection *connection);
 
-/* Whether the RDMA_ERROR that arrived answers a request of a feature: no other part needs the message
- * then. */
+/* Tells whether the RDMA_ERROR that arrived answers a request of a feature. If so, ends the request, and no
+ * other part needs the message. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Takes an RDMA_OPTIONAL that arrived. */
+/* Handles an RDMA_OPTIONAL that arrived. */
 void rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* ---- responder.c, respond.c ---- */
 
-/* Takes a call that arrived, or a wrong message that must have been a call. */
+/* Handles a call that arrived, or a wrong message that must have been a call. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
@@ -313,7 +319,7 @@ void rr_responder_refuse(struct rr_exchange *exchange);
 /* Ends the responder after the endpoint was closed: exchanges live on without it, until they are answered. */
 void rr_responder_end(struct rr_connection *connection);
 
-/* Frees the exchanges that are kept for reuse. */
+/* Frees the inbounds that the room keeps for reuse. */
 void rr_responder_trim(struct rr_room *room);
 
 #endif

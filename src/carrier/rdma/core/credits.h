@@ -18,22 +18,22 @@ struct rr_credits {
 /* Sets the account to the state of a fresh connection. */
 void rr_credits_init(struct rr_credits *credits, uint32_t asked);
 
-/* Takes a credit; false: there is no free credit. */
+/* Takes a credit. False if there is no free credit. */
 bool rr_credits_take(struct rr_credits *credits);
 
-/* Returns a credit: its call was answered, or never sent. */
+/* Returns the credit of a call that was answered, or never sent. */
 void rr_credits_return(struct rr_credits *credits);
 
-/* Takes over the credits that a valid reply granted. */
+/* Sets how many credits may be used to the number that a valid reply granted. */
 void rr_credits_grant(struct rr_credits *credits, uint32_t granted);
 
-/* Returns the credits that a responder with `posted` Receives grants to a requester that asked for
- * `asked`. */
+/* Returns how many credits a responder that has posted `posted` Receives grants to a requester that asked
+ * for `asked` credits. */
 uint32_t rr_credits_to_grant(uint32_t posted, uint32_t asked);
 
-/* Returns how many calls a responder lets come that has posted `posted` Receives. used: octets of the payload
- * memory that calls have taken, of at most max. Up to half of max the result is posted, then less and less,
- * but never 0. */
+/* Returns how many calls a responder that has posted `posted` Receives lets its peer send. used is how many
+ * octets of payload memory calls have taken, of at most max. Up to half of max the result is posted, then
+ * less and less, but never 0. */
 uint32_t rr_credits_affordable(uint32_t posted, uint64_t used, uint64_t max);
 
 #endif

@@ -15,16 +15,17 @@ struct rr_piece {
 };
 
 /* Checks that message can be sent: at most RR_MESSAGE_ITEMS items, in order, at multiples of four octets,
- * within the stream. *octets: its length with all items and their padding. -RPCRDMA_ERR_INVAL, or
- * -RPCRDMA_ERR_LIMIT if that length is above max. */
+ * within the stream. Stores its length with all items and their padding in *octets. -RPCRDMA_ERR_LIMIT if
+ * that length is above max, -RPCRDMA_ERR_INVAL for any other fault. */
 int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *octets);
 
-/* Fills in the pieces of a message that passed the check; item i stays out if bit i of reduced is set.
- * Returns how many there are. */
+/* Fills in the pieces of a message that passed rr_message_check(), without item i if bit i of reduced is
+ * set. Returns how many pieces there are. */
 uint32_t rr_pieces(
 	const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
 
-/* Returns where item index begins in the unreduced stream, in octets: the Position of its Read chunk. */
+/* Returns at which octet of the unreduced stream the item with that index begins: the Position of its Read
+ * chunk. */
 uint32_t rr_item_position(const struct rpcrdma_message *message, uint32_t index);
 
 /* Returns the bit of item i in a set of items. */

@@ -218,11 +218,11 @@ plan_place_items(
 	for (uint32_t i = 0; i < reply->item_count && i < offered->write_count; i++) {
 		uint64_t room = rr_chunk_length(&offered->writes[i]);
 
-		/* 4.3.2.3, of a chunk without segments: "The Responder MUST return the corresponding result
-		 * data item inline and MUST return an empty Write chunk in that Write list position".
-		 * draft-ietf-nfsv4-rfc5667bis-01, 4.1: "If the chunk has zero RDMA segments, or if the total
-		 * size of the segments is zero, then the corresponding READ or READLINK operation MUST return
-		 * its result inline." */
+		/* RFC 8166, 4.3.2.3, of a chunk without segments: "The Responder MUST return the
+		 * corresponding result data item inline and MUST return an empty Write chunk in that Write
+		 * list position". draft-ietf-nfsv4-rfc5667bis-01, 4.1: "If the chunk has zero RDMA segments,
+		 * or if the total size of the segments is zero, then the corresponding READ or READLINK
+		 * operation MUST return its result inline." */
 		if (room == 0)
 			continue;
 		if (reply->items[i].length > room)

@@ -42,14 +42,15 @@ struct rr_call_plan {
 	enum rr_why why_call, why_reply;
 };
 
-/* Makes the plan for a call. -RPCRDMA_ERR_INVAL: no caller may ask for this. -RPCRDMA_ERR_LIMIT: the message
- * is above message_max, or what must go inline is above the threshold, such as the header of a long call. */
+/* Makes the plan for a call. -RPCRDMA_ERR_INVAL if no caller may ask for this. -RPCRDMA_ERR_LIMIT if the
+ * message is above message_max, or if what must go inline, such as the header of a long call, is above the
+ * threshold. */
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 
-/* Whether the call is only a stream and goes inline, and its reply goes inline in any case: such a call needs
- * no plan. call_most and reply_most are the octets that each message may have with its header: the inline
- * thresholds, but no more than message_max. */
+/* Tells whether the call is only a stream and goes inline, and its reply goes inline in any case: such a
+ * call needs no plan. call_most and reply_most are the octets that each message may have with its header:
+ * the inline thresholds, but no more than message_max. */
 bool rr_plan_call_is_plain(const struct rr_transaction *transaction, uint32_t call_most, uint32_t reply_most);
 
 enum rr_reply_form {
@@ -76,13 +77,13 @@ struct rr_reply_plan {
 	struct rr_piece pieces[RR_PIECES_MAX];
 };
 
-/* Decides how the reply, which passed rr_message_check(), travels. offered: the Write list and the Reply
+/* Decides how the reply, which passed rr_message_check(), travels. offered has the Write list and the Reply
  * chunk of its call. */
 void rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
 
-/* Computes the room that a reply can have: see struct rr_exchange. provided: octets of a Read chunk that the
- * responder could provide; 0: it cannot. */
+/* Computes the room that a reply can have: see struct rr_exchange. provided is how many octets of Read chunk
+ * the responder could provide, or 0 if it cannot provide one. */
 void rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered,
 	uint32_t *item_room, uint32_t *stream_room);
 

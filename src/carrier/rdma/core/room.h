@@ -37,7 +37,8 @@ struct rr_room {
 /* At most this many blocks of each kind are kept. */
 enum { RR_ROOM_KEPT = 256 };
 
-/* Returns a block of size octets, whose contents are undefined, from a cache of the room. NULL: no memory. */
+/* Returns a block of size octets from a cache of the room; its contents are undefined. NULL if there is no
+ * memory. */
 static inline void *
 rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 {
@@ -46,8 +47,8 @@ rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 	return rr_cache_get(cache);
 }
 
-/* Returns the octets of the largest message that is sent in any version:
- * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has both sides take 4096 in version 2. */
+/* Returns the octets of the largest message that is sent in any version: inline_send, but at least 4096, as
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has both sides take 4096 octets in version 2. */
 static inline uint32_t
 rr_room_send_size(const struct rr_room *room)
 {
@@ -62,7 +63,7 @@ rr_room_of(struct rr_carriers *carriers)
 	return rr_container(carriers, struct rr_room, base);
 }
 
-/* Returns the room of an engine. NULL: the engine has no RDMA. */
+/* Returns the room of an engine, or NULL if the engine has no RDMA. */
 static inline struct rr_room *
 rr_room_in(const struct rpcrdma_engine *engine)
 {

@@ -10,8 +10,8 @@ struct rr_thresholds {
 	bool remote_invalidation; /* the responder may Send With Invalidate */
 };
 
-/* Computes the limits from the private data. fabric_invalidates: the provider on this side can send and
- * receive Send With Invalidate. */
+/* Computes the limits from the private data of both sides. fabric_invalidates tells whether the provider on
+ * this side can send and receive Send With Invalidate. */
 struct rr_thresholds rr_thresholds(const struct rr_private_data *requester,
 	const struct rr_private_data *responder, bool fabric_invalidates);
 

@@ -53,7 +53,8 @@ trace_take_lists(struct rr_trace_record *record, const struct rr_chunk_lists *li
 	record->has_reply = lists->has_reply;
 }
 
-/* Records the rare parts of a message: chunks, or an error. */
+/* Stores the rare parts of a message in its record: the sizes of its chunks, and the error of an
+ * RDMA_ERROR. */
 __attribute__((noinline)) static void
 trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struct rr_chunk_lists *lists)
 {
@@ -138,7 +139,9 @@ trace_has_room(const struct rr_trace *trace)
 	return trace->last && trace->last->count < RR_TRACE_BLOCK;
 }
 
-/* Records the first message of a block, or of a turn of the loop: it needs a block, or the time. */
+/* Records a message for which trace_put() cannot be called yet: first adds a block to the trace if the last
+ * block is full, and reads the time if this turn of the loop does not know it. Without memory for a block
+ * the message is not recorded. */
 __attribute__((noinline)) static void
 trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)

@@ -61,17 +61,18 @@ struct rr_trace {
 	uint64_t count; /* messages so far */
 };
 
-/* Prepares the blocks of an engine, at most `most`. Every trace must be freed before the memory of traces. */
+/* Prepares the memory of an engine for traces, at most `most` blocks. Every trace must be freed before that
+ * memory. */
 void rr_traces_init(struct rr_traces *traces, const struct rr_env *env, uint32_t most);
 
 void rr_trace_init(struct rr_trace *trace, struct rr_traces *traces);
 
-/* Records a message of length octets; data holds its header. lists: NULL if the chunk lists could not be
+/* Records a message of length octets; data holds its header. lists is NULL if the chunk lists could not be
  * parsed. */
 void rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data,
 	uint32_t length, const struct rr_chunk_lists *lists);
 
-/* Describes a record in one line, without line feed. now: the time from which its age is counted, in ns. */
+/* Describes a record in one line, without line feed. The age in the line is counted from now, in ns. */
 void rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, size_t size);
 
 /* Logs the last RR_TRACE_RECORDS records, oldest first, one line each. A peer cannot cause more lines than it

@@ -19,7 +19,7 @@ struct rr_transfer {
 /* Begins a transfer. The pieces together must not be longer than the chunk. */
 struct rr_transfer rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chunk);
 
-/* Fills in the next RDMA Write: its sges (at most sge_max) and its target. False: there are no more; the
+/* Fills in the next RDMA Write: its sges (at most sge_max) and its target. False if there are no more; the
  * lengths of the chunk's segments are then the octets written to each, as the reply is to return them. */
 bool rr_transfer_next(
 	struct rr_transfer *transfer, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);

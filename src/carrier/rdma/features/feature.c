@@ -118,8 +118,8 @@ rr_feature_received(struct rr_features *features, const struct rr_rdma_header *h
 	 * RDMA_ERROR, and the rdma_err field set to RDMA_ERR_INVAL_OPTION." */
 	if (!row)
 		return RR_ERR_INVAL_OPTION;
-	/* 3.2: each feature says "that an RPC Payload Stream MUST or MUST NOT follow the Transport Header
-	 * Stream for each new opttype code". */
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 3.2: each feature says "that an RPC Payload Stream MUST or
+	 * MUST NOT follow the Transport Header Stream for each new opttype code". */
 	if (row->payload == (payload.length > 0 ? RR_PAYLOAD_NEVER : RR_PAYLOAD_ALWAYS))
 		return RR_ERR_BAD_HEADER;
 	if (!row->parse(header->optinfo, parsed))

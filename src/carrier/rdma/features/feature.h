@@ -6,9 +6,9 @@
 #include "carrier/rdma/features/properties.h"
 
 /* Optional features of version 2, which give RDMA_OPTIONAL messages their meaning. A feature is a file with
- * one struct rr_feature: rows for its type codes, and a state of its own for each connection. The table of
- * feature.c lists the features that every engine has; the configuration of an engine can add others (struct
- * rr_engine_config).
+ * one struct rr_feature: a table entry for each of its type codes, and a state of its own for each
+ * connection. The table of feature.c lists the features that every engine has; the configuration of an
+ * engine can add others (struct rr_engine_config).
  *
  * Features decide, the transport sends. A feature can answer a message that arrived. It can also ask: it
  * sends a message at any time, from either side, which the peer must answer. */
@@ -66,7 +66,7 @@ struct rr_features {
 	uint8_t *states; /* of the features in more, one after the other */
 };
 
-/* Makes the states. The properties are not set yet. -RPCRDMA_ERR_NOMEM. */
+/* Makes the states of the features in more. The properties are not set yet. Errors: NOMEM. */
 int rr_features_init(
 	struct rr_features *features, const struct rr_env *env, const struct rr_feature *const *more);
 
@@ -77,19 +77,20 @@ void rr_features_begin(struct rr_features *features, struct rr_connection *conne
  * rr_features_init() may have failed. */
 void rr_features_free(struct rr_features *features, const struct rr_env *env);
 
-/* Returns the row of a type code, and the state of its feature. NULL: no feature has the type code. */
+/* Returns the table entry of a type code, and stores the state of its feature in *state. NULL if no feature
+ * has the type code. */
 const struct rr_feature_message *rr_feature_find(
 	const struct rr_features *features, uint32_t opttype, void **state);
 
-/* Handles an RDMA_OPTIONAL that arrived; payload: the octets behind its header. Returns 0, or the error that
- * an RDMA_ERROR with the same XID must report: RR_ERR_INVAL_OPTION, or RR_ERR_BAD_HEADER if the message is
- * malformed or its feature does not allow that payload. answer is always set. */
+/* Handles an RDMA_OPTIONAL that arrived; payload has the octets behind its header. Returns 0, or the error
+ * that an RDMA_ERROR with the same XID must report: RR_ERR_INVAL_OPTION, or RR_ERR_BAD_HEADER if the message
+ * is malformed or its feature does not allow that payload. answer is always set. */
 int rr_feature_received(struct rr_features *features, const struct rr_rdma_header *header,
 	struct rpcrdma_bytes payload, struct rr_optional *answer);
 
 /* Queues the request: it is sent as soon as the peer is known to use version 2 and there is a credit. done()
  * brings the outcome, later. A side that accepted waits until its peer has sent a message of version 2.
- * Returns 0, or -RPCRDMA_ERR_DISCONNECTED: the request will not be sent, and done() is not called. */
+ * Returns 0, or -RPCRDMA_ERR_DISCONNECTED if the request will not be sent; done() is then not called. */
 int rr_feature_ask(struct rr_connection *connection, struct rr_feature_request *request);
 
 #endif

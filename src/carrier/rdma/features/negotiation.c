@@ -36,8 +36,8 @@ negotiation_may_fall_back(const struct rr_connection *connection)
 	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
 }
 
-/* Changes the state of the search for the version. While the answer to the first message is awaited, a timer
- * runs, unless version 1 must not be used anyway. */
+/* Changes the state of the search for the version. A timer runs while the answer to the first message is
+ * awaited and version 1 could be used instead. */
 static void
 negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
@@ -110,9 +110,10 @@ negotiation_select_other(struct rr_connection *connection)
 		negotiation_ask_after_all(connection);
 		return;
 	}
-	/* 5.2: "If the connection is lost immediately after the RDMA_ERROR reply is received, a requester can
-	 * avoid a possible version negotiation loop when re-establishing another connection by assuming that
-	 * particular responder does not support RPC-over-RDMA Version Two." */
+	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "If the connection is lost immediately after the
+	 * RDMA_ERROR reply is received, a requester can avoid a possible version negotiation loop when
+	 * re-establishing another connection by assuming that particular responder does not support
+	 * RPC-over-RDMA Version Two." */
 	if (version > 0)
 		negotiation_note(connection, RR_SERVER_REFUSES_2);
 	negotiation_settle(connection);

@@ -49,11 +49,11 @@ struct rr_negotiation {
 	bool failed; /* version 2 was not answered, and another connection may try version 1 */
 };
 
-/* Begins the search, on the side that connects to server. NULL: this side accepted; its calls, of the reverse
- * direction, go in the version of the calls that it receives. */
+/* Begins the search, on the side that connects to server. server is NULL on the side that accepted: its
+ * calls, of the reverse direction, go in the version of the calls that it receives. */
 void rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *server, socklen_t size);
 
-/* Reacts to an event by the table of states. */
+/* Calls the function that the table in negotiation.c has for the event in the present state. */
 void rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event event);
 
 /* Takes note that an accepted connection received a call of that version. */

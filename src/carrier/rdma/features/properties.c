@@ -295,7 +295,8 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	uint32_t done, rejected, other;
 
 	(void)answer;
-	/* "The rdma_xid field of this message must match that used in the RDMA2_REQPROP message". */
+	/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.3: "The rdma_xid field of this message must match that
+	 * used in the RDMA2_REQPROP message". */
 	if (!properties->asked || properties->asked_xid != arrival->xid)
 		return;
 	properties->asked = false;
@@ -327,7 +328,8 @@ properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* The messages of the feature. 5.3, table 2: no message has an RPC message payload. */
+/* The messages of the feature. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3, table 2: no message has an RPC
+ * message payload. */
 static const struct rr_feature_message messages[] = {
 	{ RR_CONNPROP, "CONNPROP", RR_PAYLOAD_NEVER, properties_parse_connprop, properties_connprop },
 	{ RR_REQPROP, "REQPROP", RR_PAYLOAD_NEVER, properties_parse_reqprop, properties_reqprop },

@@ -43,18 +43,20 @@ struct rr_properties {
 	uint8_t request_info[RR_PROPERTY_INFO_MAX], answer_info[RR_PROPERTY_INFO_MAX];
 };
 
-/* Sets the state at the beginning of a connection. told: the properties to announce; receive_max and
- * send_max: see above. */
+/* Sets the state at the beginning of a connection. told has the properties to announce; receive_max and
+ * send_max are those of struct rr_properties. */
 void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES],
 	uint32_t receive_max, uint32_t send_max);
 
-/* Prepares the CONNPROP, the first message of the side that connected. False: it was sent already. */
+/* Prepares the CONNPROP, the first message of the side that connected. False if the CONNPROP was sent
+ * already. */
 bool rr_properties_tell(struct rr_properties *properties, uint32_t xid);
 
-/* Takes note of an RDMA_ERROR with ERR_INVAL_OPTION. True: the error answers a message of properties. */
+/* Takes note of an RDMA_ERROR with ERR_INVAL_OPTION. True if the error answers a message about
+ * properties. */
 bool rr_properties_refused(struct rr_properties *properties, uint32_t xid);
 
-/* Whether both sides announced responder-provided Read chunks. */
+/* Tells whether both sides announced responder-provided Read chunks. */
 bool rr_properties_read_chunks(const struct rr_properties *properties);
 
 #endif

@@ -30,7 +30,7 @@ struct rr_feature_request {
 	void (*done)(struct rr_feature_request *request, int error);
 };
 
-/* Whether the request waits or is under way. */
+/* Tells whether the request waits to be sent, or was sent and is not answered. */
 static inline bool
 rr_feature_request_is_open(const struct rr_feature_request *request)
 {

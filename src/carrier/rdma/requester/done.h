@@ -10,10 +10,10 @@
  * the responder has posted a Receive for it together with its Read chunk.
  */
 
-/* Sends an RDMA_DONE for the transaction xid. handle: a handle of the Read chunk that the responder exposed,
- * to be invalidated if both sides support that; 0: no handle. owes_receive: the message that brought the
- * chunk used up a Receive of this side, which is posted again only when the RDMA_DONE was sent. So there are
- * never more RDMA_DONEs under way than Receives. */
+/* Sends an RDMA_DONE for the transaction xid. handle is a handle of the Read chunk that the responder
+ * exposed, to be invalidated if both sides support that, or 0. owes_receive tells that the message that
+ * brought the chunk used up a Receive of this side, which is posted again only when the RDMA_DONE was sent.
+ * So there are never more RDMA_DONEs under way than Receives. */
 void rr_done_send(struct rr_connection *connection, uint32_t xid, uint32_t handle, bool owes_receive);
 
 /* Frees the RDMA_DONEs that are still under way. The endpoint must have been closed. */

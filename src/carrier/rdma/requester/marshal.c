@@ -121,8 +121,8 @@ marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 	marshal_begin(slot, plan, RR_RDMA_HEADER_MIN, &nothing);
 }
 
-/* Registers the memory that the peer is to read and to write, lists it in the header, and puts the header
- * into the buffer. */
+/* Registers the memory that the peer may read and write for this call, lists it in the header as chunks, and
+ * encodes the header into the buffer. Returns 0 or an error. */
 __attribute__((noinline)) static int
 marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -153,7 +153,8 @@ marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return 0;
 }
 
-/* Puts the stream behind the header, and lets the Send gather the items between the parts of the stream. */
+/* Adds the octets of a message with items to the Send: the parts of the stream are copied behind the header,
+ * and the items between them are gathered from where they lie. */
 __attribute__((noinline)) static void
 marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

@@ -220,8 +220,9 @@ rr_pull_begin(struct rr_slot *slot)
 	rr_slot_set_state(slot, RR_SLOT_PULLING);
 	rr_slot_invalidate(slot); /* first, so that the peer cannot change what is judged */
 	error = pull_judge(pull);
-	/* 4.1.3: "When an RPC transaction is aborted on a requester", the reply is not pulled, but "the
-	 * requester MUST notify the responder of pull completion." */
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "When an RPC transaction is aborted on a
+	 * requester", the reply is not pulled, but "the requester MUST notify the responder of pull
+	 * completion." */
 	if (error || !slot->transaction)
 		pull_conclude(pull, error);
 	else

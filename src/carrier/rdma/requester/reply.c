@@ -114,8 +114,9 @@ reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	if (arrival->result != RR_HEADER_OK || arrival->header.proc > RR_RDMA_NOMSG)
 		return false;
 	/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same [...]
-	 * version". RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies." A9: a Reply
-	 * chunk of length 0 means that the reply came inline, else RDMA_NOMSG. */
+	 * version". RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies."
+	 * docs/conformance.md, A9: a Reply chunk of length 0 means that the reply came inline, else
+	 * RDMA_NOMSG. */
 	if (arrival->header.vers != slot->version || lists->read_count > 0 ||
 		!rr_slot_returns_chunks(slot, lists) || (rr_chunk_length(&lists->reply) > 0) != long_reply)
 		return false;

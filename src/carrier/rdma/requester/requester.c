@@ -94,7 +94,7 @@ requester_inline_most(const struct rr_connection *connection)
 	};
 }
 
-/* Plans a call that may need chunks. */
+/* Plans how a call travels that may need chunks, by the limits of the connection. Returns 0 or an error. */
 __attribute__((noinline)) static int
 requester_plan_chunks(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	const struct inline_most *most, struct rr_call_plan *plan)

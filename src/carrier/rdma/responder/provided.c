@@ -279,8 +279,9 @@ rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arri
 	rr_driver_release(connection->fabric, arrival->receive);
 	if (!provided_check_invalidated(connection, provided, arrival))
 		return;
-	/* 4.1.3: "Whenever a responder receives a pull completion notification for an XID for which there is
-	 * no Read chunk waiting to be invalidated, the responder MUST silently drop the notification." */
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "Whenever a responder receives a pull completion
+	 * notification for an XID for which there is no Read chunk waiting to be invalidated, the responder
+	 * MUST silently drop the notification." */
 	if (!provided) {
 		counters->done_unmatched++;
 		rr_driver_allow(connection, 1);

@@ -14,24 +14,25 @@
  * memory loses its connection (base/share.h). */
 #define RR_PROVIDED_TIMEOUT (10 * RR_SECOND) /* and a second more for each MiB */
 
-/* Whether replies to calls of that version may lie in Read chunks at all. */
+/* Tells whether the reply to a call of that version may lie in a Read chunk at all. */
 bool rr_provided_allowed(const struct rr_connection *connection, uint32_t version);
 
-/* Returns the octets of the largest chunk that could be exposed now; 0: no chunk could. */
+/* Returns the octets of the largest chunk that could be exposed now, or 0 if no chunk could be exposed. */
 uint32_t rr_provided_room(const struct rr_connection *connection, uint32_t version);
 
-/* Exposes the planned reply: registers its pieces, and posts the Receive that its RDMA_DONE will take. From
- * then on inbound->provided is set, whose segments are the Read list of the reply. After an error, nothing is
- * exposed. */
+/* Exposes the reply as it was planned: registers its pieces, and posts the Receive that its RDMA_DONE will
+ * use. From then on inbound->provided is set, and its segments are the Read list of the reply. After an
+ * error, nothing is exposed. */
 int rr_provided_expose(struct rr_inbound *inbound);
 
-/* Arms the timer, as the Send that names the chunk completed: the requester now has its time to pull. */
+/* Is called when the Send that names the chunk completed: starts the time within which the requester must
+ * pull the reply. */
 void rr_provided_named(struct rr_provided *provided);
 
-/* Takes an RDMA_DONE that arrived. */
+/* Handles an RDMA_DONE that arrived: the reply that it names is no longer exposed. */
 void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Ends all chunks after the endpoint was closed. Inbounds live on. */
+/* Ends all chunks after the endpoint was closed. The inbounds whose replies they hold live on. */
 void rr_provided_end(struct rr_connection *connection);
 
 /* A reply in a Read chunk that this side provides. */

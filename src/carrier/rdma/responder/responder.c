@@ -193,8 +193,8 @@ responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	 * procedure, setting the rdma_err field to ERR_CHUNK"; 4.5.2 says the same of unknown procedures. */
 	if (arrival->header.proc > RR_RDMA_NOMSG)
 		return RR_ERR_CHUNK;
-	/* 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload stream for
-	 * this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
+	/* RFC 8166, 4.2.4: of the chunks of an RDMA_NOMSG, "one MUST be present and MUST hold the Payload
+	 * stream for this RPC-over-RDMA message": in a call, that is a position-zero Read chunk. */
 	if (!rr_read_chunks(&inbound->lists, long_call, arrival->payload.length, config->message_max,
 		    &inbound->chunks))
 		return RR_ERR_CHUNK;

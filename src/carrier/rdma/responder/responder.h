@@ -81,7 +81,7 @@ rr_inbound_set_state(struct rr_inbound *inbound, enum rr_inbound_state state)
 	inbound->state = state;
 }
 
-/* Reacts to an event by the table of states. */
+/* Calls the function that the table in respond.c has for the event in the inbound's state. */
 void rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event);
 
 static inline struct rr_inbound *
@@ -90,8 +90,8 @@ rr_inbound_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct rr_inbound, base);
 }
 
-/* Returns an inbound that takes the receive, the header and the lists of the arrival; NULL: no memory.
- * arrival may be NULL: the inbound is then for a message of this side that does not answer another
+/* Returns an inbound that owns the receive, the header and the lists of the arrival, or NULL if there is no
+ * memory. arrival may be NULL: the inbound is then for a message of this side that does not answer another
  * message. */
 struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
@@ -102,23 +102,24 @@ void rr_inbound_answered(struct rr_inbound *inbound);
 /* Frees the inbound with all that it holds. */
 void rr_inbound_free(struct rr_inbound *inbound);
 
-/* Ends an inbound to which no answer is due: posts the Receive again that the message used up. */
+/* Ends an inbound whose message needs no answer: posts the Receive again that the message used up. */
 void rr_inbound_done(struct rr_inbound *inbound);
 
 /* Sends an RDMA_OPTIONAL, as an answer to the message that arrived, or as a request of this side.
- * -RPCRDMA_ERR_LIMIT: it is too long for the peer. */
+ * -RPCRDMA_ERR_LIMIT if it is too long for the peer. */
 int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional);
 
 /* Calls sent() of the owner, as the reply was sent or never will be, and frees the inbound. */
 void rr_inbound_finish(struct rr_inbound *inbound);
 
-/* Answers a message by an error. */
+/* Answers the message of the inbound by an RDMA_ERROR with err. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
 
-/* Answers a message whose header is wrong by an error. The credit value of such a header is ignored. */
+/* Answers a message whose header is wrong by an RDMA_ERROR with err. The credit value of such a header is
+ * ignored. */
 void rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err);
 
-/* Does what rr_inbound_take() does; without memory, the connection is aborted, and the result is NULL. */
+/* Does what rr_inbound_take() does. If there is no memory, aborts the connection and returns NULL. */
 struct rr_inbound *rr_responder_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 #endif
