@@ -68,7 +68,7 @@ rr_known_read(
 
 /* Prepares reader to read the message from behind its RPC header. False if no arguments or results of the
  * program follow. RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST
- * NOT be reduced": so no part of the header is an item. */
+ * NOT be reduced": so no part of the header may travel apart from the stream. */
 static bool
 items_skip_header(
 	enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
@@ -109,7 +109,7 @@ struct chosen {
 	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
 };
 
-/* Returns how many of the found items are outside the stream already. */
+/* Returns how many of the data items that were found are outside the stream already. */
 static uint32_t
 items_count_reduced(const struct rr_ulb_items *found)
 {
@@ -120,7 +120,7 @@ items_count_reduced(const struct rr_ulb_items *found)
 	return count;
 }
 
-/* Chooses the items of a call that are to be out of the stream: all that are out already, and, from the
+/* Chooses the data items of a call that are to be out of the stream: all that are out already, and, from the
  * first one on, as many of the others as RR_CALL_ITEMS allows. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
@@ -137,8 +137,8 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	}
 }
 
-/* Chooses item for the Write chunk number place. Chunks before it that have no item yet get NULL, which
- * stands for an item without octets. */
+/* Chooses the data item for the Write chunk with the number place. Chunks before it that have no item yet
+ * get NULL, which stands for an item without octets. */
 static void
 items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
@@ -147,9 +147,9 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 	chosen->items[chosen->count++] = item;
 }
 
-/* Chooses an item for each Write chunk, in the order of the results. A chunk whose result has no eligible
- * item gets an item without octets: RFC 8267, 6.4.1: a server "MUST return an empty Write chunk in that
- * Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). And: "The first chunk in the
+/* Chooses a data item for each Write chunk, in the order of the results. A chunk whose result has no
+ * eligible item gets an item without octets: RFC 8267, 6.4.1: a server "MUST return an empty Write chunk in
+ * that Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). And: "The first chunk in the
  * Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write
  * chunk is used by the next READ operation, and so on." Items of later results stay in the stream if they
  * are in it. */
@@ -170,7 +170,7 @@ items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, 
 	}
 }
 
-/* Chooses only the items that are out of the stream already. */
+/* Chooses only the data items that are out of the stream already. */
 static void
 items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -179,8 +179,8 @@ items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 			chosen->items[chosen->count++] = &found->items[i];
 }
 
-/* Chooses the items that are to be out of the stream: the rule depends on whether the message is a call, a
- * reply over RDMA or a reply over TCP. */
+/* Chooses the data items that are to be out of the stream: the rule depends on whether the message is a
+ * call, a reply over RDMA or a reply over TCP. */
 static void
 items_choose(const struct rr_known *known, enum rr_items_use use, const struct rr_ulb_items *found,
 	struct chosen *chosen)
@@ -195,7 +195,7 @@ items_choose(const struct rr_known *known, enum rr_items_use use, const struct r
 
 /* ---- Taking out ---- */
 
-/* Returns the octets that an item takes in the stream, with padding. 0 for an item that is out of the
+/* Returns the octets that a data item takes in the stream, with padding. 0 for an item that is out of the
  * stream, and for NULL. */
 static uint32_t
 items_in_stream(const struct rr_walk_item *item)
@@ -211,8 +211,8 @@ struct reduction {
 	uint32_t done, length; /* octets of from that were handled, and octets of the result */
 };
 
-/* Passes the octets up to position until of the old stream on to the new stream, and copies them if the new
- * stream has memory of its own. */
+/* Moves on in the old stream to the position until. The octets on the way become a part of the new stream,
+ * and are copied if the new stream has memory of its own. */
 static void
 items_pass(struct reduction *reduction, uint32_t until)
 {
@@ -224,8 +224,9 @@ items_pass(struct reduction *reduction, uint32_t until)
 	reduction->length += octets;
 }
 
-/* Makes out the message in without the chosen items in its stream, and items the descriptions of these
- * items. The stream is copied to to, or shortened in place if to is NULL. */
+/* Sets out to the message in without the chosen data items in its stream, and items to the descriptions of
+ * these items. The rest of the stream is copied to the memory to; if that is NULL, the new stream is the
+ * front of the old one. */
 static void
 items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
@@ -248,8 +249,8 @@ items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint
 	*out = (struct rpcrdma_message){ to ? to : in->stream, reduction.length, chosen->count, items };
 }
 
-/* Tells whether the old stream begins with the whole new stream, the one without the chosen items, so that
- * no copy is needed. taken is how many octets the chosen items take in the old stream. */
+/* Tells whether the new stream, the one without the chosen data items, is just the front of the old stream,
+ * so that no copy is needed. taken is how many octets the chosen items take in the old stream. */
 static bool
 items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
 {
@@ -303,9 +304,9 @@ items_estimate(const struct rr_known *known, const struct rpcrdma_message *call,
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
-/* Returns the room that a result takes in the stream or in a sink, with padding, if it may have at most
- * share octets. most is its largest size. A result of unknown size is the path of a symbolic link, which is
- * never as long as LINK. */
+/* Returns how many octets a result takes in the stream or in a sink (memory for one result), with padding,
+ * if it may have at most share octets. most is its largest size. A result of unknown size is the path of a
+ * symbolic link, which is never as long as LINK. */
 static uint64_t
 items_room_of(uint32_t most, uint32_t share)
 {
@@ -315,7 +316,7 @@ items_room_of(uint32_t most, uint32_t share)
 	return length + rr_pad((uint32_t)length);
 }
 
-/* Returns the sum of the room that the first count results take, if each may have at most share octets. */
+/* Returns how many octets the first count results take together, if each may have at most share octets. */
 static uint64_t
 items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t share)
 {
@@ -346,11 +347,11 @@ items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 	return low;
 }
 
-/* Adds a sink to the transaction for each result whose size the call bounds, in order, as the results pair
- * with Write chunks in order. From the first unbounded result on (the path of a symbolic link: some servers
- * place such paths wrongly, and they are too small for a chunk), and behind the last sink, results go to the
- * stream: their room is added to *stream. The room of all results is subtracted from *left. False if the
- * stream may need more octets than is known. */
+/* Adds a sink (memory for one result) to the transaction for each result whose size the call bounds, in
+ * order, as the results pair with Write chunks in order. From the first unbounded result on (the path of a
+ * symbolic link: some servers place such paths wrongly, and they are too small for a chunk), and behind the
+ * last sink, results go to the stream: their octets are added to *stream. The octets of all results are
+ * subtracted from *left. False if the stream may need more octets than is known. */
 static bool
 items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)

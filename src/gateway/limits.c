@@ -23,8 +23,8 @@ limits_data_max(uint32_t message_max)
 
 /* Lowers the limits of callbacks to the sizes that the carrier conveys inline, if it works over RDMA. RFC
  * 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short messages
- * to convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large those
- * can be. */
+ * to convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large
+ * callbacks can be. */
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {
@@ -38,7 +38,8 @@ limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum
 		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
 }
 
-/* Returns the limits on the sizes of messages between the session's client and the server of upstream. */
+/* Returns the limits on the sizes of messages between the session's client and the server to which upstream
+ * is the connection. */
 static struct rr_limits
 limits_of(const struct rr_upstream *upstream)
 {

@@ -20,8 +20,8 @@
 #include "gateway/gateway_private.h"
 #include "wire/rpc.h"
 
-/* Frees the relay and the memory of its reply. If the gateway was freed before, the last relay deletes the
- * gateway. */
+/* Frees the relay (the structure of a call that the gateway passes on) and the memory of its reply. If the
+ * gateway was freed before, the last relay deletes the gateway. */
 static void
 relay_release(struct rr_relay *relay)
 {
@@ -38,8 +38,8 @@ relay_release(struct rr_relay *relay)
 	rr_pool_put(pool, pulled);
 }
 
-/* Removes the relay from the lists of its upstream and, unless it is a callback, from the session's map of
- * XIDs. */
+/* Removes the call from the list of its server's connection and, unless it is a callback, from the session's
+ * map of XIDs. */
 static void
 relay_leave(struct rr_relay *relay)
 {
@@ -131,8 +131,8 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes relay->reply, the answer that is sent on, from the reply that came: with its items where the
- * transport of the answer needs them. False if the reply cannot be passed on. */
+/* Makes relay->reply, the answer that is sent on, from the reply that came: the data items are taken out of
+ * its stream as the transport of the answer needs it. False if the reply cannot be passed on. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -181,8 +181,8 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* Returns the key of a call in the session's map: the XID and the number of the upstream, as the same XID
- * may be in use towards each server. */
+/* Returns the key of a call in the session's map: the XID and the number of the connection to the server, as
+ * the same XID may be in use towards each server. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
@@ -220,12 +220,12 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/* Sets the message of the transaction from the call that came. A call without items goes over TCP as it is;
- * over RDMA its eligible items are taken out of the stream. False if items of the call are not eligible: the
- * call must be answered with GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected during XDR decoding of
- * the RPC Call message while the RPC layer reassembles the call's XDR stream", "the server responds with an
- * RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to
- * GARBAGE_ARGS." RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message". */
+/* Sets the message of the transaction from the call that came. A call without reduced data items goes over
+ * TCP as it is; over RDMA its eligible items are taken out of the stream. False if reduced items of the call
+ * are not eligible: the call must be answered with GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected
+ * during XDR decoding of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the
+ * server responds with an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat"
+ * field set to GARBAGE_ARGS." RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message". */
 static bool
 relay_take_call(struct rr_relay *relay)
 {

@@ -44,8 +44,8 @@ rr_session_end(struct rr_session *session)
 
 /* ---- The client ---- */
 
-/* Returns the upstream that takes the calls of the program: that of the program's route, or that of the
- * session's own server. */
+/* Returns the connection to a server (upstream) that takes the calls of the program: that of the program's
+ * route, or that of the session's own server. */
 static struct rr_upstream *
 session_route(struct rr_session *session, uint32_t prog)
 {
@@ -59,10 +59,10 @@ session_route(struct rr_session *session, uint32_t prog)
 }
 
 /* Decides about a call whose XID is in use by the earlier call first. If the server is reached over TCP, it
- * may have discarded the earlier call: the relay of that call is dropped, and the new call takes its place.
- * Over RDMA the server has not discarded it (RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for
- * each credit), and an XID cannot be used twice at a time: the new call is dropped. False if the new call
- * was dropped. */
+ * may have discarded the earlier call: the earlier call is dropped, and the new call takes its place. Over
+ * RDMA the server has not discarded it (RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for each
+ * credit), and an XID cannot be used twice at a time: the new call is dropped. False if the new call was
+ * dropped. */
 static bool
 session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
@@ -75,8 +75,8 @@ session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, st
 	return false;
 }
 
-/* Is called when a call of the client has arrived: makes a relay for the call, and sends it, or has it wait
- * until the connection to its server is up. A call whose header has items is refused. */
+/* Is called when a call of the client has arrived: sends the call on to its server, or has it wait until the
+ * connection to that server is up. A call with reduced data items in its RPC header is refused. */
 static void
 session_client_called(void *ctx, struct rr_exchange *exchange)
 {

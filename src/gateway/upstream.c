@@ -200,9 +200,9 @@ upstream_closed(void *ctx, int error, const char *text)
 		rr_session_end(session);
 }
 
-/* Is called when the server sent a callback: makes a relay for it, and sends it to the client. RFC 8267,
- * 6.5.2: "NFS version 4 clients and servers MUST use the approach described in [RFC8167] when backchannel
- * operations are conveyed on RPC-over-RDMA version 1 transports." */
+/* Is called when the server sent a callback: sends it on to the client. RFC 8267, 6.5.2: "NFS version 4
+ * clients and servers MUST use the approach described in [RFC8167] when backchannel operations are conveyed
+ * on RPC-over-RDMA version 1 transports." */
 static void
 upstream_called(void *ctx, struct rr_exchange *exchange)
 {

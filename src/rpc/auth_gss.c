@@ -5,11 +5,12 @@
 
 enum { VERSION_1 = 1, VERSION_3 = 3, PROC_DATA = 0, SERVICE_NONE = 1 };
 
-/* Tells whether the items of a call with this RPCSEC_GSS credential, and those of its reply, may be placed:
- * only if gss_proc is RPCSEC_GSS_DATA and the service is rpc_gss_svc_none. RFC 8166, 8.2.2.3: "a sender MUST
- * NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption services are in use." RFC 2203, 5.3.1
- * and 5.3.3: the other services change arguments and results. RFC 8166, 8.2.2: "control messages exchanged
- * as part of establishing or destroying a security context" "MUST NOT be reduced". */
+/* Tells whether data items of a call with this RPCSEC_GSS credential, and those of its reply, may travel
+ * apart from the stream: only if gss_proc is RPCSEC_GSS_DATA and the service is rpc_gss_svc_none. RFC 8166,
+ * 8.2.2.3: "a sender MUST NOT reduce a Payload stream when RPCSEC_GSS integrity or encryption services are
+ * in use." RFC 2203, 5.3.1 and 5.3.3: the other services change arguments and results. RFC 8166, 8.2.2:
+ * "control messages exchanged as part of establishing or destroying a security context" "MUST NOT be
+ * reduced". */
 static bool
 gss_may_place(struct rpcrdma_bytes cred)
 {

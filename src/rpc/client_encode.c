@@ -117,8 +117,9 @@ encode_fill_buffer(struct rr_call *call, const struct rpcrdma_procedure *procedu
 	}
 }
 
-/* Returns the most octets that the results can have in the stream. The octets that go into sinks do not
- * count. If the results have no bound, returns the octets that the largest message leaves for them. */
+/* Returns the most octets that the results can have in the stream. The results that go into sinks (the
+ * caller's memory for them) do not count. If the results have no bound, returns the octets that the largest
+ * message leaves for them. */
 static uint32_t
 encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {
@@ -152,9 +153,9 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
 }
 
-/* Sets the room for the reply in the transaction: reply_max, reply_min and the sinks. If the flavor forbids
- * that results are placed, the octets of the sinks are added to reply_max instead. False if the sum
- * overflows. */
+/* Sets the memory for the reply in the transaction: the most and the least octets of its stream, and the
+ * sinks (memory for results that RDMA places). If the flavor forbids that results are placed, the octets of
+ * the sinks are added to the stream's instead. False if the sum overflows. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {

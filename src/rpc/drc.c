@@ -107,9 +107,9 @@ rr_drc_free(struct rr_drc *drc)
 
 /* ---- The identity of a call ---- */
 
-/* Adds an item to the hash, followed by its padding as zeroes, as the padding may be any octets (RFC 8166,
- * 8.2.2.3). item->length may include the padding: the length without padding is the word of the stream in
- * front of the item. */
+/* Adds a data item that travelled apart from the stream to the hash, followed by its padding as zeroes, as
+ * the padding may be any octets (RFC 8166, 8.2.2.3). item->length may include the padding: the length
+ * without padding is the word of the stream in front of the item. */
 static void
 drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
@@ -122,9 +122,9 @@ drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrd
 	rr_siphash_add(hash, zeroes, rr_pad(length));
 }
 
-/* Adds the arguments, which begin at octet `at` of the stream, to the hash. Items that travelled apart from
- * the stream are added at their places in it, so a repetition that travels in another way has the same hash
- * (RFC 8166, 3.4: reduction does not change the message). */
+/* Adds the arguments, which begin at octet `at` of the stream, to the hash. Data items that travelled apart
+ * from the stream are added at their places in it, so a repetition that travels in another way has the same
+ * hash (RFC 8166, 3.4: reduction does not change the message). */
 static void
 drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, uint32_t at)
 {
@@ -233,10 +233,10 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 	return state;
 }
 
-/* Copies the answer to a call into the cache, unless it is too large or has items. RFC 1813, 4.5: "the
- * original completion status of a request is remembered and the operation attempted only once." So the
- * answers of calls that failed are kept as well: if a REMOVE that found no file is repeated late, it must
- * not remove a file that was made under that name meanwhile. */
+/* Copies the answer to a call into the cache, unless it is too large or some of its data is outside the
+ * stream. RFC 1813, 4.5: "the original completion status of a request is remembered and the operation
+ * attempted only once." So the answers of calls that failed are kept as well: if a REMOVE that found no file
+ * is repeated late, it must not remove a file that was made under that name meanwhile. */
 static void
 drc_keep(struct rr_drc *drc, const struct rr_drc_call *call, const struct rpcrdma_message *reply)
 {

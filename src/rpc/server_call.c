@@ -158,8 +158,8 @@ rr_block_try(struct rr_block *block)
  *
  * RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST NOT process
  * this RPC Call message and MUST report the violation as described in Section 4.5.2". RFC 8166, 4.5.2, has
- * GARBAGE_ARGS for such arguments: the decoder finds an item that it did not expect, or fewer octets than it
- * needs. */
+ * GARBAGE_ARGS for such arguments: the decoder finds a reduced data item that it did not expect, or fewer
+ * octets than it needs. */
 static bool
 call_run_procedure(
 	struct rr_block *block, const struct rr_service *service, struct rpcrdma_xdr_reader *reader)
@@ -244,7 +244,8 @@ call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct 
 	return true;
 }
 
-/* Sets the members of the request that come from the call's header, from the exchange and from the block. */
+/* Sets the members of the request that come from the header of the call, from its connection, and from the
+ * block of memory in which the call is served. */
 static void
 call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct rr_call_header *call)
 {
@@ -262,8 +263,8 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 
-/* Sets how much room the request's reply has, in the stream and for an item. If items may not be placed, an
- * item takes its room from the stream. */
+/* Sets how many octets the reply may have: in the stream, and for a data item outside of it. If the flavor
+ * forbids that items are placed, an item takes its room from the stream. */
 static void
 call_set_room(struct rpcrdma_request *request)
 {

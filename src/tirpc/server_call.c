@@ -97,10 +97,10 @@ server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source
 }
 
 /* Decodes the header of a call and makes the call the one that is being dispatched. False if the call was
- * ended instead: its connection is gone, it has items, or its header does not decode, which also ends the
- * connection. RFC 8166, 6.1, of a call with a reduced data item that is not DDP-eligible: "The Responder
- * MUST NOT process this RPC Call message and MUST report the violation as described in Section 4.5.2."
- * Without a binding, no item is eligible. */
+ * ended instead: its connection is gone, it has reduced data items, or its header does not decode, which
+ * also ends the connection. RFC 8166, 6.1, of a call with a reduced data item that is not DDP-eligible: "The
+ * Responder MUST NOT process this RPC Call message and MUST report the violation as described in Section
+ * 4.5.2." Without a binding, no item is eligible. */
 static bool
 server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struct rpc_msg *message)
 {

@@ -9,7 +9,7 @@
 /* ---- Arrays ---- */
 
 /* Returns how many elements (chunks or segments) of size octets a header can have: no more than fit into a
- * receive of this side, and no more than segment_max. */
+ * Receive buffer of this side, and no more than segment_max. */
 static uint32_t
 arrival_holds(const struct rr_room *room, uint32_t size)
 {

@@ -31,8 +31,8 @@ exchange_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct exchange, base);
 }
 
-/* Frees an exchange whose carrier has closed, and then calls the sent() of its reply, if there is a
- * reply. */
+/* Frees an exchange (a call of the peer with its answer) whose carrier has closed, and then calls the sent()
+ * of its reply, if there is a reply. */
 static void
 exchange_end(struct exchange *exchange)
 {
@@ -63,7 +63,8 @@ rr_tcp_init_exchanges(struct rr_tcp *tcp)
 	rr_list_init(&tcp->exchanges);
 }
 
-/* Returns a new exchange from the cache of exchanges that are kept for reuse. NULL if there is no memory. */
+/* Returns a new exchange (a call of the peer with its answer) from the engine's cache. NULL if there is no
+ * memory. */
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {
@@ -79,8 +80,9 @@ exchange_new(struct rr_tcp *tcp)
 	return exchange;
 }
 
-/* Removes a finished exchange from its carrier, and returns its memory. The carrier's task then runs, as it
- * may have waited until fewer exchanges are open, or until the last of them ends. */
+/* Removes a finished exchange (a call of the peer that was answered) from its carrier, and returns its
+ * memory. The carrier's task then runs, as it may have waited until fewer exchanges are open, or until the
+ * last of them ends. */
 static void
 exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 {
@@ -108,7 +110,7 @@ exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 }
 
 /* Sets where the octets of a call stay: in the pool memory in which they lie already (pooled is true), or,
- * as a copy, in the exchange if they are few, else in new pool memory. stream then refers to that place.
+ * as a copy, inside the exchange if they are few, else in new pool memory. stream then refers to that place.
  * False if there is no pool memory now. */
 static bool
 exchange_take_call(

@@ -311,7 +311,7 @@ read_ended(struct rr_tcp *tcp)
 }
 
 /* Reads from the socket once, into the record's memory and into the staging buffer. True if the octets that
- * came filled all the room, so that more may wait in the socket; also if unhandled records are there
+ * came filled all of this memory, so that more may wait in the socket; also if unhandled records are there
  * already. */
 static bool
 read_receive(struct rr_tcp *tcp)

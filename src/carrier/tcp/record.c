@@ -212,8 +212,8 @@ struct pieces {
 	uint64_t skip, *octets;
 };
 
-/* Adds a part of the record in memory as the next element of iov, without those octets that are to be
- * skipped. Adds nothing if all elements are in use. */
+/* Adds the memory of the next part of the record as the next element of iov, without those octets of it that
+ * are to be skipped. Adds nothing if all elements of iov are in use. */
 static void
 record_add(struct pieces *pieces, const void *data, uint64_t length)
 {

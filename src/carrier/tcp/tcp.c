@@ -115,8 +115,8 @@ tcp_peer_is_dead(struct rr_alive *alive)
 	tcp_update(tcp);
 }
 
-/* Sends this side's FIN, as all exchanges are answered, and waits for the peer's FIN for LINGER_LIMIT at
- * most. */
+/* Sends this side's FIN, as all calls of the peer are answered, and waits for the peer's FIN for
+ * LINGER_LIMIT at most. */
 static void
 tcp_linger(struct rr_tcp *tcp)
 {
@@ -219,8 +219,8 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
-/* Is called when the socket was closed: drops all octets that were read or are still to be written, and
- * parts the exchanges from the carrier. */
+/* Is called when the socket was closed: drops all octets that were read or are still to be written.
+ * Exchanges (calls of the peer that are being answered) lose their carrier and live on. */
 static void
 tcp_released(struct rr_tcp *tcp)
 {

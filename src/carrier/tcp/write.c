@@ -11,8 +11,8 @@
 
 enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
 
-/* Returns the most elements of iov that a message can need: the record mark, the stream in parts, and each
- * item with its padding. */
+/* Returns the most elements of iov that a message can need: for the record mark, the parts of the stream,
+ * and each data item with its padding. */
 static uint32_t
 write_pieces_of(const struct rr_tcp_out *out)
 {

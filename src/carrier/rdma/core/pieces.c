@@ -40,10 +40,10 @@ pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t l
 	return count + 1;
 }
 
-/* Fills in the pieces of the message, its parts in memory: each item that is not in the set reduced stands
- * at its place in the stream, with padding behind it. Returns how many there are. RFC 8166, 3.5.3: chunks
- * that hold a Payload stream "MUST include appropriate XDR roundup padding to maintain proper XDR alignment
- * of their contents." */
+/* Fills in the pieces of the message, that is, its parts in memory: each data item that is not in the set
+ * reduced stands at its place in the stream, with padding behind it. Returns how many pieces there are. RFC
+ * 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding to maintain
+ * proper XDR alignment of their contents." */
 uint32_t
 rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
 {
@@ -63,7 +63,7 @@ rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_pie
 	return pieces_add(pieces, count, stream + at, message->length - at, false);
 }
 
-/* Returns at which octet of the unreduced stream the item with that index begins. RFC 8166, 3.4.5: "The
+/* Returns at which octet of the unreduced stream the data item with that index begins. RFC 8166, 3.4.5: "The
  * Position value MUST be computed from the beginning of the unreduced Payload stream". */
 uint32_t
 rr_item_position(const struct rpcrdma_message *message, uint32_t index)

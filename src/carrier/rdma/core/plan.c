@@ -5,8 +5,8 @@
 
 /* ---- Calls ---- */
 
-/* Returns the most octets that the results can take in the stream of the reply if the first `placed` sinks
- * are Write chunks. */
+/* Returns the most octets that the results can take in the stream of the reply if the results of the first
+ * `placed` sinks are moved by Write chunks. */
 static uint64_t
 plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
@@ -17,10 +17,10 @@ plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 	return octets;
 }
 
-/* Returns how many sinks, from the first one, can be offered as Write chunks. A chunk that is smaller than a
- * later sink, or empty, is not offered: if a result is absent, the responder fills its chunk with the next
- * result. RFC 8166, 4.3.2.2: "the Requester MUST provision each Write chunk so it can be filled with the
- * largest DDP-eligible data item that can be placed in it." */
+/* Returns how many sinks (memory for results), from the first one, can be offered as Write chunks. A chunk
+ * that is smaller than a later sink, or empty, is not offered: if a result is absent, the responder fills
+ * its chunk with the next result. RFC 8166, 4.3.2.2: "the Requester MUST provision each Write chunk so it
+ * can be filled with the largest DDP-eligible data item that can be placed in it." */
 static uint32_t
 plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -99,7 +99,8 @@ plan_call_header(const struct rr_call_plan *plan)
 		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
 }
 
-/* Returns the index of the largest item that is still in the stream, or -1 if there is no such item. */
+/* Returns the index of the call's largest data item that is still in the stream, or -1 if there is no such
+ * item. */
 static int
 plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
@@ -114,7 +115,7 @@ plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 	return largest;
 }
 
-/* Takes items out of the stream, the largest first, until the rest fits inline. If the rest never fits,
+/* Takes data items out of the stream, the largest first, until the rest fits inline. If the rest never fits,
  * plans a long call, with a read segment for each part of the message in memory. -RPCRDMA_ERR_LIMIT if the
  * header has no room for these segments. */
 static int
@@ -201,7 +202,7 @@ plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 	return rr_rdma_header_size(reads, offered->write_count, offered->has_reply, offered->segment_count);
 }
 
-/* Decides which items of the reply go into Write chunks: item i goes into chunk i, unless that chunk is
+/* Decides which data items of the reply go into Write chunks: item i goes into chunk i, unless that chunk is
  * empty. False if an item is larger than its chunk. The chunk of an item without octets is not used for
  * another item.
  *

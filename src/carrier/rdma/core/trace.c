@@ -64,7 +64,8 @@ trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struc
 		trace_take_lists(record, lists);
 }
 
-/* Fills in the next record of the trace's last block, which must have room for it. */
+/* Fills in the next record of the last block of the trace (the connection's last headers). The block must
+ * have room for it. */
 static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -84,7 +85,8 @@ trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, 
 
 /* ---- Blocks ---- */
 
-/* Takes the block away from the trace to which it belongs, and returns the block. */
+/* Takes the block away from the trace (a connection's last headers) to which it belongs, and returns the
+ * block. */
 static struct rr_trace_block *
 trace_take_block(struct rr_trace_block *block)
 {
@@ -98,8 +100,8 @@ trace_take_block(struct rr_trace_block *block)
 	return block;
 }
 
-/* Returns a block for the trace, which is in no list: a new block, or an old block that is used again. NULL
- * if there is no memory. */
+/* Returns a block that the trace can use: a new block, or an old block that is used again. The block is in
+ * no list. NULL if there is no memory. */
 static struct rr_trace_block *
 trace_find_block(const struct rr_trace *trace)
 {

@@ -182,7 +182,8 @@ optional_ask(struct rr_connection *connection)
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
 }
 
-/* First checks whether there is anything to ask, because before most calls there is not. */
+/* Sends the request of a feature that is due, if there is a credit for it. False if calls have to wait.
+ * Before most calls there is nothing to ask, which is checked first. */
 bool
 rr_optional_ask(struct rr_connection *connection)
 {
@@ -256,7 +257,8 @@ optional_take_answer(struct rr_connection *connection, const struct rr_rdma_head
 	return true;
 }
 
-/* Sends the answer to an optional message if the feature wants an answer, and ends the inbound. */
+/* Sends the feature's answer to an optional message, or an error if the answer cannot be sent. If the
+ * feature has no answer, ends the handling of the message. */
 static void
 optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 {

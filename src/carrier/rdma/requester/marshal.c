@@ -21,10 +21,10 @@ marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_a
 	return 0;
 }
 
-/* Registers the memory into which the peer writes results: a Write chunk for each sink that is offered, then
- * the Reply chunk. RFC 8166, 3.4.6: a requester "MUST register Write chunks long enough to accommodate the
- * maximum possible size of each returned data item." RFC 8166, 3.4.6.2: it "SHOULD NOT include additional
- * space for XDR roundup padding." */
+/* Registers the memory into which the peer writes results: a Write chunk for each sink (memory for one
+ * result) that is offered, then the Reply chunk. RFC 8166, 3.4.6: a requester "MUST register Write chunks
+ * long enough to accommodate the maximum possible size of each returned data item." RFC 8166, 3.4.6.2: it
+ * "SHOULD NOT include additional space for XDR roundup padding." */
 static int
 marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -41,8 +41,8 @@ marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 	return error;
 }
 
-/* Registers the memory that the peer is to read, and lists its segments in reads: the items that are taken
- * out of the stream, or, for a long call, the whole message. RFC 8166, 3.4.4.4: "a chunk MUST contain
+/* Registers the memory that the peer is to read, and lists its segments in reads: the data items that are
+ * taken out of the stream, or, for a long call, the whole message. RFC 8166, 3.4.4.4: "a chunk MUST contain
  * exactly one XDR data item"; 3.4.5.2: without roundup padding, "the chunk's total length MUST be the same
  * as the encoded length of the data item"; 3.5.3: of a long call, "Every RDMA read segment in this chunk
  * MUST contain zero in its Position field." */
@@ -93,7 +93,7 @@ marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 }
 
 /* Makes the header, of which the slot's buffer holds that many octets, the first part of the Send, and
- * records the header in the trace. */
+ * records the header in the connection's trace of the last headers. */
 static void
 marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t octets,
 	const struct rr_chunk_lists *lists)
@@ -182,8 +182,8 @@ marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 	}
 }
 
-/* Adds the octets of the message to the Send, behind the header. Most calls are one stream without items,
- * which is copied. The body of a long call is not in the Send. */
+/* Adds the octets of the message to the Send, behind the header. Most calls are one stream without separate
+ * data items, which is copied. The body of a long call is not in the Send. */
 static void
 marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -232,8 +232,8 @@ marshal_count_why(struct rpcrdma_counters *counters, enum rr_why why)
 	}
 }
 
-/* Adds a call that is sent to the counters of the connection: inline, with Read chunks or long, with its
- * octets and the reasons for its chunks. */
+/* Counts a call that is sent: the way in which it travels (inline, with Read chunks, or long), its octets,
+ * and the reasons for its chunks. */
 static void
 marshal_count_call(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

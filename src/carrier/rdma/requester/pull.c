@@ -48,7 +48,8 @@ pull_handle_to_invalidate(const struct rr_pull *pull)
 	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
-/* Removes the pull from all lists and from its slot, stops its timer and returns its memory to the room. */
+/* Removes the pull from all lists and from its slot, stops its timer and returns its memory to the engine's
+ * cache. */
 static void
 pull_free(struct rr_pull *pull)
 {
@@ -150,8 +151,8 @@ pull_expired(struct rr_timer *timer)
 
 /* ---- The message ---- */
 
-/* Makes the pull of a reply for the slot, with a copy of the arrival and its chunk lists. NULL if there is
- * no memory. */
+/* Makes the structure for pulling a reply of the slot's call, with a copy of the message that arrived and of
+ * its chunk lists. NULL if there is no memory. */
 static struct rr_pull *
 pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -245,10 +246,10 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
-/* Answers a reply in a Read chunk whose XID is unknown by an RDMA_DONE, and frees the receive.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply bearing a Position Zero
- * Read chunk and does not recognize the XID, the requester MUST notify the responder of pull completion."
- * The Receive is posted again when the RDMA_DONE was sent. */
+/* Answers a reply in a Read chunk whose XID is unknown by an RDMA_DONE, and frees the buffer of the reply's
+ * header. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply bearing a
+ * Position Zero Read chunk and does not recognize the XID, the requester MUST notify the responder of pull
+ * completion." The Receive is posted again when the RDMA_DONE was sent. */
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {

@@ -39,9 +39,9 @@ rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *
 	       (slot->has_reply && reply_returns(&lists->reply, rr_slot_reply_segment(slot)));
 }
 
-/* Makes the results that the peer placed in sinks the items of the reply. Sinks in which the peer placed
- * nothing are not read: RFC 8166, 4.3.2.2: "The Requester MUST NOT assume that the memory regions backing a
- * Write chunk have not been modified." */
+/* Makes the results that the peer placed in sinks (the caller's memory for results) the data items of the
+ * reply. Sinks in which the peer placed nothing are not read: RFC 8166, 4.3.2.2: "The Requester MUST NOT
+ * assume that the memory regions backing a Write chunk have not been modified." */
 static void
 reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists *lists)
 {
@@ -60,7 +60,7 @@ reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists
 	}
 }
 
-/* Adds a reply that was handed over to the counters of the connection: inline, in chunks or pulled, with its
+/* Counts a reply that was handed over: the way in which it travelled (inline, in chunks, or pulled), and its
  * octets. */
 static void
 reply_count(struct rr_slot *slot, const struct rr_transaction *transaction, bool long_reply)
@@ -144,9 +144,9 @@ reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	return reply_is_good(slot, arrival);
 }
 
-/* Hands the reply, whose stream is given, to the slot's transaction, with the results in sinks.
- * -RPCRDMA_ERR_PEER if the stream has another XID: this is checked again, as the peer could change a Reply
- * chunk until its access was ended. */
+/* Hands the reply, whose stream is given, to the slot's transaction, with the results that the peer placed
+ * by RDMA Write. -RPCRDMA_ERR_PEER if the stream has another XID: this is checked again, as the peer could
+ * change a Reply chunk until its access was ended. */
 static int
 reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
@@ -270,9 +270,9 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 }
 
 /* Checks that the handle which the message invalidated belongs to the slot's call. If not, ends the
- * connection and returns false, as the memory of another call can no longer be reached by the peer. RFC
- * 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID
- * (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." */
+ * connection and returns false, as memory that another call still needs may have been invalidated. RFC 8797,
+ * 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID (XID)
+ * in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." */
 static bool
 reply_check_invalidated(
 	struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)

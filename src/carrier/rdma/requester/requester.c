@@ -139,8 +139,9 @@ requester_plan_call(const struct rr_connection *connection, const struct rr_tran
 	return 0;
 }
 
-/* Gives each sink that is offered and has no memory a part of `memory`, and sets its bit in *provided.
- * Returns how many octets these sinks take. If memory is NULL, the function only counts the octets. */
+/* Gives each sink (memory for a result) that is offered to the peer and has no memory a part of `memory`,
+ * and sets its bit in *provided. Returns how many octets these sinks take. If memory is NULL, only counts
+ * the octets. */
 static uint64_t
 requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call_plan *plan, uint8_t *memory,
 	uint32_t *provided)
@@ -161,8 +162,9 @@ requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call
 	return octets;
 }
 
-/* Takes pool memory for the results into *memory: for the Reply chunk, or for the sinks without memory,
- * whose bits it sets in *provided. *memory is NULL if none is needed. Errors: NOMEM. */
+/* Takes pool memory for the results into *memory: for the Reply chunk, or for the sinks (results in Write
+ * chunks) for which the caller gave no memory, whose bits it sets in *provided. *memory is NULL if nothing
+ * is needed. Errors: NOMEM. */
 static int
 requester_get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
@@ -325,7 +327,7 @@ rr_requester_call(struct rr_connection *connection, struct rr_transaction *trans
 	rr_loop_defer(connection->base.engine->loop, &connection->task);
 }
 
-/* Tells whether the provider may still read items of the transaction from the caller's memory, as the Send
+/* Tells whether the provider may still read data items of the call from the caller's memory, as the Send
  * that gathers them has not completed. */
 static bool
 requester_is_being_read(const struct rr_slot *slot)

@@ -129,7 +129,8 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	slot_put_memory(engine, &contents);
 }
 
-/* Takes the pool memory away from the sinks to which it was given for this attempt to send the call. */
+/* Takes the pool memory away from those sinks (memory for results) that got it for this attempt to send the
+ * call. */
 static void
 slot_take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 {

@@ -6,8 +6,8 @@
 
 enum { KEPT_MAX = 256 };
 
-/* Allocates an inbound (a call of the peer while it is served), with the arrays of its chunk lists and its
- * buffer behind it. NULL if there is no memory. */
+/* Allocates the structure of an inbound call, with the arrays of its chunk lists and its buffer behind it.
+ * NULL if there is no memory. */
 static struct rr_inbound *
 inbound_make(struct rr_room *room)
 {
@@ -28,8 +28,8 @@ inbound_make(struct rr_room *room)
 	return inbound;
 }
 
-/* Takes over the receive, the header and the chunk lists of the arrival. arrival is NULL if the inbound is
- * for a message that this side sends on its own. */
+/* Takes over the buffer, the header and the chunk lists of the message that arrived. arrival is NULL if
+ * inbound is for a message that this side sends on its own. */
 static void
 inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {

@@ -70,8 +70,8 @@ provided_account(struct rr_provided *provided)
 		table->peak = table->exposed;
 }
 
-/* Ends the inbound whose reply lies in the chunk, and so frees the memory of the reply, as the reply is no
- * longer needed. The chunk no longer counts as exposed. The owner may close the connection inside this
+/* Ends the inbound call whose reply lies in the chunk, and so frees the memory of the reply, as the reply is
+ * no longer needed. The chunk no longer counts as exposed. The owner may close the connection inside this
  * function. */
 static void
 provided_let_go(struct rr_provided *provided)
@@ -90,8 +90,8 @@ provided_let_go(struct rr_provided *provided)
 	rr_inbound_event(inbound, RR_INBOUND_PULLED);
 }
 
-/* Removes the chunk: ends the peer's access to it, takes it out of the table, ends its inbound and frees
- * it. */
+/* Removes the chunk: ends the peer's access to it, takes it out of the table, ends the inbound call whose
+ * reply it holds, and frees it. */
 static void
 provided_forget(struct rr_provided *provided)
 {
@@ -246,7 +246,7 @@ provided_find(const struct rr_connection *connection, const struct rr_arrival *a
 }
 
 /* Checks that the handle which the RDMA_DONE invalidated belongs to the chunk. If not, ends the connection
- * and returns false, as the memory of that handle can no longer be reached by the peer that needs it.
+ * and returns false, as memory that is still in use may have been invalidated.
  * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "the requester MUST present only that R_key when using
  * RDMA Send With Invalidate." */
 static bool

@@ -27,8 +27,8 @@ respond_finish_without_send(struct rr_task *task)
 
 /* ---- The states of an inbound ---- */
 
-/* Is called when the Send of the answer completed: ends the inbound (the call that was answered), unless its
- * reply lies in a Read chunk that the peer is still to pull. */
+/* Is called when the Send of the answer completed: frees the inbound call, unless its reply lies in a Read
+ * chunk that the peer is still to pull. */
 static void
 inbound_sent(struct rr_inbound *inbound)
 {
@@ -44,16 +44,16 @@ inbound_sent(struct rr_inbound *inbound)
 		rr_connection_check_idle(connection);
 }
 
-/* Ends the inbound from the loop, and not inside the function that closes the connection, as sent() may not
- * be called from there. */
+/* Has the loop end the inbound call later, as its sent() must not be called inside the function that closes
+ * the connection. */
 static void
 inbound_finish_later(struct rr_inbound *inbound)
 {
 	rr_loop_defer(inbound->engine->loop, &inbound->task);
 }
 
-/* Leaves the inbound as it is: the event does not matter in this state, as the owner has not answered yet,
- * or the Send has not completed. */
+/* Leaves the inbound call as it is: the event does not matter in this state, as the owner has not answered
+ * yet, or the Send has not completed. */
 static void
 inbound_hold(struct rr_inbound *inbound)
 {
@@ -254,10 +254,10 @@ respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sg
 			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
 }
 
-/* Prepares the RDMA Writes into the next chunk: into the Write chunk of each placed item, then into the
- * Reply chunk. False if no chunk is left. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR roundup padding
- * into a Write chunk, even if the Requester made space available for it": the item is written without
- * padding. */
+/* Prepares the RDMA Writes into the next chunk: into the Write chunk of each data item that is placed, then
+ * into the Reply chunk. False if no chunk is left. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR
+ * roundup padding into a Write chunk, even if the Requester made space available for it": the item is
+ * written without padding. */
 static bool
 respond_next_transfer(struct rr_inbound *inbound)
 {
@@ -415,8 +415,8 @@ rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 
 /* ---- Replies ---- */
 
-/* Adds a reply that is sent to the counters of the connection: inline, in chunks or provided, with its
- * octets. */
+/* Counts a reply that is sent: the way in which it travels (inline, in chunks, or provided in a Read chunk),
+ * and its octets. */
 static void
 respond_count_reply(struct rr_inbound *inbound)
 {
@@ -458,9 +458,10 @@ respond_empty_unused_chunks(struct rr_inbound *inbound)
 		rr_transfer_nothing(&lists->reply);
 }
 
-/* Tells whether the owner's reply is one, and has the XID of the inbound's call. RFC 8167, 5.2: "the ONC RPC
- * Reply header MUST start with the same XID value that is present in the RPC-over-RDMA header, and the RPC
- * header's msg_type field MUST contain the value REPLY." The same holds in the forward direction. */
+/* Tells whether the message from the owner is an RPC reply, and has the XID of the inbound call. RFC 8167,
+ * 5.2: "the ONC RPC Reply header MUST start with the same XID value that is present in the RPC-over-RDMA
+ * header, and the RPC header's msg_type field MUST contain the value REPLY." The same holds in the forward
+ * direction. */
 static bool
 respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {

@@ -13,7 +13,7 @@
 
 /* ---- Delivery ---- */
 
-/* Adds a call that has arrived whole to the counters of the connection: inline or in Read chunks, with its
+/* Counts a call that has arrived whole: the way in which it travelled (inline or in Read chunks), and its
  * octets. */
 static void
 responder_count_call(struct rr_inbound *inbound)
@@ -33,7 +33,7 @@ responder_count_call(struct rr_inbound *inbound)
 }
 
 /* Makes the message of the call from the Read chunks that were pulled: the first chunk is the stream of a
- * long call, and all others are items. */
+ * long call, and each other chunk is a data item. */
 static void
 responder_assemble(struct rr_inbound *inbound)
 {
