@@ -211,7 +211,7 @@ struct reduction {
 	uint32_t done, length; /* octets of from that were handled, and octets of the result */
 };
 
-/* Moves on in the old stream to the position until. The octets on the way become a part of the new stream,
+/* Moves on in the old stream to the position `until`. The octets on the way become a part of the new stream,
  * and are copied if the new stream has memory of its own. */
 static void
 items_pass(struct reduction *reduction, uint32_t until)
@@ -224,9 +224,9 @@ items_pass(struct reduction *reduction, uint32_t until)
 	reduction->length += octets;
 }
 
-/* Sets out to the message in without the chosen data items in its stream, and items to the descriptions of
- * these items. The rest of the stream is copied to the memory to; if that is NULL, the new stream is the
- * front of the old one. */
+/* Sets *out to the message `in` without the chosen data items in its stream, and items to the descriptions
+ * of these items. The rest of the stream is copied to `to`; if that is NULL, the new stream is the front of
+ * the old one. */
 static void
 items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)

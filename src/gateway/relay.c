@@ -87,16 +87,16 @@ rr_relay_fail(struct rr_relay *relay)
 	relay_accept_with(relay, RR_SYSTEM_ERR);
 }
 
-/* Returns the transport of the connection over which the answer goes: the client's for a call, the server's
- * for a callback. */
+/* Returns the transport over which the answer goes: that of the client's connection for a call of the
+ * client, that of the server's connection for a callback. */
 static enum rr_transport
 relay_answers_by(const struct rr_relay *relay)
 {
 	return relay->callback ? relay->upstream->target->transport : relay->upstream->session->transport;
 }
 
-/* Returns the transport of the connection over which the call goes: the server's for a call of the client,
- * the client's for a callback. */
+/* Returns the transport over which the call goes: that of the server's connection for a call of the client,
+ * that of the client's connection for a callback. */
 static enum rr_transport
 relay_calls_by(const struct rr_relay *relay)
 {

@@ -7,8 +7,9 @@
 #include "base/address.h"
 #include "rpc/client_private.h"
 
-/* Encodes the credential once into the client, as the credential is the same for all calls, and sets what
- * follows from its flavor. Returns 0, or an error with its text. */
+/* Encodes the credential once into the client, as the credential is the same for all calls. Also sets the
+ * client's flavor, and whether that flavor allows that data items are placed. Returns 0, or an error with
+ * its text. */
 static int
 client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {

@@ -187,7 +187,7 @@ connect_without_version_2(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
-/* Closes the connection. The next call makes it again. */
+/* Closes the lost connection. No attempt to connect follows until the next call. */
 static void
 connect_rest(struct rpcrdma_client *client)
 {

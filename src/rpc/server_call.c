@@ -25,9 +25,9 @@ call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *
 	return (*auth)->take(call, request);
 }
 
-/* Returns the service of the call's program and version, or NULL if there is no such service. Then *low and
- * *high are the lowest and the highest version of the program, or *low is above *high if the program is not
- * served at all. */
+/* Returns the service of the call's program and version, or NULL if there is no such service. If NULL, *low
+ * and *high are the lowest and the highest version of the program, or *low is above *high if the program is
+ * not served at all. */
 static const struct rr_service *
 call_find_service(
 	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
@@ -142,8 +142,8 @@ rr_block_execute(struct rr_block *block)
 }
 
 /* Tries again to execute or answer a repetition that waited for the first call. The repetition is dropped if
- * its connection has ended. If there is no memory for its reply, it gets SYSTEM_ERR: it is no longer among
- * the calls of its connection that can wait for memory. */
+ * its connection has ended. If there is no memory for the reply, the repetition gets SYSTEM_ERR: it is no
+ * longer among the calls of its connection that can wait for memory. */
 void
 rr_block_try(struct rr_block *block)
 {

@@ -64,7 +64,7 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	rr_engine_leave(engine);
 }
 
-/* Moves all elements of the list from to the list to, which it initialises first. */
+/* Moves all elements of the list `from` to the list `to`, which it initialises first. */
 static void
 later_move(struct rr_list *from, struct rr_list *to)
 {
@@ -75,7 +75,7 @@ later_move(struct rr_list *from, struct rr_list *to)
 		rr_list_append(to, link);
 }
 
-/* Drops the calls whose connection has ended from the repetitions that wait for the first call. */
+/* Drops those repetitions whose connection has ended while they wait until the first call is answered. */
 static void
 later_drop_repeats(struct rpcrdma_server *server)
 {

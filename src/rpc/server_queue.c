@@ -60,9 +60,9 @@ queue_new_block(struct rpcrdma_server *server)
 	return block;
 }
 
-/* Tells whether another call of the connection with this line may get a block. A line without blocks gets
- * one even if other lines have used up call_max. The exception are requests whose handler keeps them after
- * their connection has ended: their blocks are in no line, and may keep a line from its first block. */
+/* Tells whether the connection with this line may get a block for another call. A line without blocks gets
+ * one even if other lines have used up call_max. Only requests that their handlers keep after the end of
+ * their connection can prevent that: their blocks count, but are in no line. */
 static bool
 queue_may_take_block(const struct rr_line *line)
 {

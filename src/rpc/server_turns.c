@@ -190,8 +190,8 @@ turns_go_on(struct rr_timer *timer)
 
 /* ---- Lines ---- */
 
-/* Is called when the pool has memory again: serves the line's calls that wait for pool memory. The first
- * call that still finds no memory ends this, and stays in front of the others. */
+/* Is called when the pool has memory again: serves the line's calls that wait for pool memory, in order,
+ * until one of them finds no memory. That call stays in front of the calls behind it. */
 static void
 turns_wake(struct rr_pool_waiter *waiter)
 {

@@ -109,8 +109,8 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
 /* Returns the kind of the message. A message that is too short is RR_ARRIVAL_JUNK: RFC 8166, 4.5: "If an
  * incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA header (28 bytes), the
  * receiver cannot trust the value of the XID field; therefore, it MUST silently discard the message before
- * performing any parsing." RDMA_ERROR, RDMA_DONE and RDMA_OPTIONAL may be shorter by their XDR, and are not
- * discarded for that; nor is an RDMA_MSGP of version 2, which is refused. */
+ * performing any parsing." RDMA_ERROR, RDMA_DONE and RDMA_OPTIONAL may be shorter by their XDR and are kept.
+ * So is an RDMA_MSGP of version 2, which is refused later. */
 static enum rr_arrival_kind
 arrival_kind(const struct rr_arrival *arrival)
 {

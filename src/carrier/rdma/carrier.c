@@ -20,7 +20,7 @@ rdma_end_parts(struct rr_connection *connection, bool forget)
 }
 
 /* Is called when the endpoint was closed: ends all parts of the connection, then calls the owner's closed().
- * The error is VERS if another connection can do without the question for version 2. */
+ * The error is -RPCRDMA_ERR_VERS if the next connection will not ask for version 2. */
 static void
 rdma_ended(struct rr_connection *connection)
 {

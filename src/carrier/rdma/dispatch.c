@@ -12,8 +12,10 @@ dispatch_has_services(const struct rr_connection *connection)
 	return connection->base.events && connection->base.events->call;
 }
 
-/* Tells whether a message is a reply (else it is a call), if its header leaves that open: it is a reply if a
- * call of this side has its XID. On a client that takes no calls every message is a reply. */
+/* Tells whether a message whose header leaves that open is a reply (else it is a call): it is a reply if a
+ * call of this side has its XID, or if this side is a client that takes no calls. A message in a Read
+ * chunk is a call on the side that accepted; on the other side it is a reply if both sides support such
+ * replies. */
 static bool
 dispatch_is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {

@@ -27,8 +27,8 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 /* ---- Work requests ---- */
 
 /* Completes a job whose Send the provider copied, as its memory is no longer needed. If the job's
- * completed() may call the owner, it is called later: at the end of the event or task that the connection is
- * in. */
+ * completed() may call the owner, completed() is called later: at the end of the event or task that the
+ * connection is in. */
 static void
 driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
@@ -143,7 +143,7 @@ driver_completed(struct rr_connection *connection, const struct rr_event *event)
 
 /* ---- Events ---- */
 
-/* Logs the last headers of the connection if error is one in the protocol, as the headers may show its
+/* Logs the last headers of the connection if error is an error in the protocol, as the headers may show its
  * cause. */
 static void
 driver_log_trace(const struct rr_connection *connection, int error)

@@ -95,8 +95,8 @@ accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_stor
 		accept_pause_accepting(acceptor);
 }
 
-/* Accepts one connection, for this engine or for another one that has fewer. False if no connection can be
- * accepted now; after an error the acceptor also pauses. */
+/* Accepts one connection, for this engine or for another engine that has fewer connections. False if no
+ * connection can be accepted now; after an error the acceptor also pauses. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {

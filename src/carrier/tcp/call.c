@@ -39,7 +39,8 @@ call_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	(void)out;
 }
 
-/* Ends a transaction that cannot be sent: the carrier's task calls its done() with that error. */
+/* Ends a transaction that cannot be sent: has the carrier's task call the transaction's done() with that
+ * error. */
 static void
 call_refuse(struct rr_tcp *tcp, struct rr_transaction *transaction, int error)
 {

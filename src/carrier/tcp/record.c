@@ -37,8 +37,8 @@ record_begin_to_skip(struct rr_record *record)
 	return RR_RECORD_LARGE;
 }
 
-/* Reads the record mark of a fragment at the front of in, and begins the fragment. A record of one fragment
- * of at most in_place octets is returned whole, without a copy, once all of it is in in. */
+/* Reads the record mark of a fragment at the front of `in`, and begins the fragment. A record of one
+ * fragment of at most in_place octets is returned whole, without a copy, once all of it is in `in`. */
 static enum rr_record_result
 record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)

@@ -70,8 +70,8 @@ void rr_record_filled(struct rr_record *record, uint32_t octets);
 uint64_t rr_record_length(const struct rpcrdma_message *message);
 
 /* Describes the record [mark][stream][item][padding][stream]..., without its first skip octets, in at most
- * max (above 0) elements of iov. Returns how many elements are in use, and adds the octets that they have to
- * *octets. */
+ * max (above 0) elements of iov. Returns how many elements are in use, and adds the number of their octets
+ * to *octets. */
 uint32_t rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, uint64_t skip,
 	struct iovec *iov, uint32_t max, uint64_t *octets);
 

@@ -55,8 +55,8 @@ rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_mes
 	return true;
 }
 
-/* Describes the messages at the front of the queue in iov, as far as they fit. Returns how many elements are
- * in use, and adds the octets that they have to *octets. */
+/* Describes the messages at the front of the queue in iov, as far as they fit. Returns how many elements of
+ * iov are in use, and adds the number of their octets to *octets. */
 static uint32_t
 write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 {

@@ -25,7 +25,7 @@ stall_is_in_the_way(const struct rr_connection *connection)
 /* Tells whether no call can be sent, as for RR_STALL_LIMIT all credits have been used by cancelled calls
  * that the peer has not answered. RFC 8166, 3.3.1: a request uses its credit until it is answered, even if
  * its caller no longer waits. RFC 8166, 4.5.4: a responder that cannot answer "MUST close the connection";
- * the peer has done neither. */
+ * this peer has not closed it. */
 static bool
 stall_is_out_of_credits(struct rr_connection *connection)
 {

@@ -123,9 +123,9 @@ optional_is_void(const struct rr_connection *connection)
 	       connection->negotiation.version < RR_RPCRDMA_VERSION_2;
 }
 
-/* Tells whether the request can be sent now: before the version is known, only the CONNPROP can, then all
- * requests in version 2. A request to change a property is sent only if there are at least two credits: if
- * the peer never answers it, one credit is left for calls. */
+/* Tells whether the request can be sent now. Before the version is known, only the CONNPROP can be sent;
+ * afterwards all requests can, if the version is 2. A request to change a property is sent only if there are
+ * at least two credits: if the peer never answers it, one credit is left for calls. */
 static bool
 optional_may_send(const struct rr_connection *connection, const struct rr_feature_request *request)
 {
@@ -320,8 +320,8 @@ rr_optional_received(struct rr_connection *connection, const struct rr_arrival *
 		rr_inbound_refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* Counts an RDMA_ERROR that answers a request of this side. Returns the event that the error is for the
- * search for the version: RDMA_ERR_INVAL_OPTION exists only in version 2
+/* Counts an RDMA_ERROR that answers a request of this side, and returns the event of the version negotiation
+ * that it stands for. RDMA_ERR_INVAL_OPTION exists only in version 2
  * (draft-cel-nfsv4-rpcrdma-version-two-00, 3.1), so the peer uses that version. Other errors may come from a
  * responder of version 1, which copies the version from the request. */
 static enum rr_negotiation_event

@@ -107,8 +107,8 @@ marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t oc
 		plan->header + plan->body, lists);
 }
 
-/* Encodes the header of a call without chunks into the slot's buffer. Most calls are such calls, so this is
- * a short way. */
+/* Encodes the header of a call without chunks into the slot's buffer. Most calls are such calls, so this
+ * function does no more than they need. */
 static void
 marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

@@ -109,7 +109,7 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 }
 
 /* Takes pool memory for the reply and begins to read the reply. Without memory the pull waits for some, for
- * RR_PULL_PATIENCE at most; if no memory can come back, it is given up at once. */
+ * RR_PULL_PATIENCE at most; if no memory can come back, the pull is given up at once. */
 static void
 pull_fetch(struct rr_pull *pull)
 {
@@ -136,8 +136,8 @@ pull_woken(struct rr_pool_waiter *waiter)
 	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
-/* Is called when the pull is to be given up, as it got no memory in time or its call was cancelled. The call
- * then ends with NOMEM. */
+/* Is called when the pull is to be given up, as it got no memory in time or its call was cancelled. A call
+ * that was not cancelled ends with NOMEM. */
 static void
 pull_expired(struct rr_timer *timer)
 {

@@ -195,8 +195,8 @@ reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header
 	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 
-/* Passes on to the search for the version what the answer says of it. True if the call must be sent again,
- * in another version. */
+/* Passes what the answer says about the peer's version on to the negotiation of the version. True if the
+ * call must be sent again, in another version. */
 static bool
 reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
 {

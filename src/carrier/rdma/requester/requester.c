@@ -216,8 +216,8 @@ requester_woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
-/* Keeps the time at which calls begin to wait for a credit or for memory in *since, and counts that in
- * *count, unless calls wait for it already. */
+/* Keeps the time at which calls begin to wait for a credit or for memory in *since, and adds 1 to *count.
+ * Does nothing if calls wait for it already. */
 static void
 requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {
