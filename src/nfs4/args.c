@@ -16,15 +16,15 @@ rr_nfs4_is_operation(uint32_t number, uint32_t minor)
 	return number >= OP_ACCESS && number <= last;
 }
 
-/* Returns the number of the next operation without reading past it; 0: fewer than four octets are left. */
+/* Returns the number of the next operation without reading past it; 0 if fewer than four octets are left. */
 static uint32_t
 args_peek(const struct rpcrdma_xdr_reader *reader)
 {
 	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
 }
 
-/* Returns the FNV-1a hash of the first ARGS_DIGEST_MAX octets, taken by words of eight octets. The length of
- * a stream is a multiple of four. */
+/* Returns an FNV-1a hash of `length` and of the first ARGS_DIGEST_MAX octets of data, taken in words of eight
+ * octets. The length of XDR data is a multiple of four, so the last word may have four octets. */
 static uint64_t
 args_digest(const uint8_t *data, size_t length)
 {
@@ -37,9 +37,10 @@ args_digest(const uint8_t *data, size_t length)
 }
 
 /*
- * Records the fault of an operation that cannot be decoded, and ends the list there, as the place of the next
- * operation is not known. Marked items that belong to no decoded operation stay with the reader, so that the
- * call is refused as a whole: RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message".
+ * Records that operation `number` cannot be decoded, with the error `fault`, and ends the decoding there, as
+ * the place of the next operation is not known. Data in Read chunks that belongs to no decoded operation is
+ * left unread, so that the call is refused as a whole: RFC 8166, 6.1: "The Responder MUST NOT process this
+ * RPC Call message".
  */
 static void
 args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat4 fault, uint32_t number)
@@ -50,8 +51,8 @@ args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat
 	reader->next = reader->end;
 }
 
-/* Decodes the next operation into args->ops. False: there is no such operation, or it does not decode; the
- * fault is in args. */
+/* Decodes the next operation into args->ops and returns true. Returns false if there is no further operation,
+ * its number is unknown, or it does not decode; the error is then in args->fault. */
 static bool
 args_operation(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args)
 {

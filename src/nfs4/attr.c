@@ -115,7 +115,7 @@ rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *m
 		rpcrdma_put_u32(writer, mask->words[i]);
 }
 
-/* Returns the attributes among those asked for that are supported and have a value to read. */
+/* Returns those of the attributes asked for that the minor version supports and that have a value to read. */
 static struct rr_attr_mask
 attr_readable(const struct rr_attr_mask *asked, uint32_t minor)
 {

@@ -59,8 +59,8 @@ ATTR_PUT(filehandle)
 		writer, (struct rpcrdma_bytes){ source->handle->data, source->handle->length }, NFS4_FHSIZE);
 }
 
-/* Writes a user or group as digits: RFC 8881, 5.9: "the string representation of a numeric user/group
- * value". */
+/* Writes the number of a user or group as text, in decimal digits. RFC 8881, 5.9: "the string representation
+ * of a numeric user/group value". */
 static void
 attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
 {
@@ -135,7 +135,8 @@ attr_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return set->mode > 07777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* Reads mode and umask, RFC 8275, 4.2. The umask may have permission bits only. */
+/* Reads a mode and a umask into `set`: RFC 8275, 4.2. Returns NFS4ERR_INVAL if the mode has unknown bits, or
+ * the umask has other bits than the nine permission bits. */
 static nfsstat4
 attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
@@ -144,7 +145,8 @@ attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return set->mode > 07777 || set->umask > 0777 ? NFS4ERR_INVAL : NFS4_OK;
 }
 
-/* Reads a user or group that is written in digits, as attr_put_number() writes it. */
+/* Reads a user or group, written in decimal digits as attr_put_number() writes it, into *number. Returns
+ * NFS4ERR_BADOWNER for any other text and for a number that is too large. */
 static nfsstat4
 attr_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 {
@@ -179,8 +181,8 @@ attr_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return attr_get_number(reader, &set->gid);
 }
 
-/* Reads a settime4. now: the bit RR_VFS_SET_*_NOW of this time, which *sets gets if the server's time is to
- * be taken; the bit below it means the time given. */
+/* Reads a settime4. If the server is to set its own time, *sets gets the bit `now` (RR_VFS_SET_*_NOW of this
+ * time). Else *time gets the time that the client gives, and *sets gets the bit below `now`. */
 static nfsstat4
 attr_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
 {

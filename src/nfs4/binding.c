@@ -12,7 +12,8 @@ rr_nfs4_conn_init(struct rr_nfs4_conn *conn)
 	rr_nfs4_origin_init(&conn->origin);
 }
 
-/* Returns the binding of this connection to this session; NULL: the connection is not bound. */
+/* Returns the binding of this connection to this session; NULL if the connection is not bound to the
+ * session. */
 static struct rr_nfs4_binding *
 binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn)
 {
@@ -25,8 +26,8 @@ binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *c
 	return NULL;
 }
 
-/* Unbinds the connection from the backchannel. After its last connection the backchannel counts as untested,
- * so that the next connection is probed. */
+/* Removes the backchannel from the binding, if the binding has it. If it was the last connection of the
+ * session's backchannel, the backchannel counts as untested, so that the next connection is probed. */
 static void
 binding_drop_back(struct rr_nfs4_binding *binding)
 {
@@ -120,9 +121,10 @@ rr_nfs4_back_conn(const struct rr_nfs4_session *session)
 }
 
 /*
- * Returns the channels to bind. RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST
- * return CDFS4_FORE." A client that leaves the choice gets both channels: callbacks then have another
- * connection to take.
+ * Returns the channels to bind, as the client asks: RR_NFS4_FORE, RR_NFS4_BACK or both; 0 if the value is
+ * unknown. RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." A
+ * client that leaves the choice to the server gets both channels, so that callbacks have one more connection
+ * to use.
  */
 static uint32_t
 binding_channels(channel_dir_from_client4 direction)
@@ -137,11 +139,12 @@ binding_channels(channel_dir_from_client4 direction)
 }
 
 /*
- * Carries out BIND_CONN_TO_SESSION: "Invoking BIND_CONN_TO_SESSION on a connection already associated with
- * the specified session has no effect, and the server MUST respond with NFS4_OK, unless the client is
- * demanding changes to the set of channels the connection is associated with. If so, the server MUST return
- * NFS4ERR_INVAL." A connection that SEQUENCE bound to the fore channel may still be bound to both: the client
- * cannot know of the first binding.
+ * Carries out BIND_CONN_TO_SESSION. NFS4ERR_INVAL: the connection is bound to the backchannel, and the client
+ * now asks for the fore channel alone. RFC 8881, 18.34.3: "Invoking BIND_CONN_TO_SESSION on a connection
+ * already associated with the specified session has no effect, and the server MUST respond with NFS4_OK,
+ * unless the client is demanding changes to the set of channels the connection is associated with. If so, the
+ * server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel: SEQUENCE binds a
+ * connection to the fore channel, and the client cannot know of that binding.
  */
 void
 rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,

@@ -6,7 +6,7 @@
 
 enum callback_event { CALLBACK_QUEUE, CALLBACK_SEND, CALLBACK_RETURN, CALLBACK_END, CALLBACK_EVENTS };
 
-/* Nanoseconds until a callback is repeated that the client answered with "not yet". */
+/* Nanoseconds until a callback that the client could not answer yet is sent again. */
 #define CALLBACK_AGAIN RR_SECOND
 
 static const enum rr_nfs4_callback_phase callback_next[RR_NFS4_CALLBACK_PHASES][CALLBACK_EVENTS] = {
@@ -24,7 +24,8 @@ callback_set_phase(struct rr_nfs4_callback *callback, enum callback_event event)
 	callback->phase = callback_next[callback->phase][event];
 }
 
-/* Frees the slot of the backchannel that the callback holds, and lets go of its session. */
+/* Frees the slot of the backchannel that the callback has, and releases the session of that slot. Does
+ * nothing if the callback has no slot. */
 static void
 callback_drop_slot(struct rr_nfs4_callback *callback)
 {
@@ -37,7 +38,8 @@ callback_drop_slot(struct rr_nfs4_callback *callback)
 	rr_nfs4_session_release(session);
 }
 
-/* Ends a callback: frees its slot, and calls ended() of its kind. */
+/* Ends a callback: frees its slot, calls ended() of its kind, and releases the session and the client that
+ * the callback holds. */
 static void
 callback_end(struct rr_nfs4_callback *callback)
 {
@@ -74,8 +76,8 @@ rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_c
 	rr_list_append(&callback->sessions->callbacks, &callback->link);
 }
 
-/* Cancels the callback. A callback that has a slot is sent nevertheless: the client may have seen its
- * sequence ID. */
+/* Cancels the callback. It ends at once if it waits in the queue without a slot. A callback that has a slot
+ * is sent nevertheless, as the client may have seen its sequence ID, and ends after that. */
 void
 rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 {
@@ -86,7 +88,8 @@ rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 		callback_end(callback);
 }
 
-/* Gives the callback a free slot of the session's backchannel. False: all slots are busy. */
+/* Gives the callback a free slot of the session's backchannel, and a reference to the session. Returns false
+ * if all slots are busy. */
 static bool
 callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *session)
 {
@@ -101,8 +104,8 @@ callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *se
 	return false;
 }
 
-/* Returns a session over which the callback can be sent, in which it has a slot; NULL: there is no such
- * session now. */
+/* Returns a session over which the callback can be sent, and gives the callback a slot of that session if it
+ * has no slot yet. Returns NULL if there is no such session now. */
 static struct rr_nfs4_session *
 callback_choose(struct rr_nfs4_callback *callback)
 {
@@ -136,8 +139,9 @@ rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
 	}
 }
 
-/* Puts the callback back into the queue, to be sent at not_before or later, or ends it if its slot is gone
- * and it need not be sent any more. */
+/* Puts the callback back into the queue, to be sent at not_before or later. If the session of its slot has
+ * ended, the callback gives up the slot; it ends if it also need not be sent any more: it is cancelled, is a
+ * CB_NULL, or its client has ended. */
 static void
 callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 {
@@ -173,9 +177,12 @@ rr_nfs4_callback_failed(struct rr_nfs4_callback *callback)
 	callback_return(callback, 0);
 }
 
-/* Marks the backchannel of the session as faulty. RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT: The
- * server has encountered an unrecoverable fault with the backchannel (e.g., it has lost track of the sequence
- * ID for a slot in the backchannel)." */
+/*
+ * Marks the backchannel of the callback's session as faulty, so that no callback takes a slot there from now
+ * on, and queues the callback again for another session. RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT:
+ * The server has encountered an unrecoverable fault with the backchannel (e.g., it has lost track of the
+ * sequence ID for a slot in the backchannel)."
+ */
 static void
 callback_fault(struct rr_nfs4_callback *callback)
 {
@@ -184,8 +191,8 @@ callback_fault(struct rr_nfs4_callback *callback)
 	callback_return(callback, 0);
 }
 
-/* Handles the success of CB_SEQUENCE: the slot moves on to its next sequence ID and is free, and the callback
- * ends, or is repeated if its kind asks for that. */
+/* Handles the success of CB_SEQUENCE: counts up the sequence ID of the slot and frees the slot. The callback
+ * ends, or is queued again if answered() of its kind asks for that. status: the status of the CB_COMPOUND. */
 static void
 callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t now)
 {
@@ -250,7 +257,7 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 
 /* ---- Sessions ---- */
 
-/* Does nothing: a callback that only tests the path has no owner to inform. */
+/* Does nothing: a CB_NULL that only tests the backchannel has no owner that must learn of its end. */
 static void
 callback_probe_ended(struct rr_nfs4_callback *callback)
 {

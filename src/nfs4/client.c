@@ -32,7 +32,8 @@ static const enum rr_nfs4_client_phase client_next[RR_NFS4_ENDED + 1][CLIENT_EVE
 		RR_NFS4_ENDED },
 };
 
-/* Takes a record that has ended out of the table, with all that belongs to it. */
+/* Removes the record of a client that has ended from the table, calls the table's ended(), which ends the
+ * sessions and states of the client, and releases the record. */
 static void
 client_leave(struct rr_nfs4_client *client)
 {
@@ -95,8 +96,8 @@ rr_nfs4_clients_free(struct rr_nfs4_clients *clients)
 	rr_map_free(&clients->by_owner, clients->env);
 }
 
-/* Returns the FNV-1a hash of the owner, begun with a secret, so that a peer cannot choose owners that fall
- * together in the map. */
+/* Returns the FNV-1a hash of the octets of the owner. The hash starts from a secret, so that a peer cannot
+ * choose many owners that have the same hash. */
 static uint64_t
 client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint32_t length)
 {
@@ -107,7 +108,8 @@ client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return hash;
 }
 
-/* Returns the record of the owner, the confirmed or the unconfirmed one; NULL: there is no such record. */
+/* Returns the record of the owner: the confirmed record if `confirmed` is true, else the unconfirmed record.
+ * Returns NULL if there is no such record. */
 static struct rr_nfs4_client *
 client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint32_t length, bool confirmed)
 {
@@ -123,8 +125,8 @@ client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return NULL;
 }
 
-/* Tells whether the client would lose nothing that it cannot make anew at once: it has no opens and no locks,
- * or its lease is over. */
+/* Tells whether the client is idle: it is unconfirmed, it has no opens, locks or delegations, or it is a
+ * courtesy client: its lease is over, and its record on the disk has gone. */
 static bool
 client_is_idle(const struct rr_nfs4_client *client)
 {
@@ -132,9 +134,9 @@ client_is_idle(const struct rr_nfs4_client *client)
 	       client->state_count == 0;
 }
 
-/* Returns the client that has to go when a newcomer of that origin needs a record: an idle client before
- * others; of those the client with the heaviest origin; of those the client renewed longest ago, with which
- * the list begins. NULL: no client has to go. */
+/* Returns the client that has to end so that a new client of `origin` gets a record; NULL if no client has to
+ * end. Idle clients come first, then clients with the heaviest origin (the one with the most clients), then
+ * the client that was renewed longest ago, with which the list begins. */
 static struct rr_nfs4_client *
 client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -156,7 +158,8 @@ client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin 
 	return found;
 }
 
-/* Ends a client if the table is full. False: the table is full and no client has to go. */
+/* Makes room for a new client of this origin: ends another client if the table is full. Returns false if the
+ * table is full and no client has to end. */
 static bool
 client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -170,7 +173,8 @@ client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *o
 	return client != NULL;
 }
 
-/* Returns the origin of the connection, or that of clients without an address. NULL: no memory. */
+/* Returns the origin of the connection; if the connection has no address, the origin that all clients without
+ * an address share. Returns NULL if there is no memory. */
 static struct rr_nfs4_origin *
 client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
 {
@@ -179,7 +183,8 @@ client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *ex
 	return rr_nfs4_origin_join(&clients->addresses, &clients->nobody, "") ? &clients->nobody : NULL;
 }
 
-/* Makes an unconfirmed record for the owner. */
+/* Makes an unconfirmed record for the owner and stores it in *made. Returns NFS4ERR_DELAY if there is no
+ * memory or no room in the table. */
 static nfsstat4
 client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
 	struct rr_nfs4_client **made)
@@ -216,7 +221,8 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	return NFS4_OK;
 }
 
-/* Answers an EXCHANGE_ID that has EXCHGID4_FLAG_UPD_CONFIRMED_REC_A set: RFC 8881, 18.35.4, cases 6 to 9. */
+/* Answers an EXCHANGE_ID that has EXCHGID4_FLAG_UPD_CONFIRMED_REC_A set: RFC 8881, 18.35.4, cases 6 to 9.
+ * confirmed: the confirmed record of the owner; NULL if there is none. */
 static nfsstat4
 client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
 {
@@ -229,8 +235,9 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 	return NFS4_OK;              /* 6: update */
 }
 
-/* Answers an EXCHANGE_ID without update whose owner has a confirmed record: RFC 8881, 18.35.4, cases 2, 3 and
- * 5. *same: the client ID stays. */
+/* Answers an EXCHANGE_ID without EXCHGID4_FLAG_UPD_CONFIRMED_REC_A whose owner has a confirmed record: RFC
+ * 8881, 18.35.4, cases 2, 3 and 5. *same is set to true if the client keeps its client ID. A record of
+ * another principal is ended, or is kept with NFS4ERR_CLID_INUSE if it is in use. */
 static nfsstat4
 client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)

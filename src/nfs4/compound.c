@@ -15,7 +15,8 @@ enum { COMPOUND_SPARE = 16 };
 
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
-/* Returns a compound, a spare one if there is any. Only the part in front of `current` is zeroed. */
+/* Returns the memory for a compound: a spare compound if there is one, else new memory; NULL if there is
+ * none. Of a spare compound, only the members in front of `current` are zeroed. */
 static struct rr_nfs4_compound *
 compound_new(struct rr_nfs4_server *server)
 {
@@ -44,7 +45,8 @@ compound_free(struct rr_nfs4_compound *c)
 	rr_list_append(&server->spare, &c->link);
 }
 
-/* Makes the encoded results so far the message of the result. */
+/* Stores the results that are encoded so far, with the items (data that lies outside the encoded results), in
+ * c->result->message. */
 static void
 compound_collect(struct rr_nfs4_compound *c)
 {
@@ -53,7 +55,7 @@ compound_collect(struct rr_nfs4_compound *c)
 	c->result->message.item_count = c->writer.item_count;
 }
 
-/* Lets go of the objects of the tables that the operation needed. The lock of the tables is held. */
+/* Releases the opens and the state that the operation held. The caller holds the lock of the tables. */
 static void
 compound_release(struct rr_nfs4_compound *c)
 {
@@ -69,8 +71,8 @@ compound_release(struct rr_nfs4_compound *c)
 	c->state = NULL;
 }
 
-/* Returns a copy of the result for the session's slot. NULL: the slot needs no copy, or there is no
- * memory. */
+/* Returns a copy of the result for the reply cache of the session's slot, in memory that the caller frees.
+ * Returns NULL if the slot is to keep no copy, or there is no memory. */
 static void *
 compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -85,8 +87,8 @@ compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 	return NULL;
 }
 
-/* Lets go of the objects that the last operation and the filehandle held, and gives the slot its copy of the
- * result, all under one lock. */
+/* Releases the opens and the state that the last operation and the filehandle held, and ends the call in its
+ * slot, which keeps a copy of the result. All this is done under one lock. */
 static void
 compound_end_turn(struct rr_nfs4_compound *c)
 {
@@ -103,7 +105,8 @@ compound_end_turn(struct rr_nfs4_compound *c)
 	rr_free(c->server->env, copy);
 }
 
-/* Ends the compound when its answer is complete. */
+/* Ends the compound when its answer is complete: stores the result, ends the call in its slot and frees the
+ * compound. If the request was kept for a later answer, the answer is sent now. */
 static void
 compound_end(struct rr_nfs4_compound *c)
 {
@@ -118,7 +121,8 @@ compound_end(struct rr_nfs4_compound *c)
 		rr_request_end(request, RPCRDMA_HANDLED);
 }
 
-/* Writes the result of an operation as its status alone, in place of whatever the operation wrote. */
+/* Writes the number and the status of an operation at `start`, in place of what the operation has written.
+ * items: the number of items that the writer had before the operation. */
 static void
 compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, nfsstat4 status)
 {
@@ -134,7 +138,9 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 		rpcrdma_put_u32(&c->writer, 0);
 }
 
-/* Encodes the result of an operation that has ended, or an error if the result does not fit. */
+/* Encodes the result of an operation that has ended, unless the operation did so itself. If the result does
+ * not fit into the reply, an error takes its place and becomes the status of the compound. start and items:
+ * the place and the number of items that the writer had before the operation. */
 static void
 compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_t status)
 {
@@ -158,7 +164,8 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 	compound_put_error(c, start, items, size_status);
 }
 
-/* Tells whether the answer is complete when the running operation has ended. */
+/* Tells whether no operation is executed after the one that has just ended, because it failed or is the
+ * last. */
 static bool
 compound_is_last(const struct rr_nfs4_compound *c)
 {
@@ -187,8 +194,8 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	c->index++;
 }
 
-/* Returns NFS4_OK if the operation may be executed at its place in the compound, with the filehandles that it
- * needs; else the error that the operation fails with. */
+/* Returns NFS4_OK if the operation may be executed at its place in the compound, with the filehandles and the
+ * room in the reply that it needs; else the error that the operation fails with. */
 static nfsstat4
 compound_check(struct rr_nfs4_compound *c)
 {
@@ -221,7 +228,8 @@ compound_check(struct rr_nfs4_compound *c)
 	return status == NFS4_OK && flags & RR_NFS4_OP_FH ? rr_nfs4_admit(c, &c->current) : status;
 }
 
-/* Sets up the next operation and takes its first step. */
+/* Sets up the next operation, checks whether it may be executed, and runs its first step. Returns the status
+ * of the operation, or RR_NFS4_PENDING if it ends later. */
 static uint32_t
 compound_begin_operation(struct rr_nfs4_compound *c)
 {
@@ -249,8 +257,8 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
 }
 
-/* Runs operations until the compound ends or an operation has to wait. False: an operation is under way.
- * True: the answer is complete, and the compound is gone. */
+/* Runs operations until the compound ends or an operation has to wait. Returns false if an operation is still
+ * under way, and true if the answer is complete and the compound has been freed. */
 static bool
 compound_run(struct rr_nfs4_compound *c)
 {
@@ -265,7 +273,8 @@ compound_run(struct rr_nfs4_compound *c)
 	return true;
 }
 
-/* Goes on with the compound after a step that ended later; c->resume points here. */
+/* Continues the compound after an operation that could not end at once; c->resume points here. status: the
+ * status of the operation; with RR_NFS4_PENDING it is still under way, and nothing is done. */
 static void
 compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 {
@@ -275,7 +284,8 @@ compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 	compound_run(c);
 }
 
-/* Cancels the storage operation under way: the caller is gone and waits for the answer no more. */
+/* Runs when the connection of the caller has gone, so that nobody waits for the answer any more: cancels the
+ * storage operation that is under way, if there is one. */
 static void
 compound_lost(void *above, struct rpcrdma_request *request)
 {
@@ -286,7 +296,8 @@ compound_lost(void *above, struct rpcrdma_request *request)
 		c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
 }
 
-/* Returns the most octets that the result may have: the room for the reply, until a session says less. */
+/* Returns the most octets that the result may have: the room in the stream of the reply, and the room in
+ * Write chunks if data may be placed there. SEQUENCE lowers this limit to that of the session. */
 static uint32_t
 compound_limit(const struct rpcrdma_request *request)
 {
@@ -340,7 +351,7 @@ rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *argumen
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
 		return RPCRDMA_HANDLED;
 	}
-	/* 16.2.4: "The tag argument is not in UTF-8 encoding." */
+	/* RFC 8881, 16.2.4: "The tag argument is not in UTF-8 encoding." */
 	if (!rr_utf8(args->tag)) {
 		result->status = NFS4ERR_INVAL;
 		return RPCRDMA_HANDLED;

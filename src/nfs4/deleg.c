@@ -5,7 +5,7 @@
 /* A client has at most one delegation of a file, so a delegation needs no owner. */
 static const struct rpcrdma_bytes deleg_owner = { "", 0 };
 
-/* Writes the arguments of CB_RECALL. */
+/* Writes the arguments of CB_RECALL for the delegation that `callback` is a member of. */
 static void
 recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 {
@@ -16,8 +16,8 @@ recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	op->u.opcbrecall.fh = (nfs_fh4){ state->handle.data, state->handle.length };
 }
 
-/* Tells whether the recall is to be sent again: the client refused it, possibly because it has not seen the
- * answer to its OPEN yet and does not know the stateid. */
+/* Tells whether the CB_RECALL is to be sent again: the client answered with an error, and the delegation is
+ * still valid. The client may not know the stateid yet, as it has not seen the answer to its OPEN. */
 static bool
 recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -26,7 +26,8 @@ recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return status != NFS4_OK && state->revoked == RR_NFS4_VALID;
 }
 
-/* Runs when the recall of a delegation has ended: releases the state that the callback held. */
+/* Runs when the CB_RECALL of a delegation has ended: releases the state of the delegation, which the callback
+ * held. */
 static void
 recall_ended(struct rr_nfs4_callback *callback)
 {
@@ -35,8 +36,8 @@ recall_ended(struct rr_nfs4_callback *callback)
 
 static const struct rr_nfs4_callback_kind recall_kind = { recall_put, recall_answered, recall_ended };
 
-/* Makes a delegation of the file for the client and holds it. NULL: the client has ended or has a delegation
- * of the file already, or there is no memory or quota for another. */
+/* Makes a read delegation of the file for the client, and returns it with a reference for the caller. Returns
+ * NULL if the client has ended or has a delegation of the file already, or if memory or quota is missing. */
 static struct rr_nfs4_state *
 deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	const struct rr_vfs_handle *handle)
@@ -55,10 +56,13 @@ deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const st
 	return rr_nfs4_state_hold(state);
 }
 
-/* Gives the client a delegation unless a condition of 10.4 stands against it; *why says which. "The client
- * must have responded properly to previous recalls." "There must be no current OPEN conflicting with the
- * requested delegation." "The probability of future conflicting open requests should be low based on the
- * recent history of the file." */
+/*
+ * Makes a delegation of the file for the client, and returns it with a reference for the caller. Returns
+ * NULL, with the reason in *why, if a condition of RFC 8881, 10.4, is not met: "The client must have
+ * responded properly to previous recalls." "There must be no current OPEN conflicting with the requested
+ * delegation." "The probability of future conflicting open requests should be low based on the recent history
+ * of the file."
+ */
 struct rr_nfs4_state *
 rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	const struct rr_vfs_handle *handle, uint64_t now, why_no_delegation4 *why)
@@ -112,8 +116,8 @@ rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 	rr_nfs4_callbacks_go(sessions, now);
 }
 
-/* Returns a delegation of the file that another client has, preferably one that was not recalled yet or whose
- * client is a courtesy client. NULL: there is no such delegation. */
+/* Returns a delegation of the file that a client other than `client` has; NULL if there is none. A delegation
+ * that was not recalled yet, or whose client is a courtesy client (its lease is over), is preferred. */
 static struct rr_nfs4_state *
 deleg_of_others(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client)
 {
@@ -166,8 +170,8 @@ rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cl
 	rr_nfs4_state_release(state);
 }
 
-/* Revokes the delegations that were recalled a lease ago. 10.4.5: "servers SHOULD revoke delegations that are
- * not returned in a period of time equal to the lease period." */
+/* Revokes the delegations that were recalled at least a lease period ago. RFC 8881, 10.4.5: "servers SHOULD
+ * revoke delegations that are not returned in a period of time equal to the lease period." */
 void
 rr_nfs4_delegs_look(struct rr_nfs4_tables *tables, uint64_t now)
 {

@@ -36,7 +36,8 @@ rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *i
 	return NULL;
 }
 
-/* Returns the entry of the file, made if it is not there yet; NULL: no memory. */
+/* Returns the entry of the file in the table of files, and makes the entry if it is not there yet. Returns
+ * NULL if there is no memory. */
 static struct rr_nfs4_file *
 file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 {
@@ -53,7 +54,8 @@ file_make(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 	return file;
 }
 
-/* Returns the hash of an owner's state of one kind for a file. */
+/* Returns the hash by which a state is found: of the file, the client, the kind of the state and its
+ * owner. */
 static uint64_t
 file_owner_hash(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner)

@@ -5,7 +5,8 @@
  * COMPOUND. */
 enum { GATHER_IO_MAX = 1 << 20 };
 
-/* Fills the source of the attributes and takes the next step. */
+/* Fills gathered->source, from which attributes are encoded, when all data is there, and runs the step that
+ * the operation has set. */
 static uint32_t
 gather_finish(struct rr_nfs4_compound *c)
 {
@@ -24,7 +25,8 @@ gather_finish(struct rr_nfs4_compound *c)
 	return gathered->then(c);
 }
 
-/* Runs when the storage has given the limits of a file system. */
+/* Runs when the storage has answered with the limits of a file system: keeps the limits and finishes the
+ * gathering. After an error, the operation goes on with the error in c->vfs_status. */
 static uint32_t
 gather_limits_done(struct rr_nfs4_compound *c)
 {
@@ -34,7 +36,8 @@ gather_limits_done(struct rr_nfs4_compound *c)
 	return gather_finish(c);
 }
 
-/* Asks the storage for the limits, if the attributes need them. */
+/* Asks the storage for the limits of the file system if the attributes need them; else finishes the
+ * gathering. */
 static uint32_t
 gather_limits(struct rr_nfs4_compound *c)
 {
@@ -46,7 +49,8 @@ gather_limits(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->limits(vfs, &c->vfs.limits), gather_limits_done);
 }
 
-/* Runs when the storage has given the space of a file system. The limits come next. */
+/* Runs when the storage has answered with the space of a file system: keeps it and goes on with the limits.
+ * After an error, the operation goes on with the error in c->vfs_status. */
 static uint32_t
 gather_statfs_done(struct rr_nfs4_compound *c)
 {
@@ -56,8 +60,9 @@ gather_statfs_done(struct rr_nfs4_compound *c)
 	return gather_limits(c);
 }
 
-/* Runs when the attributes of the object are known. The space of the file system comes next, when it was
- * asked for. */
+/* Runs when the storage has answered with the attributes of the object. Asks for the space of the file system
+ * if that is needed, else goes on with the limits. After an error, the operation goes on with the error in
+ * c->vfs_status. */
 static uint32_t
 gather_attributes_done(struct rr_nfs4_compound *c)
 {
@@ -71,8 +76,8 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->statfs(vfs, &c->vfs.statfs), gather_statfs_done);
 }
 
-/* Gathers the attributes of a directory above the exports, which no storage has: the limits are the server's
- * own. */
+/* Gathers the attributes of a directory above the exports. As no storage has such a directory, its limits are
+ * set by the server itself. */
 static uint32_t
 gather_pseudo(struct rr_nfs4_compound *c)
 {

@@ -3,8 +3,8 @@
 
 #include "base/checked.h"
 
-/* A reclaim delays the end of the grace period to this time from now, so that a client that has begun to
- * reclaim can finish. */
+/* A reclaim delays the end of the grace period to this time after the reclaim, so that a client that has
+ * begun to reclaim can finish. */
 #define GRACE_STEP (5 * RR_SECOND)
 
 void
@@ -37,9 +37,12 @@ rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now)
 		grace->until = rr_min(until, grace->last);
 }
 
-/* Tells whether the client may reclaim. RFC 8881, 18.51.3: "Once the client sends RECLAIM_COMPLETE, the
- * server will not allow the client to do subsequent reclaims ... and, if these are attempted, will return
- * NFS4ERR_NO_GRACE." */
+/*
+ * Returns NFS4_OK if the client may reclaim; NFS4ERR_NO_GRACE if the time for that is over or the client has
+ * sent RECLAIM_COMPLETE; NFS4ERR_RECLAIM_BAD if no record names the client. RFC 8881, 18.51.3: "Once the
+ * client sends RECLAIM_COMPLETE, the server will not allow the client to do subsequent reclaims ... and, if
+ * these are attempted, will return NFS4ERR_NO_GRACE."
+ */
 nfsstat4
 rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known)
 {

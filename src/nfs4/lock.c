@@ -4,7 +4,7 @@
 
 #include "nfs4/state.h"
 
-/* Whether a lock state belongs to that lock-owner of the client. */
+/* Tells whether the lock state belongs to the lock-owner `owner` of the client. */
 static bool
 lock_is_owners(
 	const struct rr_nfs4_state *state, const struct rr_nfs4_client *client, struct rpcrdma_bytes owner)
@@ -13,8 +13,9 @@ lock_is_owners(
 	       memcmp(state->owner, owner.data, owner.length) == 0;
 }
 
-/* Returns a range of another owner that conflicts with the span, and its *holder: a range of a courtesy
- * client only if no other range conflicts. NULL: there is no conflict. */
+/* Returns a locked range of another owner that conflicts with the span, and stores the state of that range in
+ * *holder. A range of a courtesy client (its lease is over) is returned only if no other range conflicts.
+ * Returns NULL if there is no conflict. */
 static const struct rr_nfs4_range *
 lock_in_the_way(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client,
 	struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write, struct rr_nfs4_state **holder)
@@ -94,12 +95,12 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
 	return state;
 }
 
-/* Ranges that a change may add: it may cut a range in two and put another range between. They are taken from
- * the quota before the change, and given back if the change needed fewer. */
+/* The most ranges that a lock or unlock may add: it may cut a range in two and put another range between.
+ * They are taken from the quota before the change, and given back if the change needed fewer. */
 enum { LOCK_ADDS = 2 };
 
-/* Gives back to the quota the ranges of `taken` that the change did not need. before: the number of ranges
- * before the change. */
+/* Counts the ranges of the state after a lock or unlock, and gives back to the quota those of the `taken`
+ * ranges that were not needed. before: the number of ranges that the state had before. */
 static void
 lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 {

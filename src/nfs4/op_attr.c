@@ -3,7 +3,8 @@
 #include "nfs4/gather.h"
 #include "nfs4/ops.h"
 
-/* Writes the result of GETATTR into the stream directly: number, status and attributes. */
+/* Runs when the attributes are known: encodes the result of GETATTR itself, with number, status and
+ * attributes. */
 static uint32_t
 op_getattr_gathered(struct rr_nfs4_compound *c)
 {
@@ -29,7 +30,8 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }
 
-/* Compares the attributes for VERIFY and NVERIFY, whose arguments have the same form. */
+/* Compares the attributes in the arguments of VERIFY or NVERIFY, which have the same form, with those of the
+ * object. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME or another error. */
 static nfsstat4
 op_verify_compare(struct rr_nfs4_compound *c)
 {
@@ -43,7 +45,8 @@ op_verify_compare(struct rr_nfs4_compound *c)
 	return memory ? rr_attr_compare(fattr, &c->gathered->source, memory, size) : NFS4ERR_DELAY;
 }
 
-/* Runs when the attributes that VERIFY compares are known: VERIFY succeeds when they are the same. */
+/* Runs when the attributes of the object are known: VERIFY succeeds if they equal the attributes in its
+ * arguments. */
 static uint32_t
 op_verify_gathered(struct rr_nfs4_compound *c)
 {
@@ -52,7 +55,8 @@ op_verify_gathered(struct rr_nfs4_compound *c)
 	return status == NFS4ERR_SAME ? NFS4_OK : status;
 }
 
-/* Runs when the attributes that NVERIFY compares are known: NVERIFY succeeds when they differ. */
+/* Runs when the attributes of the object are known: NVERIFY succeeds if they differ from the attributes in
+ * its arguments. */
 static uint32_t
 op_nverify_gathered(struct rr_nfs4_compound *c)
 {
@@ -61,7 +65,8 @@ op_nverify_gathered(struct rr_nfs4_compound *c)
 	return status == NFS4ERR_NOT_SAME ? NFS4_OK : status;
 }
 
-/* Gets the attributes that VERIFY and NVERIFY compare, and then runs `then`. */
+/* Checks that the attributes in the arguments of VERIFY or NVERIFY can be compared, reads the same attributes
+ * of the object, and then runs `then`. */
 static uint32_t
 op_verify_begin(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 {
@@ -90,7 +95,7 @@ enum {
 	ACCESS_XATTR = ACCESS4_XAREAD | ACCESS4_XAWRITE | ACCESS4_XALIST
 };
 
-/* Runs when the storage has said which access the caller has. */
+/* Runs when the storage has said which access the caller has: fills the result of ACCESS. */
 static uint32_t
 op_access_done(struct rr_nfs4_compound *c)
 {

@@ -2,7 +2,8 @@
 /* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
 #include "nfs4/op_open.h"
 
-/* Completes OPEN_DOWNGRADE: the state gets its next seqid. */
+/* Completes OPEN_DOWNGRADE: the open state gets its next seqid and is released, and its stateid becomes the
+ * result and the current stateid. */
 static uint32_t
 op_downgrade_finish(struct rr_nfs4_compound *c)
 {
@@ -17,7 +18,8 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* The storage has opened the file for the lower access: the state takes the new open. */
+/* Runs when the storage has opened the file for the lower access: the open state takes this new open, and
+ * OPEN_DOWNGRADE is completed. */
 static uint32_t
 op_downgrade_opened(struct rr_nfs4_compound *c)
 {
@@ -26,8 +28,8 @@ op_downgrade_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_downgrade_finish(c) : status;
 }
 
-/* Lowers the share of the open state in the tables, and keeps the earlier share for the case that the storage
- * refuses. */
+/* Lowers the share of the open state in the tables, and keeps the earlier share in work->reserved for the
+ * case that the storage refuses. The compound gets references to the state and to its open. */
 static nfsstat4
 op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
 {
@@ -51,8 +53,8 @@ op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args
 	return status;
 }
 
-/* Runs when the attributes of the file are known: reserves the smaller share, and changes the open of the
- * storage if that is necessary. */
+/* Runs when the attributes of the file are known: lowers the share in the tables. If the share has changed,
+ * the storage opens the file again for the lower access. */
 static uint32_t
 op_downgrade_typed(struct rr_nfs4_compound *c)
 {
@@ -82,7 +84,8 @@ rr_op_open_downgrade(struct rr_nfs4_compound *c)
 
 /* ---- CLOSE ---- */
 
-/* Runs when the attributes of the file are known: ends the open. */
+/* Runs when the attributes of the file are known, or need not be known: ends the open state, and makes the
+ * invalid special stateid the result and the current stateid. */
 static uint32_t
 close_typed(struct rr_nfs4_compound *c)
 {
@@ -104,8 +107,9 @@ close_typed(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Carries out CLOSE. The object is looked at only if the filehandle is not the filehandle by which the file
- * was opened. */
+/* Carries out CLOSE. First it looks for the open state without the attributes of the file, which suffices
+ * if the filehandle is the one by which the file was opened. Otherwise it reads the attributes and looks
+ * again. */
 uint32_t
 rr_op_close(struct rr_nfs4_compound *c)
 {

@@ -7,7 +7,7 @@
 
 #include "nfs4/ops.h"
 
-/* Runs when the storage has copied. */
+/* Runs when the storage has copied: fills the result of COPY. */
 static uint32_t
 copy_done(struct rr_nfs4_compound *c)
 {
@@ -22,7 +22,7 @@ copy_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has cloned. */
+/* Runs when the storage has cloned: returns the status of CLONE. */
 static uint32_t
 op_clone_done(struct rr_nfs4_compound *c)
 {
@@ -31,7 +31,8 @@ op_clone_done(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Checks the types of both files, and takes the opens of both stateids. */
+/* Checks that both files are regular files, and gets the opens of both stateids: that of `from` into
+ * c->opened[0], that of `to` into c->opened[1]. */
 static nfsstat4
 copy_check(struct rr_nfs4_compound *c, const stateid4 *from, const stateid4 *to)
 {
@@ -46,7 +47,8 @@ copy_check(struct rr_nfs4_compound *c, const stateid4 *from, const stateid4 *to)
 	return status;
 }
 
-/* Prepares the copy from the saved filehandle to the current filehandle. */
+/* Fills and returns the storage's structure for a copy or clone from the file of the saved filehandle to the
+ * file of the current filehandle. */
 static struct rr_vfs_copy *
 copy_begin(struct rr_nfs4_compound *c, uint64_t from_offset, uint64_t to_offset, uint64_t length)
 {
@@ -60,15 +62,16 @@ copy_begin(struct rr_nfs4_compound *c, uint64_t from_offset, uint64_t to_offset,
 	return copy;
 }
 
-/* Whether the saved and the current filehandle are of the same file. */
+/* Tells whether the saved and the current filehandle belong to the same file. */
 static bool
 copy_is_same(const struct rr_nfs4_compound *c)
 {
 	return rr_nfs4_id_same(&c->saved.attributes.id, &c->current.attributes.id);
 }
 
-/* Begins COPY when both files are known. RFC 7862, 15.2.3: "If the source offset or the source offset plus
- * count is greater than the size of the source file, the operation MUST fail with NFS4ERR_INVAL." */
+/* Runs when the attributes of both files are known: checks stateids, files and range, and has the storage
+ * copy. A copy within one file is refused, too. RFC 7862, 15.2.3: "If the source offset or the source offset
+ * plus count is greater than the size of the source file, the operation MUST fail with NFS4ERR_INVAL." */
 static uint32_t
 copy_typed(struct rr_nfs4_compound *c)
 {
@@ -89,7 +92,8 @@ copy_typed(struct rr_nfs4_compound *c)
 		copy_done);
 }
 
-/* Runs when the attributes of both files are known: checks the stateids and the range, and clones. */
+/* Runs when the attributes of both files are known: checks stateids, files and range, and has the storage
+ * clone. */
 static uint32_t
 op_clone_typed(struct rr_nfs4_compound *c)
 {
@@ -110,7 +114,8 @@ op_clone_typed(struct rr_nfs4_compound *c)
 		op_clone_done);
 }
 
-/* Reads the attributes of the target after those of the source. */
+/* Runs when the attributes of the source are known: reads those of the target, which is the current
+ * filehandle. */
 static uint32_t
 copy_target(struct rr_nfs4_compound *c)
 {
@@ -120,7 +125,8 @@ copy_target(struct rr_nfs4_compound *c)
 					  : rr_nfs4_status(c->vfs_status);
 }
 
-/* Reads the attributes of the source, the saved filehandle. */
+/* Begins COPY or CLONE: reads the attributes of the source, which is the saved filehandle. A directory of the
+ * pseudo root, above the exports, is no source. */
 static uint32_t
 copy_source(struct rr_nfs4_compound *c)
 {
@@ -129,8 +135,8 @@ copy_source(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->saved, copy_target);
 }
 
-/* Carries out COPY within this server. A copy from another server gets NFS4ERR_NOTSUPP: RFC 7862, 15.2.3, has
- * this error where inter-server copies are not supported. */
+/* Carries out COPY within this server. A copy from another server gets NFS4ERR_NOTSUPP: RFC 7862, 15.2.3,
+ * gives this error to a server that does not support inter-server copies. */
 uint32_t
 rr_op_copy(struct rr_nfs4_compound *c)
 {
@@ -143,8 +149,8 @@ rr_op_clone(struct rr_nfs4_compound *c)
 	return copy_source(c);
 }
 
-/* Answers OFFLOAD_STATUS and OFFLOAD_CANCEL, RFC 7862, sections 15.9 and 15.8: each copy is over when it is
- * answered, so no stateid names a copy under way. */
+/* Answers OFFLOAD_STATUS and OFFLOAD_CANCEL (RFC 7862, 15.9 and 15.8) with NFS4ERR_BAD_STATEID: each copy is
+ * over when COPY is answered, so no stateid names a copy under way. */
 uint32_t
 rr_op_offload(struct rr_nfs4_compound *c)
 {

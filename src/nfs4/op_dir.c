@@ -5,15 +5,16 @@
 #include "nfs4/attr.h"
 #include "nfs4/ops.h"
 
-/* Returns the status of an operation that needs a directory. RFC 8881, 15.1.2.8: NFS4ERR_NOTDIR; only LOOKUP
- * and OPEN answer differently for a symbolic link. */
+/* Returns the status of an operation that needs a directory; for a symbolic link, NFS4ERR_NOTDIR. RFC 8881,
+ * 15.1.2.8: only LOOKUP and OPEN answer with another error for a symbolic link. */
 static uint32_t
 dir_status(enum rr_vfs_status status)
 {
 	return status == RR_VFS_SYMLINK ? NFS4ERR_NOTDIR : rr_nfs4_status(status);
 }
 
-/* Runs when the storage has created the object, which becomes the current filehandle. */
+/* Runs when the storage has created the object: it becomes the current filehandle, and the result of CREATE
+ * lists the attributes that were set. */
 static uint32_t
 op_create_done(struct rr_nfs4_compound *c)
 {
@@ -35,8 +36,8 @@ op_create_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Sets the type of the object that CREATE makes. RFC 8881, 18.4.3: types that CREATE does not make:
- * "NFS4ERR_BADTYPE". */
+/* Sets the type of the object that CREATE makes, with the target of a link or the numbers of a device. RFC
+ * 8881, 18.4.3: a type that CREATE does not make gets "NFS4ERR_BADTYPE". */
 static nfsstat4
 op_create_type(const createtype4 *type, struct rr_vfs_create *create)
 {
@@ -81,7 +82,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), op_create_done);
 }
 
-/* Runs when the storage has removed the name. */
+/* Runs when the storage has removed the name: the result of REMOVE says how the directory has changed. */
 static uint32_t
 op_remove_done(struct rr_nfs4_compound *c)
 {
@@ -109,7 +110,8 @@ rr_op_remove(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->remove(vfs, remove), op_remove_done);
 }
 
-/* Runs when the storage has renamed. */
+/* Runs when the storage has renamed the object: the result of RENAME says how both directories have
+ * changed. */
 static uint32_t
 op_rename_done(struct rr_nfs4_compound *c)
 {
@@ -145,7 +147,7 @@ rr_op_rename(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->rename(vfs, rename), op_rename_done);
 }
 
-/* Runs when the storage has made the link. */
+/* Runs when the storage has made the link: the result of LINK says how the directory has changed. */
 static uint32_t
 op_link_done(struct rr_nfs4_compound *c)
 {

@@ -4,7 +4,7 @@
 
 #include "nfs4/ops.h"
 
-/* Ends PUTFH; there is no current filehandle if the object is not there. */
+/* Ends PUTFH after a look at its object. If the object is not there, there is no current filehandle. */
 static uint32_t
 op_putfh_known(struct rr_nfs4_compound *c)
 {
@@ -14,9 +14,9 @@ op_putfh_known(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Handles the look at the object of PUTFH. If its last name has gone, the client that has it open goes on
- * with it: RFC 8881, 18.25.3, leaves it to the server what becomes of a file that is removed while it is
- * open. */
+/* Runs when the storage has looked at the object of PUTFH. If the last name of the file has been removed, but
+ * this client has the file open, the filehandle reaches the file by that open, which c->pinned holds. RFC
+ * 8881, 18.25.3, leaves it to the server what becomes of a file that is removed while it is open. */
 static uint32_t
 op_putfh_looked(struct rr_nfs4_compound *c)
 {
@@ -35,8 +35,8 @@ op_putfh_looked(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_putfh_known);
 }
 
-/* Tells whether the next operation compares the filehandle with that of a stateid, and looks at the object
- * only if these differ: PUTFH then need not look at it. */
+/* Tells whether PUTFH need not look at its object because the next operation is READ, WRITE or CLOSE. That
+ * operation looks at the object itself, unless its stateid was given for this very filehandle. */
 static bool
 op_putfh_is_compared(const struct rr_nfs4_compound *c)
 {
@@ -50,7 +50,7 @@ op_putfh_is_compared(const struct rr_nfs4_compound *c)
 	}
 }
 
-/* Sets the current filehandle to a directory of the pseudo root. */
+/* Makes a directory of the pseudo root, the tree of directories above the exports, the current filehandle. */
 static void
 op_set_pseudo(struct rr_nfs4_compound *c, uint32_t directory)
 {
@@ -100,8 +100,8 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);
 }
 
-/* Carries out PUTROOTFH and PUTPUBFH. RFC 8881, 18.20.3: the public filehandle may be the root; this server
- * has no other. */
+/* Carries out PUTROOTFH and PUTPUBFH: both make the root the current filehandle. RFC 8881, 18.20.3: the
+ * public filehandle may be the root; this server has no other public filehandle. */
 uint32_t
 rr_op_putrootfh(struct rr_nfs4_compound *c)
 {

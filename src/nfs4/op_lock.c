@@ -10,8 +10,8 @@
 
 #include "nfs4/op_lock.h"
 
-/* Fills the answer to a refused lock. RFC 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length,
- * and type of lock". */
+/* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. RFC
+ * 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length, and type of lock". */
 uint32_t
 rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
@@ -23,7 +23,8 @@ rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 	return NFS4ERR_DENIED;
 }
 
-/* Describes a lock that a local program holds: the client ID is 0, and the owner "local". */
+/* Describes in *conflict a lock that a local program holds: the client ID is 0, and the owner "local". A
+ * range that NFS cannot express becomes the whole file. */
 static void
 lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *conflict)
 {
@@ -43,7 +44,8 @@ lock_owner(const struct rr_nfs4_state *state)
 	return (struct rpcrdma_bytes){ state->owner, state->owner_length };
 }
 
-/* Ends the lock state that this LOCK has made and no answer has named. The lock of the tables is held. */
+/* Ends the lock state if this LOCK has made it, no range is locked, and no answer has named its stateid. The
+ * caller holds the mutex of the tables. */
 static void
 lock_drop_made(struct rr_nfs4_compound *c)
 {
@@ -54,8 +56,8 @@ lock_drop_made(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(c->state);
 }
 
-/* Refuses the LOCK after the storage has given back the lock that it had granted: the tables have another
- * lock in the way. */
+/* Runs when the storage has unlocked again the range that it had granted: refuses the LOCK, as another lock
+ * in the tables conflicts with it. */
 static uint32_t
 lock_undone(struct rr_nfs4_compound *c)
 {
@@ -88,8 +90,8 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 	return rr_nfs4_vfs(c, vfs->ops->lock(vfs, lock), then);
 }
 
-/* Enters the lock into the tables after the storage has granted it. Another client may have been faster: then
- * the storage is asked to unlock. */
+/* Enters the lock into the tables after the storage has granted it. If another owner has got a conflicting
+ * lock meanwhile, the storage unlocks the range again, and the LOCK is refused. */
 static uint32_t
 lock_finish(struct rr_nfs4_compound *c)
 {
@@ -116,7 +118,8 @@ lock_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Handles the answer of the storage to the lock. */
+/* Runs when the storage has answered. If it has granted the lock, or has no locks at all, the lock is entered
+ * into the tables. Else the LOCK is refused, and a lock state that this LOCK has made ends. */
 static uint32_t
 lock_locked(struct rr_nfs4_compound *c)
 {
@@ -134,7 +137,8 @@ lock_locked(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Locks the range in the storage by the lock-owner's own open, if the storage could open the file. */
+/* Runs when the storage has answered to lock_open(): the lock state takes the open, if the file could be
+ * opened. Then the storage is to lock the range by the lock-owner's own open, if there is one. */
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
@@ -152,7 +156,8 @@ lock_opened(struct rr_nfs4_compound *c)
 	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }
 
-/* Opens the file for the lock-owner, unless an earlier LOCK has. */
+/* Has the storage open the file for the lock-owner, unless an earlier LOCK has done that, and goes on with
+ * lock_opened(). */
 static uint32_t
 lock_open(struct rr_nfs4_compound *c)
 {
@@ -170,7 +175,8 @@ lock_open(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
 }
 
-/* Tells whether the open that the lock belongs to allows it: RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
+/* Returns NFS4_OK if `open`, which the lock belongs to, was opened for the access that the lock is for:
+ * reading or writing. Else returns the error of RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
 static nfsstat4
 lock_check_mode(const struct rr_nfs4_state *open, bool write)
 {
@@ -179,7 +185,8 @@ lock_check_mode(const struct rr_nfs4_state *open, bool write)
 	return open->access & wanted ? NFS4_OK : NFS4ERR_OPENMODE;
 }
 
-/* Finds or makes the lock state of a lock-owner that may be new. The lock of the tables is held. */
+/* Finds the open by its stateid, and finds or makes the lock state of the lock-owner for that open.
+ * work->made tells whether the state is new. The caller holds the mutex of the tables. */
 static nfsstat4
 lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -197,7 +204,8 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 	return *state ? NFS4_OK : NFS4ERR_DELAY;
 }
 
-/* Finds the lock state by the stateid of an earlier LOCK. */
+/* Finds the lock state by the stateid of an earlier LOCK, and checks that its open allows this lock. The
+ * caller holds the mutex of the tables. */
 static nfsstat4
 lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -207,7 +215,9 @@ lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, st
 	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
 }
 
-/* Finds the lock state, and a conflicting lock if there is one. The lock of the tables is held. */
+/* Finds or makes the lock state, and holds it and its opens in c. Returns NFS4ERR_DENIED if another owner has
+ * a conflicting lock, which work->conflict then describes; for a reclaim, NFS4ERR_RECLAIM_CONFLICT. The
+ * caller holds the mutex of the tables. */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {
@@ -235,8 +245,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	if (args->locktype == READW_LT || args->locktype == WRITEW_LT)
 		rr_nfs4_wait(state, work->span, work->write);
 	lock_drop_made(c);
-	/* 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" if a lock in the way keeps the reclaimed
-	 * lock from coming back. */
+	/* RFC 8881, 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" if a conflicting lock keeps the
+	 * reclaimed lock from coming back. */
 	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
 }
 
@@ -246,7 +256,8 @@ rr_lock_is_write(nfs_lock_type4 type)
 	return type == WRITE_LT || type == WRITEW_LT;
 }
 
-/* Runs when the attributes of the file are known: takes the lock in the tables first, then in the storage. */
+/* Runs when the attributes of the file are known: looks for a conflicting lock in the tables. If there is
+ * none, the storage is asked for the lock, and lock_finish() enters it into the tables. */
 static uint32_t
 lock_typed(struct rr_nfs4_compound *c)
 {

@@ -2,7 +2,8 @@
 /* LOCKT and LOCKU: RFC 8881, sections 18.11 and 18.12. */
 #include "nfs4/op_lock.h"
 
-/* Runs when the attributes of the file are known: looks for a conflicting lock. */
+/* Runs when the attributes of the file are known: looks for a lock of another owner that conflicts, and
+ * answers the LOCKT with it. */
 static uint32_t
 lockt_typed(struct rr_nfs4_compound *c)
 {
@@ -36,7 +37,8 @@ rr_op_lockt(struct rr_nfs4_compound *c)
 
 /* ---- LOCKU ---- */
 
-/* Runs when the storage has unlocked the range: removes it from the tables. */
+/* Runs when the storage has unlocked the range: removes the range from the lock state, whose stateid gets its
+ * next seqid and becomes the current stateid. */
 static uint32_t
 op_locku_unlocked(struct rr_nfs4_compound *c)
 {
@@ -57,8 +59,8 @@ op_locku_unlocked(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Runs when the attributes of the file are known: finds the lock state, and unlocks the range in the
- * storage. */
+/* Runs when the attributes of the file are known: finds the lock state of the LOCKU, and has the storage
+ * unlock the range. */
 static uint32_t
 op_locku_typed(struct rr_nfs4_compound *c)
 {

@@ -4,11 +4,9 @@
 
 #include "nfs4/ops.h"
 
-/*
- * Returns the error for an object that is no directory. A symbolic link has an error of its own: RFC 8881
- * says so of LOOKUP (18.13.3). For LOOKUPP the table has that error (15.2), while the text names
- * NFS4ERR_NOTDIR alone; Linux answers both operations alike.
- */
+/* Returns the error for an object that is not a directory: NFS4ERR_SYMLINK for a symbolic link, else
+ * NFS4ERR_NOTDIR. RFC 8881 demands this of LOOKUP (18.13.3). For LOOKUPP the table in 15.2 has
+ * NFS4ERR_SYMLINK, while the text names NFS4ERR_NOTDIR alone; Linux answers both operations alike. */
 static uint32_t
 lookup_not_directory(const struct rr_nfs4_compound *c)
 {
@@ -38,7 +36,8 @@ lookup_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the type of the current filehandle is known: looks the name up if it is a directory. */
+/* Runs when the type of the current filehandle's object is known: has the storage look up c->lookup_name, if
+ * the object is a directory. */
 static uint32_t
 lookup_typed(struct rr_nfs4_compound *c)
 {
@@ -55,7 +54,7 @@ lookup_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->lookup_then);
 }
 
-/* Looks up the name in the current filehandle, after a look at its type. */
+/* Reads the attributes of the current filehandle, then looks up `name` in it and goes on with `then`. */
 static uint32_t
 lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
@@ -64,7 +63,8 @@ lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	return rr_nfs4_attributes(c, &c->current, lookup_typed);
 }
 
-/* Looks up the name in the current filehandle, which may be in the pseudo root. */
+/* Looks up `name` in the directory of the current filehandle. If that directory is above the exports, the
+ * entry becomes the current filehandle at once, without the storage and without `then`. */
 static uint32_t
 lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
@@ -84,8 +84,9 @@ lookup_name(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 	return NFS4_OK;
 }
 
-/* Carries out LOOKUP. A step from the pseudo root into an export may find the wrong flavor: RFC 8881,
- * 2.6.3.1.1.3: NFS4ERR_WRONGSEC "should be returned from the LOOKUP". */
+/* Carries out LOOKUP. If the name leads from the pseudo root, above the exports, into an export that the
+ * caller may not use with its security flavor, LOOKUP fails: RFC 8881, 2.6.3.1.1.3: NFS4ERR_WRONGSEC "should
+ * be returned from the LOOKUP". */
 uint32_t
 rr_op_lookup(struct rr_nfs4_compound *c)
 {
@@ -105,7 +106,8 @@ op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number;
 }
 
-/* Returns the index of the export whose root is the current filehandle; the last export, if no other fits. */
+/* Returns the index of the export whose root is the current filehandle. The last export is not compared: it
+ * is returned if no other export fits. */
 static uint32_t
 op_lookupp_export(struct rr_nfs4_compound *c)
 {
@@ -122,8 +124,8 @@ op_lookupp_export(struct rr_nfs4_compound *c)
 	return i;
 }
 
-/* Completes the lookup of "..". The storage answers for the root of an export that the root lies above
- * itself: then the directory above is in the pseudo root. */
+/* Completes the lookup of "..". If the storage answers with the directory itself, that directory is the root
+ * of an export, and the directory above it is in the pseudo root, the tree above the exports. */
 static uint32_t
 op_lookupp_done(struct rr_nfs4_compound *c)
 {
@@ -141,7 +143,8 @@ op_lookupp_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the type of the current filehandle is known: looks ".." up if it is a directory. */
+/* Runs when the type of the current filehandle's object is known: looks up "..", if the object is a
+ * directory. */
 static uint32_t
 op_lookupp_typed(struct rr_nfs4_compound *c)
 {
@@ -166,8 +169,8 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 
 /* ---- Flavors ---- */
 
-/* Fills the answer of SECINFO and SECINFO_NO_NAME. RFC 8881, 18.29.3 and 18.45.3: "consumes the current
- * filehandle": there is no current filehandle after a success. */
+/* Fills the result of SECINFO or SECINFO_NO_NAME with the security flavors that the caller may use. After
+ * that there is no current filehandle: RFC 8881, 18.29.3 and 18.45.3: "consumes the current filehandle". */
 static uint32_t
 op_secinfo_answer(struct rr_nfs4_compound *c)
 {
@@ -185,7 +188,8 @@ op_secinfo_answer(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has looked the name up: SECINFO answers only for a name that exists. */
+/* Runs when the storage has looked up the name of a SECINFO: lists the security flavors if the name exists,
+ * else returns the error. */
 static uint32_t
 op_secinfo_done(struct rr_nfs4_compound *c)
 {
@@ -201,7 +205,7 @@ rr_op_secinfo(struct rr_nfs4_compound *c)
 	return pseudo && status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
-/* Answers with the flavors of the directory above, which was looked up. */
+/* Runs when ".." was looked up for SECINFO_NO_NAME: lists the security flavors of that directory. */
 static uint32_t
 op_secinfo_parent_done(struct rr_nfs4_compound *c)
 {
@@ -210,7 +214,8 @@ op_secinfo_parent_done(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
-/* Runs when the type of the current filehandle is known: looks ".." up if it is a directory. */
+/* Runs when the type of the current filehandle's object is known: looks up ".." for SECINFO_NO_NAME, if the
+ * object is a directory. */
 static uint32_t
 op_secinfo_parent_typed(struct rr_nfs4_compound *c)
 {

@@ -22,9 +22,10 @@ rr_open_check_share(uint32_t share_access, uint32_t share_deny)
 }
 
 /*
- * Checks whether the grace period allows the claim. RFC 8881, 18.51.3: "If non-reclaim locking operations are
- * done before the RECLAIM_COMPLETE, an NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for later
- * reclaims.
+ * Returns NFS4_OK if the claim of an OPEN is allowed now: CLAIM_PREVIOUS, a reclaim, until the client has
+ * sent RECLAIM_COMPLETE, and most other claims only after that. CLAIM_DELEGATE_CUR and CLAIM_DELEG_CUR_FH are
+ * always allowed. RFC 8881, 18.51.3: "If non-reclaim locking operations are done before the RECLAIM_COMPLETE,
+ * an NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for later reclaims.
  */
 static nfsstat4
 open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
@@ -40,7 +41,8 @@ open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)
 	return status;
 }
 
-/* Sets the change_info4 of an OPEN that has not changed the directory: before and after are the same. */
+/* Sets work->cinfo for an OPEN that has not changed the directory: before and after are the same. If the
+ * storage has not given the attributes of the directory, both are 0 and atomic is false. */
 static void
 open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *directory)
 {
@@ -48,7 +50,7 @@ open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *direct
 	work->cinfo.before = work->cinfo.after = directory->valid ? directory->attributes.change : 0;
 }
 
-/* Runs when the storage has looked the name up: the file becomes the current filehandle, and is opened. */
+/* Runs when the storage has looked up the name: the file becomes the current filehandle, and is opened. */
 static uint32_t
 open_looked_up(struct rr_nfs4_compound *c)
 {
@@ -70,7 +72,7 @@ open_looked_up(struct rr_nfs4_compound *c)
 	return rr_open_file(c);
 }
 
-/* Looks up the name of the file in the storage. */
+/* Has the storage look up the name of the file, and goes on with open_looked_up(). */
 static uint32_t
 open_look_up(struct rr_nfs4_compound *c)
 {
@@ -82,7 +84,8 @@ open_look_up(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), open_looked_up);
 }
 
-/* Handles the answer of the storage to the creation of the file. */
+/* Runs when the storage has answered to the creation of the file: a new file becomes the current filehandle
+ * and is opened. If the name exists and the create is UNCHECKED4, the name is looked up instead. */
 static uint32_t
 open_created(struct rr_nfs4_compound *c)
 {
@@ -107,7 +110,8 @@ open_created(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, rr_open_file);
 }
 
-/* Sets how the file is made and which attributes it gets, by the mode of the create. */
+/* Sets how the storage makes the file, in `create`, and which attributes the new file gets, in work->set. The
+ * mode of the create decides both: UNCHECKED4, GUARDED4, EXCLUSIVE4 or EXCLUSIVE4_1. */
 static nfsstat4
 open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 {
@@ -137,8 +141,8 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 		return NFS4_OK;
 	work->asked = &attrs->attrmask;
 	status = rr_attr_get(attrs, c->args->minor, &work->set);
-	/* "If the client attempts to set in cva_attrs an attribute that is not in suppattr_exclcreat, the
-	 * server MUST return NFS4ERR_INVAL." */
+	/* RFC 8881, 18.16.3: "If the client attempts to set in cva_attrs an attribute that is not in
+	 * suppattr_exclcreat, the server MUST return NFS4ERR_INVAL." */
 	if (work->exclusive &&
 		(status == NFS4ERR_ATTRNOTSUPP ||
 			work->set.mask & ~(uint32_t)(RR_VFS_SET_SIZE | RR_VFS_SET_MODE | RR_VFS_SET_UID |
@@ -147,9 +151,9 @@ open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 	return status;
 }
 
-/* Makes the file. An existing file is cut to size 0 later, when it is open; any other size is ignored for an
- * existing file. A new file gets the size at once: so the storage makes the file only if it is new, and else
- * the file is looked up. */
+/* Has the storage make the file. If an UNCHECKED4 create sets a size, a new file gets that size at once, so
+ * the storage is to make the file only if it is new. An existing file is then looked up and keeps its size;
+ * only a size of 0 cuts the existing file, later, when it is open. */
 static uint32_t
 open_create(struct rr_nfs4_compound *c)
 {
@@ -171,7 +175,8 @@ open_create(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
 }
 
-/* Looks up or makes the file: the current filehandle is a directory, and the claim has the name. */
+/* Runs when the type of the current filehandle's object is known: if the object is a directory, looks up or
+ * makes the file in it. */
 static uint32_t
 open_typed(struct rr_nfs4_compound *c)
 {
@@ -182,7 +187,8 @@ open_typed(struct rr_nfs4_compound *c)
 	return c->op->u.opopen.openhow.opentype == OPEN4_CREATE ? open_create(c) : open_look_up(c);
 }
 
-/* Begins an OPEN by name. A directory of the pseudo file system has no files. */
+/* Begins an OPEN of a name in the directory of the current filehandle. A directory above the exports has no
+ * files, so an OPEN there fails. */
 static uint32_t
 open_by_name(struct rr_nfs4_compound *c, component4 name)
 {
@@ -200,14 +206,14 @@ open_by_name(struct rr_nfs4_compound *c, component4 name)
 	return creates ? NFS4ERR_ROFS : NFS4ERR_NOENT;
 }
 
-/* Runs when the attributes of a file that is opened by its filehandle are known. */
+/* Runs when the attributes of a file that is opened by its filehandle are known: opens the file. */
 static uint32_t
 open_found(struct rr_nfs4_compound *c)
 {
 	return c->vfs_status == RR_VFS_OK ? rr_open_file(c) : rr_nfs4_status(c->vfs_status);
 }
 
-/* Opens the file of the current filehandle; a create is refused, as it needs a name. */
+/* Begins an OPEN of the file of the current filehandle itself. A create is refused, as it needs a name. */
 static uint32_t
 open_by_handle(struct rr_nfs4_compound *c)
 {
@@ -218,8 +224,8 @@ open_by_handle(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, open_found);
 }
 
-/* Checks that the client has the delegation that the claim names; id: the file that it must be of, or NULL.
- * The lock of the tables is held. */
+/* Returns NFS4_OK if the client has the delegation that the claim of the OPEN names. id: the file that the
+ * delegation must be of; NULL if the file is not known yet. The caller holds the lock of the tables. */
 nfsstat4
 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 {
@@ -236,7 +242,8 @@ rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 				 : status;
 }
 
-/* Checks the delegation before the file is found. */
+/* Checks, before the file is looked up, that the client has the delegation that the claim of the OPEN
+ * names. */
 static nfsstat4
 open_check_delegation(struct rr_nfs4_compound *c)
 {

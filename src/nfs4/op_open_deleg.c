@@ -7,14 +7,16 @@
  */
 #include "nfs4/op_open.h"
 
-/* Whether an OPEN reclaims a read delegation after a restart of the server. */
+/* Tells whether an OPEN reclaims a read delegation that the client had before the server was started
+ * again. */
 static bool
 deleg_is_reclaimed(const OPEN4args *args)
 {
 	return args->claim.claim == CLAIM_PREVIOUS && args->claim.u.delegate_type == OPEN_DELEGATE_READ;
 }
 
-/* Tells whether the OPEN may get a delegation; *why: the reason if not. */
+/* Tells whether the arguments of the OPEN allow that the client gets a read delegation. If they do not, *why
+ * has the reason. */
 static bool
 deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 {
@@ -38,7 +40,8 @@ deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 	return rr_open_access(args->share_access) == OPEN4_SHARE_ACCESS_READ;
 }
 
-/* Recalls the delegation: a local program is about to change the file, and its lease breaks. */
+/* Runs when the storage's lease of a delegation breaks, as a local program is about to change the file:
+ * recalls the delegation. ctx: the open that the lease belongs to. */
 static void
 deleg_broken(void *ctx)
 {
@@ -52,8 +55,9 @@ deleg_broken(void *ctx)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* Handles a delegation for which the storage gave no lease. A reclaimed delegation stays the client's until
- * the client returns it; any other delegation is withdrawn. The lock of the tables is held. */
+/* Handles a delegation for which the storage gave no open or no lease. A reclaimed delegation stays valid
+ * until the client returns it, which it is asked to do; any other delegation ends. The caller holds the lock
+ * of the tables. */
 static void
 deleg_fail(struct rr_nfs4_compound *c)
 {
@@ -68,7 +72,8 @@ deleg_fail(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(state);
 }
 
-/* Handles the answer of the storage to the lease, and completes the OPEN. */
+/* Runs when the storage has answered to the request for a lease, and completes the OPEN. Without a lease, the
+ * delegation loses its open, and deleg_fail() decides about it. */
 static uint32_t
 deleg_leased(struct rr_nfs4_compound *c)
 {
@@ -84,8 +89,9 @@ deleg_leased(struct rr_nfs4_compound *c)
 	return rr_open_finish(c);
 }
 
-/* Asks for the lease after the delegation's own open of the file. The lease belongs to that open, as the
- * delegation may outlive the OPEN. */
+/* Runs when the storage has opened the file once more, for the delegation: asks for a lease on that open,
+ * as the delegation may outlive the open of the OPEN. If the open failed, the OPEN is completed without a
+ * lease. */
 static uint32_t
 deleg_opened(struct rr_nfs4_compound *c)
 {
@@ -116,7 +122,8 @@ deleg_opened(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lease(vfs, lease), deleg_leased);
 }
 
-/* Makes the delegation in the tables. NULL: the client gets none; work->why has the reason. */
+/* Makes the delegation in the tables, or makes it again for a reclaim. Returns NULL if the client gets no
+ * delegation; unless it was a reclaim, work->why then has the reason. */
 static struct rr_nfs4_state *
 deleg_make(struct rr_nfs4_compound *c)
 {
@@ -155,8 +162,9 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
 }
 
-/* Says why there is no delegation, if the client said what it wants: "in the event the server does not return
- * a delegation, it MUST return a delegation type of OPEN_DELEGATE_NONE_EXT". */
+/* Stores in *delegation why there is no delegation, if the client said in its OPEN what it wants. RFC 8881,
+ * 18.16.3: "in the event the server does not return a delegation, it MUST return a delegation type of
+ * OPEN_DELEGATE_NONE_EXT". */
 static void
 deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *delegation)
 {
@@ -166,7 +174,9 @@ deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *dele
 	delegation->u.od_whynone.ond_why = why;
 }
 
-/* The permissions of a delegation stay empty, so that the client asks the server by ACCESS. */
+/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the delegation.
+ * Its permissions stay empty, so that the client asks the server by ACCESS. The caller holds the lock of the
+ * tables. */
 void
 rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 {

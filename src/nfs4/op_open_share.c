@@ -17,7 +17,8 @@ rr_open_undo(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 }
 
-/* Lists the attributes that were set, and those that hold the verifier of an exclusive create. */
+/* Lists in *attrset the attributes that were set, and those in which an exclusive create keeps its
+ * verifier. */
 static nfsstat4
 open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 {
@@ -41,7 +42,8 @@ open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 	return NFS4_OK;
 }
 
-/* Completes the OPEN: fills its result, and lets go of the state. */
+/* Completes the OPEN: fills its result, makes its stateid the current stateid, and releases the open
+ * state. */
 uint32_t
 rr_open_finish(struct rr_nfs4_compound *c)
 {
@@ -61,7 +63,8 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has truncated the file for the OPEN. */
+/* Runs when the storage has truncated the file: goes on with the delegation. If the storage failed, the share
+ * of the OPEN is undone. */
 static uint32_t
 open_truncated(struct rr_nfs4_compound *c)
 {
@@ -75,7 +78,8 @@ open_truncated(struct rr_nfs4_compound *c)
 	return rr_open_delegate(c);
 }
 
-/* Cuts an existing file to size 0 if the OPEN asks for that, then goes on with the delegation. */
+/* Cuts the file to size 0 if the OPEN asks for that and has not made the file itself; then goes on with the
+ * delegation. */
 static uint32_t
 open_truncate(struct rr_nfs4_compound *c)
 {
@@ -117,7 +121,8 @@ rr_open_take(struct rr_nfs4_compound *c)
 	return NFS4ERR_DELAY;
 }
 
-/* Handles the answer of the storage to the open. */
+/* Runs when the storage has answered to the opening of the file: the open state takes the open, and the file
+ * is truncated if the OPEN asks for that. */
 static uint32_t
 open_opened(struct rr_nfs4_compound *c)
 {
@@ -126,7 +131,8 @@ open_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? open_truncate(c) : status;
 }
 
-/* Tells whether the owner already has this share: then the file is not opened again. */
+/* Tells whether the file need not be opened again: the state has an open, and its share is the same as before
+ * this operation. */
 bool
 rr_open_is_enough(const struct rr_nfs4_reserved *reserved)
 {
@@ -151,9 +157,10 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 }
 
 /*
- * Checks delegations of the file. RFC 8881, 10.4: delegations of other clients end before the file is opened
- * for writing, or denied to them. With CLAIM_DELEGATE_CUR the client opens a file of which it has a
- * delegation. The lock of the tables is held.
+ * Handles the delegations of the file before it is opened. With CLAIM_DELEGATE_CUR or CLAIM_DELEG_CUR_FH, the
+ * client must have a delegation of it. Otherwise, an OPEN that writes, or denies something to others, recalls
+ * the delegations of other clients and gets NFS4ERR_DELAY until these have ended: RFC 8881, 10.4. An OPEN
+ * that writes also recalls the client's own delegation. The caller holds the lock of the tables.
  */
 static nfsstat4
 open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
@@ -175,11 +182,12 @@ open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
 }
 
 /*
- * RFC 8881, 6.4: "setting a mode of 000 should be enough to ensure that future OPEN operations for
- * OPEN4_SHARE_ACCESS_READ or OPEN4_SHARE_ACCESS_WRITE by any principal fail". The storage lets the owner of a
- * file in by any mode, as version 3 has it, which knows no open: so OPEN looks at the owner's part of the
- * mode. A file that this OPEN has made, and one that the client has had open, is opened by any mode. An owner
- * that may execute the file may read it; the superuser may do both (6.3.1.1).
+ * Tells whether the mode of the file forbids this OPEN to the owner of the file. RFC 8881, 6.1: "setting a
+ * mode of 000 should be enough to ensure that future OPEN operations for OPEN4_SHARE_ACCESS_READ or
+ * OPEN4_SHARE_ACCESS_WRITE by any principal fail". The storage lets the owner of a file in by any mode, as
+ * NFS version 3 needs it, so OPEN checks the owner's bits here. Any mode is allowed for the superuser, for a
+ * file that this OPEN has made, and for one that the client has had open. The right to execute includes
+ * reading: RFC 8881, 6.3.1.1.
  */
 static bool
 open_is_closed_to_owner(const struct rr_nfs4_compound *c)

@@ -13,8 +13,8 @@
  */
 enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
 
-/* Returns the number of results before this operation that were, or could have been, placed: RFC 8267,
- * 6.4.1. */
+/* Returns how many READs and READLINKs stand in front of this operation: each of them may use a Write chunk
+ * for its data: RFC 8267, 6.4.1. */
 static uint32_t
 read_place(const struct rr_nfs4_compound *c)
 {
@@ -25,7 +25,8 @@ read_place(const struct rr_nfs4_compound *c)
 	return place;
 }
 
-/* Returns the octets of data that the reply can convey: in a Write chunk of its own, or in the stream. */
+/* Returns how many octets of data the reply can still take: in a Write chunk if there is one for this
+ * operation, else in the stream. */
 static uint32_t
 read_room(const struct rr_nfs4_compound *c)
 {
@@ -38,8 +39,8 @@ read_room(const struct rr_nfs4_compound *c)
 	return (uint32_t)rr_min(room, request->stream_room);
 }
 
-/* Returns the size of the buffer to take: all READs of a compound share a buffer, which the first READ with
- * data takes, large enough for the READs behind it. */
+/* Returns the size of the buffer that the first READ with data takes. All READs of the compound share it, so
+ * it is large enough for the READs that follow, but has at most READ_MAX octets unless `size` is larger. */
 static uint32_t
 read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -52,7 +53,8 @@ read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 	return (uint32_t)rr_min(wanted, size > READ_MAX ? size : READ_MAX);
 }
 
-/* Returns memory for the data of the READ, as the storage asks for it; NULL: there is too little. */
+/* Returns memory for `size` octets of data, when the storage asks for it: the next part of the compound's
+ * buffer, which the first READ takes from the pool. Returns NULL if there is too little memory. */
 static void *
 read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -75,7 +77,7 @@ read_memory(struct rr_vfs_read *read, uint32_t size)
 
 static uint32_t read_begin(struct rr_nfs4_compound *c);
 
-/* Begins the READ again when the pool has memory. */
+/* Runs when the pool has memory again: begins the READ again. */
 static void
 read_wake(struct rr_pool_waiter *waiter)
 {
@@ -84,8 +86,8 @@ read_wake(struct rr_pool_waiter *waiter)
 	c->resume(c, read_begin(c));
 }
 
-/* Goes on when there is no memory for the octets asked for: with fewer octets, or, if even these find no
- * memory, when other calls have given some back. */
+/* Handles a READ for whose data there is no memory: begins it again with fewer octets; if there is no memory
+ * even for these, waits until other calls have given some back. Returns NFS4ERR_DELAY if neither helps. */
 static uint32_t
 read_without_memory(struct rr_nfs4_compound *c)
 {
@@ -108,7 +110,8 @@ read_without_memory(struct rr_nfs4_compound *c)
 	return RR_NFS4_PENDING;
 }
 
-/* Runs when the storage has read. */
+/* Runs when the storage has read: fills the result of the READ. Without memory for the data,
+ * read_without_memory() goes on. */
 static uint32_t
 read_done(struct rr_nfs4_compound *c)
 {
@@ -124,7 +127,7 @@ read_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Reads from the storage. */
+/* Has the storage read up to c->read_size octets at the offset of the READ. */
 static uint32_t
 read_begin(struct rr_nfs4_compound *c)
 {
@@ -139,7 +142,8 @@ read_begin(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), read_done);
 }
 
-/* Runs when the storage has said whether the caller may read. */
+/* Runs when the storage has said whether the caller may read the file: stores the answer in c->vfs_status,
+ * and goes on with c->read_then. */
 static uint32_t
 read_asked(struct rr_nfs4_compound *c)
 {
@@ -164,7 +168,8 @@ rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->access(vfs, access), read_asked);
 }
 
-/* Answers a READ that reads no octet. */
+/* Answers a READ that reads no octet, as its count is 0 or its offset is beyond the end of any file.
+ * c->vfs_status tells whether the caller may read. */
 static uint32_t
 read_nothing(struct rr_nfs4_compound *c)
 {
@@ -178,7 +183,7 @@ read_nothing(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the attributes of the file are known: checks the stateid, and reads. */
+/* Runs when the attributes of the file are known: checks type and stateid, and begins to read. */
 static uint32_t
 read_typed(struct rr_nfs4_compound *c)
 {
@@ -217,7 +222,7 @@ rr_op_read(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, read_typed);
 }
 
-/* Runs when the storage has read the target of the link. */
+/* Runs when the storage has read the target of the link: the target becomes the result of READLINK. */
 static uint32_t
 op_readlink_done(struct rr_nfs4_compound *c)
 {
@@ -230,8 +235,8 @@ op_readlink_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Carries out READLINK. The text is an item, so it stays at its place until the reply is sent: c->arena_end
- * keeps the end of the arena for it. */
+/* Carries out READLINK. The target may be sent by RDMA from where it lies, so it stays at its place, at the
+ * end of the arena, until the reply is sent: c->arena_end keeps that part of the arena. */
 uint32_t
 rr_op_readlink(struct rr_nfs4_compound *c)
 {

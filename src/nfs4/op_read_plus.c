@@ -18,8 +18,9 @@ struct plus_work {
 	uint32_t size;
 };
 
-/* Answers with a hole that ends at `until`, or at the end of what was asked for. A hole never reaches beyond
- * the end of the file. */
+/* Answers the READ_PLUS with a hole from the offset asked for to `until`, or to work->end, the end of the
+ * range, if that comes first. As work->end lies within the file, a hole never reaches beyond the end of the
+ * file. */
 static uint32_t
 plus_hole(struct rr_nfs4_compound *c, uint64_t until)
 {
@@ -39,7 +40,7 @@ plus_hole(struct rr_nfs4_compound *c, uint64_t until)
 	return NFS4_OK;
 }
 
-/* Answers with the data that the storage has read. */
+/* Runs when the storage has read: answers the READ_PLUS with the data. */
 static uint32_t
 plus_read(struct rr_nfs4_compound *c)
 {
@@ -60,7 +61,7 @@ plus_read(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Reads the data from the offset asked for up to work->end. */
+/* Has the storage read the data from the offset asked for up to work->end. */
 static uint32_t
 plus_data(struct rr_nfs4_compound *c)
 {
@@ -75,7 +76,8 @@ plus_data(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), plus_read);
 }
 
-/* Handles the answer of the storage where the next hole is: the data ends there. */
+/* Runs when the storage has said where the next hole is: reads the data up to that hole, or up to
+ * work->end. */
 static uint32_t
 plus_found_hole(struct rr_nfs4_compound *c)
 {
@@ -86,7 +88,8 @@ plus_found_hole(struct rr_nfs4_compound *c)
 	return plus_data(c);
 }
 
-/* Asks the storage for the next data or the next hole. */
+/* Asks the storage where the next data (`data` is true) or the next hole (`data` is false) begins, from the
+ * offset asked for on, and goes on with `then`. */
 static uint32_t
 plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 {
@@ -99,7 +102,8 @@ plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), then);
 }
 
-/* Handles the answer of the storage where the next data is. Storage that knows no holes has data alone. */
+/* Runs when the storage has said where the next data is: answers with the hole in front of it, or looks for
+ * the end of the data. If the storage cannot say it, the whole range is read as data. */
 static uint32_t
 plus_found_data(struct rr_nfs4_compound *c)
 {
@@ -112,7 +116,8 @@ plus_found_data(struct rr_nfs4_compound *c)
 	return plus_seek(c, false, plus_found_hole);
 }
 
-/* Answers a READ_PLUS that reads no octet. */
+/* Answers a READ_PLUS that reads no octet, as its count is 0 or its offset is not within the file.
+ * c->vfs_status tells whether the caller may read. */
 static uint32_t
 plus_nothing(struct rr_nfs4_compound *c)
 {
@@ -123,7 +128,8 @@ plus_nothing(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the attributes of the file are known: checks the stateid, and seeks the first data. */
+/* Runs when the attributes of the file are known: checks type and stateid, and asks the storage for the first
+ * data in the range. */
 static uint32_t
 plus_typed(struct rr_nfs4_compound *c)
 {

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/*
- * READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until an entry does not
- * fit.
- *
- * A cookie is the position behind its entry. 0, 1 and 2 belong to no entry (18.23.3: cookies 1 and 2 are
- * reserved), so a cookie is a position of the storage plus 2.
- */
+/* READDIR: RFC 8881, section 18.23. Entries are encoded as the storage names them, until an entry does not
+ * fit. A cookie is the position behind its entry. 0, 1 and 2 belong to no entry (RFC 8881, 18.23.3: cookies 1
+ * and 2 are reserved), so a cookie is a position of the storage plus 2. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -22,7 +18,8 @@ struct readdir_work {
 	nfsstat4 failed; /* status of the first entry whose attributes cannot be had, without rdattr_error */
 };
 
-/* Writes an entry into the reply. False: the entry does not fit, and nothing is written. */
+/* Writes an entry into the reply and returns true. If the entry does not fit, writes nothing, sets work->full
+ * and returns false. */
 static bool
 readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cookie, struct rpcrdma_bytes name,
 	const struct rr_attr_source *source)
@@ -51,8 +48,9 @@ readdir_is_dot(struct rpcrdma_bytes name)
 	return (name.length == 1 && text[0] == '.') || (name.length == 2 && text[0] == '.' && text[1] == '.');
 }
 
-/* Takes an entry from the storage. If its attributes cannot be had, it gets rdattr_error alone, provided that
- * the client asked for that. */
+/* Runs for each entry that the storage lists, and writes it into the reply. If the attributes of an entry
+ * cannot be had, it gets rdattr_error alone, provided that the client asked for rdattr_error. Returns false
+ * to stop the list: the entry does not fit, or the READDIR fails. */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
@@ -62,7 +60,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	struct rr_vfs_attributes none = { .type = RR_VFS_FILE, .id.number = entry->number };
 	bool taken;
 
-	/* 18.23.3: "the server ... should not return" entries for "." and ".." */
+	/* RFC 8881, 18.23.3: "the server ... should not return" entries for "." and ".." */
 	if (readdir_is_dot(entry->name))
 		return true;
 	source.attributes = entry->attributes;
@@ -77,8 +75,8 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	source.attributes = &none;
 	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
 	memset(&lost.mask, 0, sizeof(lost.mask));
-	/* 18.23.3: "If the client does not request the attribute, the server has no choice but to return
-	 * failure for the entire READDIR operation." An object that is gone meanwhile is left out. */
+	/* RFC 8881, 18.23.3: "If the client does not request the attribute, the server has no choice but to
+	 * return failure for the entire READDIR operation." An object that is gone meanwhile is left out. */
 	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
 		work->failed = rr_nfs4_status(entry->status);
 		return work->failed == NFS4_OK;
@@ -90,7 +88,8 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	return taken;
 }
 
-/* Ends the list of entries. Number, status and verifier stand in front of the entries already. */
+/* Ends the list of entries, which the operation has encoded itself. Returns NFS4ERR_TOOSMALL if not a single
+ * entry did fit. */
 static uint32_t
 readdir_finish(struct rr_nfs4_compound *c, bool eof)
 {
@@ -104,7 +103,7 @@ readdir_finish(struct rr_nfs4_compound *c, bool eof)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has listed the directory. */
+/* Runs when the storage has listed the directory: ends the list, or returns an error. */
 static uint32_t
 readdir_done(struct rr_nfs4_compound *c)
 {
@@ -117,7 +116,8 @@ readdir_done(struct rr_nfs4_compound *c)
 	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
 }
 
-/* Lists a directory above the exports; here a position is the index of an entry. */
+/* Lists a directory above the exports, with the entries that the caller may see. The cookie of an entry is
+ * its index plus READDIR_COOKIES. */
 static uint32_t
 readdir_pseudo(struct rr_nfs4_compound *c)
 {
@@ -147,7 +147,8 @@ readdir_pseudo(struct rr_nfs4_compound *c)
 	return readdir_finish(c, true);
 }
 
-/* Tells whether the client asks for attributes that a list of names and numbers does not have. */
+/* Tells whether the client asks for any attribute other than rdattr_error, so that the storage has to look at
+ * each entry. */
 static bool
 readdir_wants_attributes(const struct rr_attr_mask *mask)
 {
@@ -157,7 +158,8 @@ readdir_wants_attributes(const struct rr_attr_mask *mask)
 	return rest.words[0] || rest.words[1] || rest.words[2];
 }
 
-/* Runs when the attributes of the directory are known: begins the result, and lists the directory. */
+/* Runs when the attributes of the directory are known: writes the beginning of the result, and lists the
+ * directory. */
 static uint32_t
 readdir_gathered(struct rr_nfs4_compound *c)
 {
@@ -186,10 +188,9 @@ readdir_gathered(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->readdir(vfs, readdir), readdir_done);
 }
 
-/*
- * Carries out READDIR. The verifier is always zero, as positions of the storage stay valid when a directory
- * changes; a client with another verifier gets NFS4ERR_NOT_SAME. 18.23.3: cookies 1 and 2 are never returned.
- */
+/* Carries out READDIR. The verifier is always zero, as positions in the storage's list stay valid when a
+ * directory changes; a client with another verifier gets NFS4ERR_NOT_SAME. RFC 8881, 18.23.3: cookies 1 and 2
+ * are never returned, so a client that sends one of them gets NFS4ERR_BAD_COOKIE. */
 uint32_t
 rr_op_readdir(struct rr_nfs4_compound *c)
 {

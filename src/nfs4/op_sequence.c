@@ -8,7 +8,7 @@
 /* Octets of the result of SEQUENCE, with its number and status. */
 enum { SEQUENCE_RESULT = RR_NFS4_ERROR_SIZE + NFS4_SESSIONID_SIZE + 5 * 4 };
 
-/* Returns the octets of the call, with those in chunks. */
+/* Returns the number of octets of the call, including data that came in chunks. */
 static uint32_t
 sequence_call_size(const struct rpcrdma_request *request)
 {
@@ -20,8 +20,9 @@ sequence_call_size(const struct rpcrdma_request *request)
 	return (uint32_t)rr_min(size, UINT32_MAX);
 }
 
-/* Answers with the reply that the slot has cached. The octets are copied while the lock is held, as the slot
- * may be used again after that. */
+/* Answers a retry with the reply that the slot has cached. The octets are copied while the caller holds the
+ * lock of the tables, as the slot may be used again after that. Returns NFS4ERR_DELAY if there is no room for
+ * the copy. */
 static nfsstat4
 sequence_replay(struct rr_nfs4_compound *c)
 {
@@ -43,8 +44,8 @@ sequence_replay(struct rr_nfs4_compound *c)
 #define SEQUENCE_LOOK_EVERY (5 * RR_MILLISECOND)
 #define SEQUENCE_LOOK_FOR   (10 * RR_SECOND)
 
-/* Takes the call's slot, or finds the cached reply. NFS4ERR_DELAY with RR_NFS4_UNDER_WAY: the call is a retry
- * of a call that has not ended. */
+/* Begins the call in its slot: takes the slot for a new call, or answers a retry with the cached reply.
+ * Returns NFS4ERR_DELAY, with c->turn.kind RR_NFS4_UNDER_WAY, for a retry of a call that has not ended. */
 static nfsstat4
 sequence_try(struct rr_nfs4_compound *c)
 {
@@ -67,9 +68,10 @@ sequence_try(struct rr_nfs4_compound *c)
 }
 
 /*
- * Begins the COMPOUND when it has its slot. RFC 8881, 2.10.6.2: for a retry of a call that has not ended, the
- * replier may answer NFS4ERR_DELAY, after which clients wait many seconds; or it waits for the call. The call
- * may run in another thread, so the retry looks for its end again and again.
+ * Begins the call in its slot; then the compound has its client and its limit of size. For a retry of a call
+ * that has not ended, RFC 8881, 2.10.6.2, allows NFS4ERR_DELAY, after which clients wait many seconds, or to
+ * wait for the call. This server waits: as the call may run in another thread, a timer repeats this function
+ * until the call has ended or a time is over.
  */
 static uint32_t
 sequence_go_on(struct rr_nfs4_compound *c)
@@ -91,7 +93,7 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the time of the timer `look` is over: goes on with the SEQUENCE. */
+/* Runs when the timer c->look is due: tries again to begin the retry in its slot. */
 static void
 sequence_look(struct rr_timer *timer)
 {

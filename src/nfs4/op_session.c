@@ -12,8 +12,9 @@ enum {
 			 EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
 };
 
-/* Checks the flags and the protection that EXCHANGE_ID asks for. RFC 8881, 18.35.3: "If they are, the server
- * MUST reject the operation with NFS4ERR_INVAL", of undefined bits. RFC 7862, 14.1, defines another flag. */
+/* Returns NFS4_OK if the flags of EXCHANGE_ID are known and it asks for no state protection, the only kind
+ * that this server has. RFC 8881, 18.35.3, of undefined flags: "If they are, the server MUST reject the
+ * operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one more flag for minor version 2. */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
@@ -30,7 +31,7 @@ op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args
 	return NFS4ERR_INVAL;
 }
 
-/* Writes the result of an EXCHANGE_ID. */
+/* Fills the result of an EXCHANGE_ID that has succeeded. */
 static void
 op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *client, EXCHANGE_ID4resok *ok)
 {
@@ -44,8 +45,8 @@ op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *clie
 	if (client->phase != RR_NFS4_UNCONFIRMED)
 		ok->eir_flags |= EXCHGID4_FLAG_CONFIRMED_R;
 	ok->eir_state_protect.spr_how = SP4_NONE;
-	/* 2.10.4: the identity is the same at all addresses and after a restart, and different from that of
-	 * all other servers. */
+	/* RFC 8881, 2.10.4: the identity is the same at all addresses and after a restart, and different from
+	 * that of all other servers. */
 	ok->eir_server_owner.so_major_id = identity;
 	ok->eir_server_scope = identity;
 	if (!implementation)
@@ -73,7 +74,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	tables = rr_nfs4_lock_tables(c->server);
-	/* 18.35.4: of an unconfirmed record, "a server SHOULD remove it" when a lease has passed. */
+	/* RFC 8881, 18.35.4: of an unconfirmed record, "a server SHOULD remove it" when a lease has
+	 * passed. */
 	rr_nfs4_clients_expire(&tables->clients, rr_now(c->server->env));
 	status = rr_nfs4_exchange_id(&tables->clients, &exchange, rr_now(c->server->env), &client);
 	if (status == NFS4_OK)
@@ -85,8 +87,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 /* The most octets and operations of a message, in both directions, and the limits of a session. */
 enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
 
-/* Prepares for callbacks over the connection of this request, if it is bound to the backchannel of the
- * session. The lock of the tables is held. */
+/* Prepares for callbacks over the connection of this request, if the session with this ID has the connection
+ * bound to its backchannel. The caller holds the lock of the tables. */
 static void
 session_way_back(struct rr_nfs4_compound *c, const sessionid4 id)
 {
@@ -193,10 +195,12 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Completes RECLAIM_COMPLETE. RFC 8881, 18.51.4: "If it is done a second time, the error
- * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, of a file system that did not migrate, "the
- * operation returns NFS4_OK and is otherwise ignored"; except that a client which sends nothing else may lock
- * from then on. */
+/*
+ * Completes RECLAIM_COMPLETE: from now on the client may make new opens and locks, and reclaim no more. RFC
+ * 8881, 18.51.4: "If it is done a second time, the error NFS4ERR_COMPLETE_ALREADY will result." With
+ * rca_one_fs, which is about one file system, "the operation returns NFS4_OK and is otherwise ignored"; but a
+ * client that sends no other RECLAIM_COMPLETE may lock from then on.
+ */
 static uint32_t
 op_reclaim_finish(struct rr_nfs4_compound *c)
 {
@@ -217,9 +221,12 @@ op_reclaim_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Asks for the client's record on the disk: from RECLAIM_COMPLETE on the client may reclaim its opens and
- * locks after a restart of the server, which then knows the client by this record alone. True: the record is
- * to be written first. The lock of the tables is held. */
+/*
+ * Has the record of the client written to the disk before RECLAIM_COMPLETE is completed: after a restart the
+ * server knows by the record alone that the client may reclaim. Returns true if c has to wait for the record.
+ * Returns false if not; then *status is NFS4_OK, or NFS4ERR_DELAY if the record cannot be written now. The
+ * caller holds the lock of the tables.
+ */
 static bool
 op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)
 {
@@ -261,9 +268,9 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? op_reclaim_finish(c) : status;
 }
 
-/* Refuses SET_SSV. RFC 8881, 18.47.3: "It MUST NOT be used if the client did not opt for SP4_SSV state
- * protection ...; the server returns NFS4ERR_INVAL in that case." This server grants that protection to no
- * client. */
+/* Refuses SET_SSV, as this server grants SP4_SSV protection to no client. RFC 8881, 18.47.3: "It MUST NOT be
+ * used if the client did not opt for SP4_SSV state protection ...; the server returns NFS4ERR_INVAL in that
+ * case." */
 uint32_t
 rr_op_set_ssv(struct rr_nfs4_compound *c)
 {

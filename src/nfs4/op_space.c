@@ -2,7 +2,7 @@
 /* ALLOCATE, DEALLOCATE, SEEK, IO_ADVISE: RFC 7862, sections 15.1, 15.4, 15.11 and 15.5. */
 #include "nfs4/ops.h"
 
-/* Runs when the storage has allocated or deallocated. */
+/* Runs when the storage has allocated or deallocated: returns the status of ALLOCATE or DEALLOCATE. */
 static uint32_t
 space_done(struct rr_nfs4_compound *c)
 {
@@ -15,7 +15,8 @@ _Static_assert(sizeof(ALLOCATE4args) == sizeof(DEALLOCATE4args) &&
 		       offsetof(ALLOCATE4args, aa_length) == offsetof(DEALLOCATE4args, da_length),
 	"alike");
 
-/* Runs when the attributes of the file are known: checks the stateid, and allocates or deallocates. */
+/* Runs when the attributes of the file are known: checks type and stateid, and has the storage allocate or
+ * deallocate the range. */
 static uint32_t
 space_typed(struct rr_nfs4_compound *c)
 {
@@ -40,8 +41,8 @@ space_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->deallocate(vfs, space), space_done);
 }
 
-/* Carries out ALLOCATE and DEALLOCATE. RFC 7862, 15.1.3 and 15.4.3: a length of 0 is "NFS4ERR_INVAL", and a
- * range that no file can have is "NFS4ERR_FBIG". */
+/* Carries out ALLOCATE and DEALLOCATE, whose arguments are alike. RFC 7862, 15.1.3 and 15.4.3: a length of 0
+ * gets "NFS4ERR_INVAL", and a range that no file can have gets "NFS4ERR_FBIG". */
 uint32_t
 rr_op_allocate(struct rr_nfs4_compound *c)
 {
@@ -60,7 +61,7 @@ rr_op_deallocate(struct rr_nfs4_compound *c)
 	return rr_op_allocate(c);
 }
 
-/* Runs when the storage has found the next data or hole. */
+/* Runs when the storage has found the next data or hole: fills the result of SEEK. */
 static uint32_t
 op_seek_done(struct rr_nfs4_compound *c)
 {
@@ -73,7 +74,8 @@ op_seek_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the attributes of the file are known: checks the stateid, and seeks data or a hole. */
+/* Runs when the attributes of the file are known: checks type and stateid, and has the storage look for the
+ * next data or hole. */
 static uint32_t
 op_seek_typed(struct rr_nfs4_compound *c)
 {
@@ -96,8 +98,8 @@ op_seek_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), op_seek_done);
 }
 
-/* Carries out SEEK. RFC 7862, 15.11.3: "If sa_what is not ... NFS4ERR_UNION_NOTSUPP"; an offset beyond the
- * end gets NFS4ERR_NXIO. */
+/* Carries out SEEK, which looks for data or for a hole. RFC 7862, 15.11.3: any other sa_what gets
+ * NFS4ERR_UNION_NOTSUPP, and an offset beyond the end of the file gets NFS4ERR_NXIO. */
 uint32_t
 rr_op_seek(struct rr_nfs4_compound *c)
 {
@@ -110,7 +112,7 @@ rr_op_seek(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_seek_typed);
 }
 
-/* Runs when the attributes of the file are known: checks the stateid. The advice itself is ignored. */
+/* Runs when the attributes of the file are known: checks type and stateid. The advice itself is ignored. */
 static uint32_t
 op_advise_typed(struct rr_nfs4_compound *c)
 {
@@ -124,8 +126,8 @@ op_advise_typed(struct rr_nfs4_compound *c)
 		       : status;
 }
 
-/* Carries out IO_ADVISE. RFC 7862, 15.5.3: the result lists the hints that the server follows. The list is
- * empty: the page cache reads ahead without hints. */
+/* Carries out IO_ADVISE. RFC 7862, 15.5.3: the result lists the hints that the server follows. This server
+ * follows no hint and returns an empty list: the page cache reads ahead without hints. */
 uint32_t
 rr_op_io_advise(struct rr_nfs4_compound *c)
 {

@@ -37,7 +37,7 @@ rr_op_free_stateid(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Runs when the attributes of the file are known: ends the delegation. */
+/* Runs when the attributes of the file are known: finds the delegation of the DELEGRETURN and ends it. */
 static uint32_t
 op_delegreturn_typed(struct rr_nfs4_compound *c)
 {

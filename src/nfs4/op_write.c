@@ -24,7 +24,7 @@ rr_nfs4_committed(enum rr_vfs_stable stable)
 	return committed[stable];
 }
 
-/* Runs when the storage has written. */
+/* Runs when the storage has written: fills the result of WRITE. */
 static uint32_t
 write_done(struct rr_nfs4_compound *c)
 {
@@ -39,7 +39,7 @@ write_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Writes to the storage. */
+/* Has the storage write the data of the WRITE. */
 static uint32_t
 write_begin(struct rr_nfs4_compound *c)
 {
@@ -55,7 +55,7 @@ write_begin(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->write(vfs, write), write_done);
 }
 
-/* Runs when the attributes of the file are known: checks the stateid, and writes. */
+/* Runs when the attributes of the file are known: checks type and stateid, and begins to write. */
 static uint32_t
 write_typed(struct rr_nfs4_compound *c)
 {
@@ -85,7 +85,7 @@ rr_op_write(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, write_typed);
 }
 
-/* Runs when the storage has committed. */
+/* Runs when the storage has committed the data: fills the result of COMMIT. */
 static uint32_t
 op_commit_done(struct rr_nfs4_compound *c)
 {
@@ -95,7 +95,8 @@ op_commit_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the attributes of the file are known: has the storage commit. */
+/* Runs when the attributes of the file are known: checks that it is a regular file, and has the storage
+ * commit the range. */
 static uint32_t
 op_commit_typed(struct rr_nfs4_compound *c)
 {
@@ -122,8 +123,9 @@ rr_op_commit(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_commit_typed);
 }
 
-/* Writes the result of SETATTR. RFC 8881, 18.30.3: "On either success or failure of the operation, the server
- * will return the attrsset bitmask". */
+/* Runs when the storage has answered: encodes the result of SETATTR itself, with the attributes that were set
+ * even after an error. RFC 8881, 18.30.3: "On either success or failure of the operation, the server will
+ * return the attrsset bitmask". */
 static uint32_t
 op_setattr_done(struct rr_nfs4_compound *c)
 {
@@ -139,8 +141,8 @@ op_setattr_done(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Runs when the attributes of the object are known: checks the stateid when the size is set, and sets the
- * attributes. */
+/* Runs when the attributes of the object are known: checks the stateid, which must allow writing if the size
+ * is to be set, and has the storage set the attributes. */
 static uint32_t
 op_setattr_typed(struct rr_nfs4_compound *c)
 {

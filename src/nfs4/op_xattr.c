@@ -7,7 +7,8 @@
 
 enum { XATTR_VALUE_MAX = 28 << 10 };
 
-/* Checks a name. RFC 8276, 8.4: a name must not be empty or have a zero octet. */
+/* Checks the name of an extended attribute. RFC 8276, 8.4: a name must not be empty or have a zero octet.
+ * Names longer than RR_VFS_NAME_MAX are refused, too. */
 static nfsstat4
 xattr_name(xattrkey4 name)
 {
@@ -16,15 +17,16 @@ xattr_name(xattrkey4 name)
 	return name.length > RR_VFS_NAME_MAX ? NFS4ERR_NAMETOOLONG : NFS4_OK;
 }
 
-/* Returns the status of an operation on an extended attribute. RFC 8276, 8.4.1: only regular files and
- * directories have extended attributes. */
+/* Returns the status of an operation on an extended attribute; for a symbolic link, NFS4ERR_WRONG_TYPE. RFC
+ * 8276, 8.4.1: only regular files and directories have extended attributes. */
 static nfsstat4
 xattr_status(enum rr_vfs_status status)
 {
 	return status == RR_VFS_SYMLINK ? NFS4ERR_WRONG_TYPE : rr_nfs4_status(status);
 }
 
-/* Begins a request of the storage for an extended attribute of the current filehandle. */
+/* Fills and returns the storage's structure for a request about an extended attribute of the current
+ * filehandle. */
 static struct rr_vfs_xattr *
 xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
 {
@@ -35,7 +37,7 @@ xattr_begin(struct rr_nfs4_compound *c, xattrkey4 name)
 	return xattr;
 }
 
-/* Runs when the storage has read the value. */
+/* Runs when the storage has read the value: fills the result of GETXATTR. */
 static uint32_t
 op_getxattr_done(struct rr_nfs4_compound *c)
 {
@@ -65,7 +67,7 @@ rr_op_getxattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->getxattr(vfs, xattr), op_getxattr_done);
 }
 
-/* Runs when the storage has set the value. */
+/* Runs when the storage has set the value: the result of SETXATTR says how the file has changed. */
 static uint32_t
 op_setxattr_done(struct rr_nfs4_compound *c)
 {
@@ -98,7 +100,8 @@ rr_op_setxattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->setxattr(vfs, xattr), op_setxattr_done);
 }
 
-/* Runs when the storage has removed the attribute. */
+/* Runs when the storage has removed the attribute: the result of REMOVEXATTR says how the file has
+ * changed. */
 static uint32_t
 op_removexattr_done(struct rr_nfs4_compound *c)
 {
@@ -120,8 +123,9 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
 }
 
-/* Fills the list of names. RFC 8276, 8.4.3: the cookie is the number of names listed so far; maxcount counts
- * all of LISTXATTRS4resok. */
+/* Runs when the storage has listed all names: fills the result of LISTXATTRS with as many names behind the
+ * cookie as fit. RFC 8276, 8.4.3: the cookie is the number of names listed so far, and maxcount counts all
+ * octets of LISTXATTRS4resok. */
 static uint32_t
 op_listxattrs_done(struct rr_nfs4_compound *c)
 {

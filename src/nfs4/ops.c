@@ -137,8 +137,9 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 };
 
-/* Adds up the most octets that the results can have in the stream. Data of READ and READLINK is in the stream
- * for results beyond those that may be items, and for all results under a flavor that forbids placing. */
+/* Returns the most octets that the results can have in the stream of the reply. The data of READ and READLINK
+ * is counted if it cannot go into a Write chunk: after the first four of these operations, or for all of them
+ * if the security flavor forbids chunks (request->places is false). */
 uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* The clients of an address together may have, beyond their least parts, at most this many times the amount
- * that stays free. */
+ * of the quota that stays free. */
 enum { ORIGIN_TIMES = 3 };
 
 /* So many addresses are found without a search; more of them share places. */
@@ -26,7 +26,8 @@ rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses)
 	rr_map_free(&addresses->by_name, addresses->env);
 }
 
-/* The address of that name, which has that hash; NULL: no connection and no client comes from there. */
+/* Returns the address with this name; hash: the hash of the name. Returns NULL if no connection and no client
+ * comes from there. */
 static struct rr_nfs4_address *
 origin_find_address(const struct rr_nfs4_addresses *addresses, const char *name, uint64_t hash)
 {
@@ -41,7 +42,8 @@ origin_find_address(const struct rr_nfs4_addresses *addresses, const char *name,
 	return NULL;
 }
 
-/* Returns the entry of the peer's address, made if it is not there yet; NULL: no memory. */
+/* Returns the entry of the peer's address, and makes the entry if it is not there yet. Returns NULL if there
+ * is no memory. */
 static struct rr_nfs4_address *
 origin_address(struct rr_nfs4_addresses *addresses, const char *peer)
 {
@@ -65,7 +67,7 @@ origin_address(struct rr_nfs4_addresses *addresses, const char *peer)
 	return address;
 }
 
-/* Frees the address if no connection and no client refers to it. */
+/* Removes the address from the table and frees it, unless a connection or a client still refers to it. */
 static void
 origin_address_leave(struct rr_nfs4_address *address)
 {
@@ -199,7 +201,8 @@ rr_nfs4_quota_init(struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint
 	quota->free = max - quota->least * clients;
 }
 
-/* Returns the part of what a client holds that is beyond its least part. */
+/* Returns how much more than its least part, of which each client is sure, a client holds; held: all that the
+ * client holds of this quota. */
 static uint64_t
 origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
 {

@@ -12,8 +12,8 @@ static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
 
 enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
 
-/* Returns the number of a directory, made from its path by FNV-1a, so that it stays the same when the exports
- * change. */
+/* Returns the number of a directory: an FNV-1a hash of its name and of the number of its parent directory. So
+ * the number stays the same when the exports change. */
 static uint64_t
 pseudo_number(uint64_t parent, struct rpcrdma_bytes name)
 {
@@ -50,7 +50,7 @@ pseudo_add(struct rr_pseudo *pseudo, uint32_t parent, struct rpcrdma_bytes name)
 	return pseudo->count++;
 }
 
-/* Tells whether the directory has entries. */
+/* Tells whether the directory has at least one entry in the tree. */
 static bool
 pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
 {
@@ -61,8 +61,8 @@ pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
 	return false;
 }
 
-/* Adds an export to the tree. False: the export lies in another export, or has another export below it, or
- * there are too many entries. */
+/* Adds an export to the tree, with the directories above it; number: the index of the export. Returns false
+ * if the export lies in another export or has another export below it, or if there are too many entries. */
 static bool
 pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 {
@@ -84,7 +84,7 @@ pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 	return true;
 }
 
-/* Returns the number of the export that is named "/"; export_count: there is no such export. */
+/* Returns the index of the export that is named "/"; vfs->export_count if there is no such export. */
 static uint32_t
 pseudo_root_export(const struct rr_vfs *vfs)
 {

@@ -36,8 +36,8 @@ range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
 	return range;
 }
 
-/* Takes span out of the list. If span cuts a range in two, spare becomes the second part and NULL is
- * returned; else spare is returned. */
+/* Removes the octets of span from the list of ranges. If span cuts a range in two, spare, a free structure,
+ * becomes the second part, and NULL is returned; else spare is returned, as it was not needed. */
 static struct rr_nfs4_range *
 range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span,
 	struct rr_nfs4_range *spare)
@@ -71,7 +71,8 @@ range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs
 	return spare;
 }
 
-/* Merges range with the range behind it, if both are of the same type and touch. */
+/* Merges range with the range behind it, if both are of the same type and touch. Returns whether it did
+ * so. */
 static bool
 range_merge(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_range *range)
 {
@@ -87,7 +88,8 @@ range_merge(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_n
 	return true;
 }
 
-/* Puts the range at its place in the list, and merges it with its neighbours. */
+/* Inserts the range at its place in the list, and merges it with its neighbours if they are of the same type
+ * and touch it. */
 static void
 range_insert(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_range *range)
 {

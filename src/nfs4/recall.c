@@ -19,7 +19,7 @@ rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writ
 	return conflict ? NFS4ERR_DELAY : NFS4_OK;
 }
 
-/* Runs the operation itself. */
+/* Runs the operation itself, after the delegations of the objects that it changes have been handled. */
 static uint32_t
 recall_run(struct rr_nfs4_compound *c)
 {
@@ -27,8 +27,9 @@ recall_run(struct rr_nfs4_compound *c)
 	return c->operation->run(c);
 }
 
-/* Recalls the delegations of the object that was looked at, then goes on with `then`. If the look has failed,
- * the operation itself will find the same error. */
+/* Recalls the delegations that others have of the object `id`, and goes on with `then` if there are none;
+ * else returns NFS4ERR_DELAY. If the object could not be looked at, goes on at once, as the operation itself
+ * will find the same error. */
 static uint32_t
 recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_step *then)
 {
@@ -40,22 +41,22 @@ recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_ste
 	return status == NFS4_OK ? then(c) : status;
 }
 
-/* Recalls the delegations of the current filehandle, and runs the operation. */
+/* Recalls the delegations of the current filehandle's object, and runs the operation. */
 static uint32_t
 recall_current(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->current.attributes.id, recall_run);
 }
 
-/* Recalls the delegations of the saved filehandle, and runs the operation. */
+/* Recalls the delegations of the saved filehandle's object, and runs the operation. */
 static uint32_t
 recall_saved(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->saved.attributes.id, recall_run);
 }
 
-/* Looks up a name in the directory and goes on with `looked`; with `otherwise`, if the directory or the name
- * cannot be looked at. */
+/* Has the storage look up a name in the directory, and goes on with `looked`. Goes on with `otherwise` if the
+ * directory is not in the storage, or the name is not valid. */
 static uint32_t
 recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, component4 name,
 	rr_nfs4_step *looked, rr_nfs4_step *otherwise)
@@ -71,21 +72,23 @@ recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, comp
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), looked);
 }
 
-/* Runs when the name has been looked up: recalls the delegations of the file, and runs the operation. */
+/* Runs when the storage has looked up the name: recalls the delegations of the file, and runs the
+ * operation. */
 static uint32_t
 recall_looked(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->vfs.lookup.attributes.id, recall_run);
 }
 
-/* Looks for the object that a RENAME would replace. */
+/* Looks up the object that a RENAME would replace, to recall its delegations before the operation runs. */
 static uint32_t
 recall_target(struct rr_nfs4_compound *c)
 {
 	return recall_look(c, &c->current, c->op->u.oprename.newname, recall_looked, recall_run);
 }
 
-/* Recalls the delegations of the object that is renamed, then looks for the object that it replaces. */
+/* Recalls the delegations of the object that a RENAME renames, then goes on with the object that would be
+ * replaced. */
 static uint32_t
 recall_renamed(struct rr_nfs4_compound *c)
 {

@@ -25,8 +25,8 @@ static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD
 		RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING },
 };
 
-/* Sets the next phase of a record. A record that is now to be written to the disk, or removed from it, goes
- * on the list of what is to do there. */
+/* Sets the phase that follows in the table record_next when this event comes. A record that must now be
+ * written to the disk, or removed from the disk, is added to records->todo. */
 static void
 record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
 {
@@ -65,7 +65,7 @@ rr_nfs4_records_free(struct rr_nfs4_records *records)
 		record_free(records, rr_container(link, struct rr_nfs4_record, link));
 }
 
-/* Makes a record in memory. NULL: there are too many, or no memory. */
+/* Makes a record in memory. Returns NULL if there are too many records, or there is no memory. */
 static struct rr_nfs4_record *
 record_make(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded)
 {
@@ -127,7 +127,7 @@ rr_nfs4_records_next(struct rr_nfs4_records *records)
 	return rr_container(link, struct rr_nfs4_record, todo);
 }
 
-/* Frees the record if it is neither on the disk nor of a client. */
+/* Frees the record if it has no file on the disk and belongs to no client. */
 static void
 record_look(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
 {
@@ -150,8 +150,8 @@ rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *rec
 	record_look(records, record);
 }
 
-/* Tells whether the record is of this client: the owner and the principal are the same. A claim of another
- * principal is not believed. */
+/* Tells whether the record is of this client: both have the same owner and the same principal. So no
+ * principal can reclaim under the name of another. */
 static bool
 record_is_of(const struct rr_nfs4_record *record, const struct rr_nfs4_client *client)
 {

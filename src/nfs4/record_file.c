@@ -34,14 +34,15 @@ enum {
 /* The name of the file with the server's identity, beside the records. */
 #define FILE_IDENTITY "identity"
 
-/* Writes the name of a record's file: 16 hexadecimal digits and `end`. */
+/* Writes the name of a record's file to text: `name` as 16 hexadecimal digits, and `end` behind them. */
 static void
 file_name(uint64_t name, const char *end, char text[FILE_NAME_MAX])
 {
 	snprintf(text, FILE_NAME_MAX, "%016llx%s", (unsigned long long)name, end);
 }
 
-/* Makes the directory and each directory above it, like mkdir -p. */
+/* Makes the directory and each directory above it that is missing, like mkdir -p. Returns 0, or an error with
+ * its text. */
 static int
 record_make_directory(const char *path, struct rr_text *text)
 {
@@ -102,7 +103,8 @@ rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir)
 
 /* ---- Reading ---- */
 
-/* Reads the octets of a file into `recorded`. False: they are no record. */
+/* Decodes the octets of a record's file into `recorded`, whose owner then points into data. Returns false if
+ * the octets are not a valid record. */
 static bool
 file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded)
 {
@@ -120,7 +122,8 @@ file_parse(const uint8_t *data, size_t length, struct rr_nfs4_recorded *recorded
 	return true;
 }
 
-/* Reads a file. data has an octet more than the largest file, so that a larger file is noticed. */
+/* Reads the file of a record into data, and decodes it. data has an octet more than the largest record, so
+ * that a larger file is noticed. Returns false if the file cannot be read or is not a valid record. */
 static bool
 file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[FILE_MAX + 1],
 	struct rr_nfs4_recorded *recorded)
@@ -133,7 +136,8 @@ file_read(const struct rr_nfs4_record_dir *dir, const char *name, uint8_t data[F
 	return got >= 0 && file_parse(data, (size_t)got, recorded);
 }
 
-/* Hands the record of a file to take(). A file that was not finished is removed. */
+/* Gives the record of a file to take(), and returns what take() returned. A file whose name ends in .new was
+ * not finished and is removed. For any file that is not a record, returns 0. */
 static int
 file_take(const struct rr_nfs4_record_dir *dir, const char *name,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx)
@@ -181,8 +185,8 @@ rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 
 /* ---- Writing ---- */
 
-/* Writes a file under the name `fresh`, syncs it and renames it: so the file is on the disk as a whole or not
- * at all. */
+/* Writes a file under the name `fresh`, syncs it and renames it to `name`, so that the file is on the disk as
+ * a whole or not at all. Returns whether all of that succeeded. */
 static bool
 file_put(const struct rr_nfs4_record_dir *dir, const char *name, const char *fresh, const void *data,
 	size_t length)
@@ -214,7 +218,7 @@ rr_nfs4_record_dir_identity(
 		text, -RPCRDMA_ERR_SYSTEM, "the server's identity cannot be kept: %s", strerror(errno));
 }
 
-/* Writes the octets of a record's file to data, and returns their number. */
+/* Encodes a record into data, as it stands in its file, and returns the number of octets. */
 static size_t
 file_compose(const struct rr_nfs4_recorded *recorded, uint8_t data[FILE_MAX])
 {

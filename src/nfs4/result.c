@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/result.h"
 
-/* Writes the encoded results. The stream between two marked items goes over as it is. An item goes by
- * reference if the writer has room for it, and else into the stream. rpcrdma_put_item() writes the length
- * word of the item, so that of the stream is left out. */
+/*
+ * Writes the encoded results to the writer. The stream is copied up to each item, which is data that lies
+ * outside the stream; then the item is written: by reference, to be sent by RDMA, if the writer has room for
+ * that, else into the stream. The length word in front of each item is not copied, as rpcrdma_put_item()
+ * writes it.
+ */
 static void
 result_put_operations(struct rpcrdma_xdr_writer *writer, const struct rpcrdma_message *message)
 {

@@ -12,14 +12,15 @@ rr_nfs4_size_in_front(const struct rr_nfs4_compound *c)
 	return ROOM_FIXED + ((c->args->tag.length + 3) & ~3u) + c->request->header;
 }
 
-/* Whether the operation is the last one of its COMPOUND. */
+/* Tells whether the operation is the last one of its COMPOUND. */
 static bool
 room_is_last(const struct rr_nfs4_compound *c)
 {
 	return c->index + 1 >= c->args->count;
 }
 
-/* Checks whether the reply may have `size` octets; room for a further operation that fails is kept free. */
+/* Returns NFS4_OK if the reply may have `size` octets with this operation; else an error. Unless the
+ * operation is the last, room is kept free for the error of a further operation. */
 nfsstat4
 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 {

@@ -2,9 +2,9 @@
 /* The flavors that an export may be used with: RFC 8881, section 2.6.3.1. */
 #include "nfs4/ops.h"
 
-/* Returns the operation behind this one, for the rules of 2.6.3.1.1. SAVEFH is skipped: 2.6.3.1.1.1: "the
- * server implementation pretends SAVEFH is not in the series of operations". NULL: there is no further
- * operation. */
+/* Returns the operation behind this one, for the rules of RFC 8881, 2.6.3.1.1; NULL if there is none. SAVEFH
+ * is skipped: RFC 8881, 2.6.3.1.1.1: "the server implementation pretends SAVEFH is not in the series of
+ * operations". */
 static const nfs_argop4 *
 security_next(const struct rr_nfs4_compound *c)
 {
@@ -14,8 +14,9 @@ security_next(const struct rr_nfs4_compound *c)
 	return NULL;
 }
 
-/* Tells whether the next operation may follow with a wrong flavor: it does not need the right flavor, or
- * answers NFS4ERR_WRONGSEC itself: 2.6.3.1.1.2 to 2.6.3.1.1.6. */
+/* Tells whether the next operation may follow if the caller uses a wrong security flavor: the operation
+ * either does not need the right flavor, or answers NFS4ERR_WRONGSEC itself: RFC 8881, 2.6.3.1.1.2 to
+ * 2.6.3.1.1.6. */
 static bool
 security_may_follow(const nfs_argop4 *next)
 {
@@ -36,8 +37,12 @@ security_may_follow(const nfs_argop4 *next)
 	}
 }
 
-/* Returns the status of an operation that has set the filehandle. 2.6.3.1.1.7: "the put filehandle operation
- * MUST return NFS4ERR_WRONGSEC when there is a security tuple mismatch." */
+/*
+ * Returns the status of an operation that has set the current filehandle: NFS4ERR_WRONGSEC if the gate says
+ * that the caller uses a wrong security flavor, and the next operation may not follow with that. RFC 8881,
+ * 2.6.3.1.1.7: "the put filehandle operation MUST return NFS4ERR_WRONGSEC when there is a security tuple
+ * mismatch."
+ */
 nfsstat4
 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer)
 {

@@ -12,7 +12,7 @@
 /* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
 
-/* Runs at intervals: ends leases and what else is due in the tables. */
+/* Runs at intervals: ends the leases that are over, and handles whatever else is due in the tables. */
 static void
 server_look(struct rr_timer *timer)
 {
@@ -24,7 +24,7 @@ server_look(struct rr_timer *timer)
 	rr_loop_arm(server->loop, &server->lease, SERVER_LOOK_EVERY);
 }
 
-/* Makes the thread that writes and removes the records of clients. */
+/* Makes the thread that writes and removes the records of clients. Returns 0, or an error with its text. */
 static int
 server_recorder(struct rr_nfs4_server *server, struct rr_text *text)
 {

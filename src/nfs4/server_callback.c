@@ -58,8 +58,8 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 	eventfd_write(server->mail.fd, 1);
 }
 
-/* Returns the way over the connection that has the program and the credential of the session; NULL: there is
- * no such way. */
+/* Returns the way (the RPC client that sends callbacks over the connection) that has the program number and
+ * the credential of the session; NULL if there is none. */
 static struct callback_way *
 callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
 {
@@ -73,8 +73,9 @@ callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_n
 	return NULL;
 }
 
-/* Makes the way for callbacks of the session over the connection of the request. If there is no memory, the
- * first callback fails, and the client is asked for another connection. */
+/* Makes the way (the RPC client that sends callbacks) for the session over the connection of the request, if
+ * there is none yet. If there is no memory, the first callback fails, and the client is asked for another
+ * connection. */
 static void
 callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)
@@ -113,7 +114,8 @@ rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *
 	rr_nfs4_back_probe(session, rr_now(connection->server->env));
 }
 
-/* Handles the end of a callback's call: its answer, or an error. */
+/* Runs when the call of a callback has ended with an answer or an error: reports that to the tables, sends
+ * the callbacks that can go now, and frees the call. */
 static void
 callback_done(struct rr_call *call, int error)
 {
@@ -133,8 +135,8 @@ callback_done(struct rr_call *call, int error)
 	rr_free(server->env, done);
 }
 
-/* Fills the call of a callback. The lock of the tables is held, as the owner of the callback may end after
- * that. */
+/* Fills the call of a callback, with its arguments. The caller holds the lock of the tables. Later the owner
+ * of the callback may have ended. */
 static void
 callback_fill(struct callback_call *made, const struct callback_way *way)
 {
@@ -161,8 +163,9 @@ callback_fill(struct callback_call *made, const struct callback_way *way)
 	callback->kind->put(callback, &made->ops[1]);
 }
 
-/* Makes the call of the callback that is first in the outbox. NULL: the callback failed, or there is no
- * memory. The lock of the tables is held. */
+/* Takes the callback out of the outbox, makes its call, and stores in *way the RPC client that is to send it.
+ * Returns NULL if there is no such RPC client, or no memory: the callback then has failed, or is queued
+ * again. The caller holds the lock of the tables. */
 static struct callback_call *
 callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 {
@@ -187,8 +190,8 @@ callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 	return made;
 }
 
-/* Sends the callbacks in the outbox. The lock is given back while a call begins, as its end may come at
- * once. */
+/* Runs when another thread has put callbacks into the outbox, and sends them. The lock of the tables is
+ * released while a call begins, as callback_done() may run at once and takes this lock. */
 static void
 callback_mail_ready(struct rr_watch *watch, unsigned events)
 {

@@ -11,7 +11,8 @@ struct tables_task {
 	bool write, done;
 };
 
-/* Writes or removes a record on the disk, in a thread of the crew. */
+/* Runs in a thread of the crew: writes the record of the task to the disk, or removes it from there, and
+ * keeps in task->done whether that succeeded. */
 static bool
 server_task_run(struct rr_crew_job *job, void *member)
 {
@@ -25,7 +26,7 @@ server_task_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
-/* Returns a compound that waits for the record of the task; NULL: there is none left. */
+/* Returns a compound that waits for the record of the task; NULL if there is none. */
 static struct rr_nfs4_compound *
 server_task_waiter(const struct tables_task *task)
 {
@@ -38,7 +39,8 @@ server_task_waiter(const struct tables_task *task)
 	return NULL;
 }
 
-/* Runs when a record has been written or removed: resumes the COMPOUNDs that waited for it. */
+/* Runs when the thread has written or removed a record: reports that to the tables, resumes the compounds
+ * that waited for the record, and frees the task. */
 static void
 server_task_done(struct rr_crew_job *job)
 {
@@ -58,7 +60,8 @@ server_task_done(struct rr_crew_job *job)
 	rr_free(server->env, task);
 }
 
-/* Returns a compound that looks for the end of another call; NULL: there is none left. */
+/* Returns a compound whose retry waits, by a timer, for the end of the call that it repeats; NULL if there is
+ * none. */
 static struct rr_nfs4_compound *
 server_looking_compound(const struct rr_nfs4_server *server)
 {
@@ -86,8 +89,8 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 	rr_crew_free(recorder);
 }
 
-/* Hands all records that are to be written or removed to the recorder's thread. The lock of the tables is
- * held. */
+/* Hands all records that are to be written or removed to the recorder's thread. Without memory for that, a
+ * record is reported as failed. The caller holds the lock of the tables. */
 static void
 tables_record(struct rr_nfs4_server *server)
 {
@@ -118,8 +121,8 @@ rr_nfs4_lock_tables(struct rr_nfs4_server *server)
 	return &server->shared->tables;
 }
 
-/* Closes what no stateid stands for any more. The lock of the tables is held, but not while a file is closed.
- */
+/* Closes the opens of the storage that no state uses any more. The caller holds the lock of the tables. The
+ * lock is released while a file is closed. */
 static void
 tables_close_unused(struct rr_nfs4_server *server)
 {
@@ -133,7 +136,8 @@ tables_close_unused(struct rr_nfs4_server *server)
 	}
 }
 
-/* A call takes the lock several times, and seldom leaves anything to be done. */
+/* Gives back the lock of the tables. Before that, hands records to the thread that writes them, and closes
+ * opens that are not used any more. Mostly there are none: a call takes the lock several times. */
 void
 rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 {
@@ -146,7 +150,8 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 	pthread_mutex_unlock(&server->shared->lock);
 }
 
-/* Runs when a connection has ended: its bindings end, and its COMPOUNDs lose their connection. */
+/* Runs when a connection has ended: unbinds it from its sessions, takes back its callbacks, parts it from its
+ * compounds, and frees it. */
 static void
 server_connection_ended(struct rr_attachment *attachment)
 {
@@ -168,7 +173,7 @@ server_connection_ended(struct rr_attachment *attachment)
 	rr_free(server->env, connection);
 }
 
-/* Sets the address of the connection. False: no memory. */
+/* Sets the address of the connection, as the request has it. Returns false if there is no memory. */
 static bool
 server_connection_join(struct rr_nfs4_connection *connection, const struct rpcrdma_request *request)
 {

@@ -40,7 +40,8 @@ rr_nfs4_sessions_free(struct rr_nfs4_sessions *sessions)
 
 /* ---- The quotas of sessions ---- */
 
-/* Gives back to the quotas what a session has taken. */
+/* Gives back to the quotas what a session of the client has taken: one session, and `reserved` octets for
+ * cached replies. */
 static void
 session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, uint64_t reserved)
 {
@@ -48,8 +49,9 @@ session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, u
 	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
 }
 
-/* Takes the memory for cached replies from the quota and returns the number of slots that it suffices for,
- * which may be lower than the client asked for. 0: there is no memory for the replies of a single slot. */
+/* Takes memory for cached replies from the quota, and returns the number of slots that it suffices for: the
+ * number that the client asked for, or half of it, or a quarter, and so on. Returns 0 if there is no memory
+ * for the replies of a single slot. */
 static uint32_t
 session_take_replies(
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)
@@ -62,8 +64,8 @@ session_take_replies(
 	return 0;
 }
 
-/* Takes a session from the quotas, and lowers its slots to the number that there is memory for. False: the
- * client may have no further session. */
+/* Takes from the quotas what a new session needs, and lowers fore->ca_maxrequests to the number of slots that
+ * there is memory for. Returns false if the client may have no further session. */
 static bool
 session_take(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore)
 {
@@ -159,10 +161,9 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	return NFS4_OK;
 }
 
-/*
- * Sets the attributes of the fore channel. RFC 8881, 18.36.3: sizes "the replier ... MUST NOT" exceed what
- * was asked for, and NFS4ERR_TOOSMALL if nothing could be done with them.
- */
+/* Sets the attributes of the fore channel: each is what the client asks for, or the limit of the server if
+ * that is less. RFC 8881, 18.36.3: no size may be raised. NFS4ERR_TOOSMALL: no operation would fit into the
+ * sizes; NFS4ERR_INVAL: the session would have too few operations, or no slot. */
 static nfsstat4
 session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -182,8 +183,9 @@ session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* Sets the attributes of the backchannel. "ca_maxoperations ... For the backchannel, the server MUST NOT
- * change the value that the client offers." The other sizes may only be lowered. */
+/* Sets the attributes of the backchannel. RFC 8881, 18.36.3: "ca_maxoperations ... For the backchannel, the
+ * server MUST NOT change the value that the client offers." The other values are lowered to the limits of the
+ * server. NFS4ERR_TOOSMALL: CB_RECALL would not fit. */
 static nfsstat4
 session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -201,8 +203,8 @@ session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* Sets the program and the credential of callbacks: AUTH_SYS if the client offers it, else AUTH_NONE, as
- * there are no callbacks under RPCSEC_GSS. */
+/* Sets the program number and the credential of the session's callbacks: AUTH_SYS if the client offers it,
+ * else AUTH_NONE, as this server sends no callbacks with RPCSEC_GSS. */
 static void
 session_take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
 {
@@ -223,8 +225,8 @@ rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_pa
 	}
 }
 
-/* Makes a session ID of 16 octets: 4 that count, so that all IDs differ, and 12 random octets that cannot be
- * predicted. */
+/* Makes a session ID of 16 octets: a counter of 4 octets, so that all IDs differ, and 12 random octets, so
+ * that an ID cannot be predicted. */
 static void
 session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 {
@@ -234,7 +236,8 @@ session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 	memcpy(id, &count, sizeof(count));
 }
 
-/* Makes a session with its slots; NULL: no memory or no quota. */
+/* Makes a session with its slots, and enters it into the tables of sessions and of its client. Lowers
+ * fore->ca_maxrequests if there is too little quota. Returns NULL if there is no memory or no quota. */
 static struct rr_nfs4_session *
 session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore,
 	const channel_attrs4 *back)
@@ -272,7 +275,8 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	return session;
 }
 
-/* Carries out phase 4 of section 18.36.4: the session is created. */
+/* Carries out the last phase of CREATE_SESSION, RFC 8881, 18.36.4, phase 4: makes the session, binds the
+ * connection to it and fills its result. */
 static nfsstat4
 session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)
@@ -308,10 +312,10 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 }
 
 /*
- * Carries out CREATE_SESSION. The answer of the slot is kept so that no session is made twice.
- * NFS4ERR_TOOSMALL and NFS4ERR_INVAL depend on the arguments alone and change nothing, so they are not
- * replayed: the same arguments get the same answer again, and a client that asks for larger sizes under the
- * same sequence ID gets its session.
+ * Carries out CREATE_SESSION. The result is kept in the client, and a retry with the same sequence ID gets it
+ * again, so that no session is made twice. NFS4ERR_TOOSMALL and NFS4ERR_INVAL are not replayed, as they
+ * depend on the arguments alone and change nothing: a client that asks for other sizes under the same
+ * sequence ID gets its session.
  */
 void
 rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
@@ -332,7 +336,8 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 	res->csr_status = NFS4ERR_SEQ_MISORDERED;
 	if (!repeats && sequence != client->sequence + 1)
 		return;
-	/* Phase 3: an unconfirmed client ID is confirmed by the principal that it was made for. */
+	/* RFC 8881, 18.36.4, phase 3: an unconfirmed client ID is confirmed by the principal that it was made
+	 * for. */
 	if (client->phase == RR_NFS4_UNCONFIRMED &&
 		!rr_nfs4_principal_same(client->principal, create->principal))
 		res->csr_status = NFS4ERR_CLID_INUSE;

@@ -2,7 +2,8 @@
 /* Share reservations: RFC 8881, sections 9.7, 9.9, 18.16 and 18.18. */
 #include "nfs4/state.h"
 
-/* Sets the share of an open state, and counts it in its file. */
+/* Sets the share of an open state: the access that it has and the access that it denies. Adjusts the counts
+ * of the file, too. */
 static void
 share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
 {
@@ -17,9 +18,10 @@ share_set(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)
 }
 
 /*
- * Tells whether an open of the file conflicts: it denies what is wanted, or has what is to be denied. RFC
- * 8881, 18.16.3: "checking of share reservations for the new OPEN proceeds normally, with no exception for
- * the existing OPEN held by the same open-owner."
+ * Tells whether an open of the file conflicts with a new OPEN: it denies an access that the OPEN wants, or
+ * has an access that the OPEN denies. The owner's own opens count, too: RFC 8881, 18.16.3: "checking of share
+ * reservations for the new OPEN proceeds normally, with no exception for the existing OPEN held by the same
+ * open-owner."
  */
 static bool
 share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
@@ -32,8 +34,8 @@ share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
 	return false;
 }
 
-/* Returns a client with an open that conflicts: a courtesy client, or, with courtesy false, another client.
- * NULL: there is no such client. */
+/* Returns a client that has an open which conflicts with the share: a courtesy client (its lease is over) if
+ * `courtesy` is true, else a client that is not. Returns NULL if there is no such client. */
 static struct rr_nfs4_client *
 share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
 {
@@ -47,8 +49,9 @@ share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bo
 	return NULL;
 }
 
-/* Tells whether the share is denied. If only courtesy clients stand against it, they end. The file may go
- * with the last of them. */
+/* Tells whether opens of the file deny the share. If only courtesy clients (whose leases are over) have such
+ * opens, these clients are ended. As the entry of the file may be freed with a client, it is looked up again
+ * each time. */
 static bool
 share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
 {
@@ -106,10 +109,11 @@ rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
 }
 
 /*
- * Lowers the share of an open state. RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of
+ * Lowers the share of an open state to access and deny. Returns NFS4ERR_INVAL unless these are the union of
+ * what some of its OPENs asked for. RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of
  * the share_access bits ... specified for some subset of the OPENs in effect", and likewise those in
- * share_deny; "the server SHOULD return the error NFS4ERR_INVAL". The OPENs that ask for no more than what is
- * left make the largest such subset.
+ * share_deny; "the server SHOULD return the error NFS4ERR_INVAL". The check takes all OPENs that asked for no
+ * more than access and deny.
  */
 nfsstat4
 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)

@@ -3,14 +3,15 @@
 
 #include <rpcrdma/error.h>
 
-/* Takes a client that was read from its record. */
+/* Adds a client, read from its file, to the records of the last start; ctx: the table of records. */
 static int
 shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
 {
 	return rr_nfs4_records_add(ctx, recorded);
 }
 
-/* Reads the records and the identity that the last start has left, and begins the grace period. */
+/* Opens the directory of records, reads the server's identity and the records that the last start has left,
+ * and begins a grace period if the records name clients. */
 static int
 shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
 {
@@ -68,7 +69,7 @@ rr_nfs4_shared_free(struct rr_nfs4_shared *shared)
 	rr_free(shared->env, shared);
 }
 
-/* Adds the opens, locked ranges and delegations of a client. */
+/* Adds the numbers of the client's opens, locked ranges and delegations to `held`. */
 static void
 shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
 {
@@ -81,7 +82,8 @@ shared_count(const struct rr_nfs4_client *client, struct rr_nfs4_held *held)
 	}
 }
 
-/* Counts by a visit to all clients: a report is rare, so no other function has to keep counts for it. */
+/* Counts what all clients hold, and stores the numbers in *held. It visits all clients: such a report is
+ * rare, so no other function has to keep counts for it. */
 void
 rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held)
 {

@@ -49,7 +49,7 @@ rr_nfs4_slots_free(struct rr_nfs4_session *session)
 	rr_free(env, session->slots);
 }
 
-/* Tells whether the client has a connection for callbacks with any of its sessions. */
+/* Tells whether any session of the client has a connection for callbacks. */
 static bool
 client_has_back(const struct rr_nfs4_client *client)
 {
@@ -81,7 +81,7 @@ rr_nfs4_status_flags(const struct rr_nfs4_session *session)
 	return flags;
 }
 
-/* Writes the result of a SEQUENCE. */
+/* Fills the result of a SEQUENCE. */
 static void
 slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SEQUENCE4resok *ok)
 {
@@ -92,7 +92,7 @@ slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SE
 	ok->sr_status_flags = rr_nfs4_status_flags(session);
 }
 
-/* Checks the slot numbers before anything of the slot changes. */
+/* Checks that both slot numbers of the SEQUENCE are within the session, before any slot is changed. */
 static nfsstat4
 slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
 {
@@ -105,18 +105,19 @@ slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call
 	return NFS4_OK;
 }
 
-/* Handles a retry. RFC 8881, 18.46.3: "If sa_sequenceid and the cached sequence ID are the same, this is a
- * retry" */
+/* Handles a call that repeats the sequence ID of its slot. *turn gets the cached reply, or says that the
+ * reply was not cached; NFS4ERR_DELAY: the first call is still under way. RFC 8881, 18.46.3: "If
+ * sa_sequenceid and the cached sequence ID are the same, this is a retry". */
 static nfsstat4
 slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
 	if (slot->state == SLOT_UNUSED)
 		return NFS4ERR_SEQ_MISORDERED;
-	/* 2.10.6.1.3.1: "If the replier determines the users are different between the original request and a
-	 * retry, then the replier MUST return NFS4ERR_SEQ_FALSE_RETRY." */
+	/* RFC 8881, 2.10.6.1.3.1: "If the replier determines the users are different between the original
+	 * request and a retry, then the replier MUST return NFS4ERR_SEQ_FALSE_RETRY." */
 	if (slot->digest != call->digest)
 		return NFS4ERR_SEQ_FALSE_RETRY;
-	/* 2.10.6.2: the original request is still in progress. */
+	/* RFC 8881, 2.10.6.2: the original request is still in progress. */
 	if (slot->state == SLOT_BUSY) {
 		turn->kind = RR_NFS4_UNDER_WAY;
 		return NFS4ERR_DELAY;
@@ -128,7 +129,7 @@ slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, str
 	return NFS4_OK;
 }
 
-/* Takes the slot for a new call, or handles a retry. */
+/* Takes the slot for a new call, or handles a retry; *turn says what is to be done with the call. */
 static nfsstat4
 slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
@@ -141,7 +142,7 @@ slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, str
 	/* The client has not waited for its answer: its former call still uses the slot. */
 	if (slot->state == SLOT_BUSY)
 		return NFS4ERR_SEQ_MISORDERED;
-	/* 2.10.6.4: for a request that is too large, "the replier ... MUST NOT" touch the slot. */
+	/* RFC 8881, 2.10.6.4: for a request that is too large, "the replier ... MUST NOT" touch the slot. */
 	if (call->operations > session->fore.ca_maxoperations)
 		return NFS4ERR_TOO_MANY_OPS;
 	if (call->size > session->fore.ca_maxrequestsize)
@@ -188,7 +189,7 @@ rr_nfs4_sequence_begin(
 	return NFS4_OK;
 }
 
-/* Keeps a copy of the reply in the slot; without memory, the slot has no cached reply. */
+/* Keeps a copy of the reply in the slot. If there is no memory, the slot has no cached reply. */
 static void
 slot_remember(struct rr_nfs4_slot *slot, const struct rr_env *env, const void *reply, uint32_t length)
 {

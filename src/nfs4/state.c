@@ -10,8 +10,8 @@ static const uint32_t state_flags[] = {
 	[RR_NFS4_RECALL_REVOKED] = SEQ4_STATUS_RECALLABLE_STATE_REVOKED,
 };
 
-/* Counts a state that was revoked (by 1) or freed (by -1). The flag in SEQUENCE's result is set as long as a
- * state revoked for that reason has not been freed. */
+/* Counts the revoked states of the client; by: 1 if a state was revoked, -1 if a revoked state was freed. The
+ * flag for this reason in SEQUENCE's result is set as long as there are such states. */
 static void
 state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked, int by)
 {
@@ -28,7 +28,8 @@ state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked,
 		client->status_flags &= ~state_flags[revoked];
 }
 
-/* Ends the effect of the state on others: its locks, its recall, and its place in the file. */
+/* Ends the effect of a state on others: ends the lock states of an open, cancels its recall, unlocks its
+ * ranges, for which others may wait, and removes it from its file. */
 static void
 state_drop_effect(struct rr_nfs4_state *state)
 {

@@ -29,7 +29,7 @@ rr_nfs4_stateid_next(struct rr_nfs4_state *state, stateid4 *stateid)
 	rr_nfs4_stateid(state, stateid);
 }
 
-/* Tells whether all octets of "other" have that value. */
+/* Tells whether all octets of the stateid's field "other" have the value `octet`. */
 static bool
 state_is_all(const stateid4 *stateid, uint8_t octet)
 {
@@ -56,7 +56,7 @@ rr_nfs4_special(const stateid4 *stateid)
 	return RR_NFS4_NOT_SPECIAL;
 }
 
-/* Returns the state that the stateid's "other" names; NULL: there is no such state. */
+/* Returns the state that the stateid's field "other" names; NULL if there is no such state. */
 static struct rr_nfs4_state *
 state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 {
@@ -71,8 +71,9 @@ state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 	return link ? rr_container(link, struct rr_nfs4_state, by_number) : NULL;
 }
 
-/* Returns the error for a revoked state. "If the stateid represents revoked state, then return
- * NFS4ERR_EXPIRED, NFS4ERR_ADMIN_REVOKED, or NFS4ERR_DELEG_REVOKED, as appropriate." */
+/* Returns the error that a revoked state gets, and NFS4_OK for a valid state. RFC 8881, 8.2.4: "If the
+ * stateid represents revoked state, then return NFS4ERR_EXPIRED, NFS4ERR_ADMIN_REVOKED, or
+ * NFS4ERR_DELEG_REVOKED, as appropriate." */
 static nfsstat4
 state_revoked_status(const struct rr_nfs4_state *state)
 {
@@ -86,8 +87,9 @@ state_revoked_status(const struct rr_nfs4_state *state)
 	return NFS4ERR_BAD_STATEID;
 }
 
-/* Compares the seqid with that of the state. Zero means the current seqid. Seqids wrap around, so the sign of
- * the difference says which is later. */
+/* Returns NFS4_OK if seqid is that of the state, or is 0, which means the current seqid; NFS4ERR_OLD_STATEID
+ * for an earlier one, NFS4ERR_BAD_STATEID for a later one. As seqids wrap around, the sign of the difference
+ * says which is later. */
 static nfsstat4
 state_check_seqid(const struct rr_nfs4_state *state, uint32_t seqid)
 {
@@ -120,9 +122,9 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 	return state_check_seqid(state, stateid->seqid);
 }
 
-/* Carries out TEST_STATEID for a stateid. RFC 8881, 18.48.3: "There is no check for the type of stateid
- * object", "There is no reference to the current filehandle", "Special stateids are always considered
- * invalid". */
+/* Carries out TEST_STATEID for one stateid: returns NFS4_OK if it names a valid state of the client, of any
+ * kind and file. RFC 8881, 18.48.3: "There is no check for the type of stateid object", "There is no
+ * reference to the current filehandle", "Special stateids are always considered invalid". */
 nfsstat4
 rr_nfs4_test_stateid(
 	const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid)
@@ -133,9 +135,9 @@ rr_nfs4_test_stateid(
 		tables, client, stateid, NULL, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
 }
 
-/* Carries out FREE_STATEID. RFC 8881, 18.38.3: "If there are valid locks (of any kind) associated with the
- * stateid in question, the error NFS4ERR_LOCKS_HELD will be returned". A lock stateid whose ranges are all
- * unlocked has no locks. */
+/* Carries out FREE_STATEID: ends a revoked state, or a lock state without locked ranges. RFC 8881, 18.38.3,
+ * for all other states: "If there are valid locks (of any kind) associated with the stateid in question, the
+ * error NFS4ERR_LOCKS_HELD will be returned". */
 nfsstat4
 rr_nfs4_free_stateid(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid)

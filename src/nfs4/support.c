@@ -54,8 +54,9 @@ rr_nfs4_status(enum rr_vfs_status status)
 	return support_statuses[status];
 }
 
-/* Returns the status of an operation that the gate refuses; the caller becomes nobody. An operation that may
- * fail with neither error only names the object or lets go of it, so it may go on. */
+/* Returns the status of an operation that the gate refuses with `status`; the caller becomes nobody. If the
+ * operation may not fail with that error, it gets NFS4ERR_ACCESS; if it may not fail with that either, it
+ * only names an object or lets go of one, so NFS4_OK is returned and it goes on. */
 static nfsstat4
 support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
 {
@@ -106,7 +107,7 @@ rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
 	return !entry->is_export || rr_gate_rule(c->server->gate, &c->caller, entry->export);
 }
 
-/* Goes on with the compound when a storage operation has ended later. */
+/* Runs when a storage operation that did not end at once has ended: continues the compound. */
 static void
 support_vfs_done(struct rr_vfs_call *call)
 {
@@ -144,7 +145,8 @@ rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step 
 	return then(c);
 }
 
-/* Takes the memory from the end of the arena, which the results have not reached. */
+/* Returns zeroed memory from the end of the arena, while the results grow from the beginning of the arena.
+ * Returns NULL if there is too little left between them. */
 void *
 rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size)
 {
@@ -182,8 +184,9 @@ rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
 	c->current.stateid = *stateid;
 }
 
-/* Puts the current stateid in the place of the special stateid for it. RFC 8881, 16.2.3.1.2: "If there is no
- * ... current stateid, ... NFS4ERR_BAD_STATEID" */
+/* Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
+ * copies the current stateid instead. RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ...
+ * NFS4ERR_BAD_STATEID" */
 nfsstat4
 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid)
 {
@@ -203,8 +206,8 @@ rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given,
 	return NFS4_OK;
 }
 
-/* Tells whether the state was made with this filehandle: then the file is the same, and need not be looked
- * at. */
+/* Tells whether the state was made with this very filehandle. Then the filehandle belongs to the file of the
+ * state, and the attributes of the file need not be read. */
 static bool
 support_same_handle(const struct rr_nfs4_fh *fh, const struct rr_nfs4_state *state)
 {
@@ -229,8 +232,9 @@ rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, cons
 	return status;
 }
 
-/* Holds the open of the state in c->opened[index], if the state allows the access. The lock of the tables is
- * held. */
+/* Stores the open of the state, with a reference, in c->opened[index]. Returns NFS4ERR_OPENMODE if the state
+ * was not opened for this access, and NFS4ERR_BAD_STATEID if its OPEN is still under way. The caller holds
+ * the lock of the tables. */
 static nfsstat4
 support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint32_t access, uint32_t index)
 {
@@ -274,9 +278,9 @@ rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
 	return active ? NFS4ERR_GRACE : NFS4_OK;
 }
 
-/* Checks an operation with the anonymous or the bypass stateid. RFC 8881, 8.4.2.1: during the grace period,
- * the server "must reject READ and WRITE operations ... with NFS4ERR_GRACE", except those with a reclaimed
- * stateid, and reading that bypasses conflicts. */
+/* Returns NFS4_OK if an operation with the anonymous or the bypass stateid is allowed now. RFC 8881, 8.4.2.1:
+ * during the grace period, the server "must reject READ and WRITE operations ... with NFS4ERR_GRACE"; reading
+ * with the bypass stateid is allowed. An operation that writes also recalls the delegations of the file. */
 static nfsstat4
 support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr_nfs4_special special,
 	uint32_t access)
@@ -327,8 +331,9 @@ rr_nfs4_regular_only(const struct rr_nfs4_fh *fh)
 	return fh->attributes.type == RR_VFS_FILE ? NFS4_OK : NFS4ERR_WRONG_TYPE;
 }
 
-/* Writes how a directory or file was changed. If the value before the change is not known, `before` gets a
- * value that differs from `after`, and atomic is false: the client then reads again. */
+/* Fills *info, which tells the client how a directory or file has changed. If the value before the change is
+ * not known, `before` gets a value that differs from `after`, and atomic is false: the client then reads
+ * again. */
 void
 rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
 {
@@ -348,7 +353,8 @@ rr_nfs4_name(component4 name)
 	return rr_nfs4_status(rr_vfs_name(name, text));
 }
 
-/* Runs when the storage has given the attributes: the filehandle keeps them. */
+/* Runs when the storage has answered with the attributes: the filehandle keeps them, and the operation goes
+ * on. */
 static uint32_t
 support_attributes_done(struct rr_nfs4_compound *c)
 {

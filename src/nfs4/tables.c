@@ -17,7 +17,8 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.replies = UINT32_C(256) << 20,
 };
 
-/* Ends all that belongs to a client that has ended. */
+/* Ends all that belongs to a client that has ended: waits for locks, states, sessions and callbacks. The
+ * client's record on the disk is to be removed. */
 static void
 tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 {
@@ -34,8 +35,9 @@ tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 	client->record = NULL;
 }
 
-/* Removes the record of a client whose lease is over: from now on the client may lose its opens and locks,
- * and must not reclaim those after a restart. So the record goes first. */
+/* Has the record of a client whose lease is over removed from the disk: after this, other clients may take
+ * the place of its opens and locks, which it must then not reclaim after a restart. Without a record on the
+ * disk, the client is ready for this at once. */
 static void
 tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
 {
@@ -47,7 +49,7 @@ tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
 		rr_nfs4_client_unrecorded(client);
 }
 
-/* Has the record of a client written again that came back after its lease was over. */
+/* Runs when a client has come back after its lease was over: has its record written to the disk again. */
 static void
 tables_client_back(void *ctx, struct rr_nfs4_client *client)
 {
@@ -79,7 +81,8 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
-/* Returns how many clients there can be, so that each of them can work whatever the others hold. */
+/* Returns how many clients there can be, so that each client can work even if all others take as much of the
+ * quotas as they can. */
 static uint32_t
 tables_clients_max(const struct rr_nfs4_tables_config *config)
 {

@@ -26,7 +26,7 @@ struct wait {
 	uint8_t owner[WAIT_OWNER_MAX];
 };
 
-/* Writes the arguments of CB_NOTIFY_LOCK. */
+/* Writes the arguments of CB_NOTIFY_LOCK for the lock-owner that waits. */
 static void
 wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 {
@@ -39,8 +39,8 @@ wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	args->cnla_lock_owner.owner = (struct rpcrdma_bytes){ wait->owner, wait->owner_length };
 }
 
-/* Tells whether the callback is to be sent again: never, as 20.11.4 says: "the client must still rely on
- * polling for blocking locks". */
+/* Tells whether the CB_NOTIFY_LOCK is to be sent again: never. RFC 8881, 20.11.4: "the client must still rely
+ * on polling for blocking locks". */
 static bool
 wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -48,7 +48,7 @@ wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return false;
 }
 
-/* Runs when the CB_NOTIFY_LOCK has ended: frees the waiting. */
+/* Runs when the CB_NOTIFY_LOCK has ended: frees the structure of the lock-owner's wait. */
 static void
 wait_notify_ended(struct rr_nfs4_callback *callback)
 {
@@ -61,8 +61,8 @@ wait_notify_ended(struct rr_nfs4_callback *callback)
 static const struct rr_nfs4_callback_kind notify_kind = { wait_notify_put, wait_notify_answered,
 	wait_notify_ended };
 
-/* Takes the wait of the owner for that file out of the list; NULL: there is none. *count: the waits of the
- * client. */
+/* Removes the wait of the lock-owner for that file from the list, and returns it; NULL if there is none.
+ * *count gets the number of all waits of the client. */
 static struct wait *
 wait_take(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	struct rpcrdma_bytes owner, uint32_t *count)
