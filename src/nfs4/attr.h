@@ -5,11 +5,9 @@
 #include "ulb/nfs42.h"
 #include "vfs/vfs.h"
 
-/*
- * Attributes of files: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and RFC 8276. Each attribute has a
- * row in attr_table.c that says how its value is written and read, and who may set it. No function here calls
- * the system.
- */
+/* Attributes of files: RFC 8881, section 5, RFC 7862, section 12, RFC 8275 and RFC 8276. Each attribute has
+ * an entry in the table of attr_table.c, which says how its value is written and read, and who may set it. No
+ * function here calls the system. */
 
 /* RR_ATTR_MODE_UMASK is FATTR4_MODE_UMASK of RFC 8275, section 4. */
 enum { RR_ATTR_MODE_UMASK = 81, RR_ATTR_COUNT = 83, RR_ATTR_WORDS = 3 };
@@ -35,7 +33,7 @@ struct rr_attr_source {
 	uint32_t io_max;
 };
 
-/* A row says how the server treats an attribute. */
+/* An entry of the table of attributes, rr_attr_rows: it says how the server treats an attribute. */
 struct rr_attr_row {
 	/* Writes the value; NULL: the attribute is not supported, or can only be set. */
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
@@ -72,23 +70,24 @@ uint32_t rr_attr_size(const struct rr_attr_mask *mask, uint32_t minor);
 
 /* Writes a bitmap4. */
 void rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *mask);
-/* Writes a fattr4 with those of the attributes asked for that are supported. */
+/* Writes a fattr4 with those of the attributes asked for that are supported and have a value to read. */
 void rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 	const struct rr_attr_source *source);
 
-/*
- * Reads the attributes that a fattr4 sets into `set`. Errors: NFS4ERR_ATTRNOTSUPP; NFS4ERR_INVAL: the
- * attribute can only be read, or its value makes no sense; NFS4ERR_BADXDR, NFS4ERR_BADOWNER, NFS4ERR_FBIG.
- */
+/* Reads the attributes that a fattr4 sets, with their values, into `set`. Errors: NFS4ERR_ATTRNOTSUPP: the
+ * attribute is not supported; NFS4ERR_INVAL: the attribute can only be read, or its value makes no sense;
+ * NFS4ERR_BADXDR, NFS4ERR_BADOWNER, NFS4ERR_FBIG. */
 nfsstat4 rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set);
-/* Returns the attributes of the bitmap that were set; applied: the RR_VFS_SET_* that the storage has done. */
+/* Returns those attributes of the bitmap that were set. applied: the RR_VFS_SET_* bits of what the storage
+ * has set. */
 struct rr_attr_mask rr_attr_applied(const bitmap4 *bitmap, uint32_t applied);
 
-/* Compares the attributes for VERIFY and NVERIFY. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME, or an error.
- * memory: size octets for the encoded values. */
+/* Compares the attributes in fattr with those of the object, for VERIFY and NVERIFY. Returns NFS4ERR_SAME,
+ * NFS4ERR_NOT_SAME, or another error. memory: `size` octets that the function may use for the encoded
+ * values. */
 nfsstat4 rr_attr_compare(
 	const fattr4 *fattr, const struct rr_attr_source *source, void *memory, uint32_t size);
-/* Tells whether VERIFY and NVERIFY can compare these attributes: NFS4_OK, NFS4ERR_ATTRNOTSUPP or
+/* Returns NFS4_OK if VERIFY and NVERIFY can compare these attributes, else NFS4ERR_ATTRNOTSUPP or
  * NFS4ERR_INVAL. */
 nfsstat4 rr_attr_comparable(const fattr4 *fattr, uint32_t minor);
 

@@ -139,9 +139,9 @@ rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
 	}
 }
 
-/* Puts the callback back into the queue, to be sent at not_before or later. If the session of its slot has
- * ended, the callback gives up the slot; it ends if it also need not be sent any more: it is cancelled, is a
- * CB_NULL, or its client has ended. */
+/* Puts the callback back into the queue, to be sent at not_before or later. If it has no slot, or the session
+ * of its slot has ended, it gives up the slot, and ends if it need not be sent any more: it is cancelled, is
+ * a CB_NULL, or its client has ended. */
 static void
 callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 {

@@ -55,11 +55,13 @@ struct rr_nfs4_callback {
 	bool cancelled; /* the owner does not need the callback any more */
 };
 
-/* Queues the callback, if it is idle. */
+/* Puts the callback into the queue, from which rr_nfs4_callbacks_go() sends it. Does nothing if the callback
+ * is not idle. */
 void rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_callback_kind *kind,
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client);
 
-/* Cancels the callback for its owner: ended() is called, at once or later. */
+/* Cancels the callback, which its owner does not need any more. ended() is called at once, or later if the
+ * callback has a slot. */
 void rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback);
 
 /* Gives to send() each queued callback that can be sent now. */
@@ -67,12 +69,12 @@ void rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now);
 
 /* ---- Callbacks that are out ---- */
 
-/* Queues the callback again: it could not be sent, or its connection has ended. */
+/* Queues the callback again, as it could not be sent, or its connection has ended. */
 void rr_nfs4_callback_lost(struct rr_nfs4_callback *callback);
-/* Handles a call that failed though its connection is there: no callback goes over that connection any
- * more. */
+/* Handles a callback whose call failed though its connection is still there: unbinds the connection from the
+ * backchannel, so that no more callbacks go over it, and queues the callback again. */
 void rr_nfs4_callback_failed(struct rr_nfs4_callback *callback);
-/* Handles the answer to the callback; res: NULL for CB_NULL. */
+/* Handles the answer of the client to the callback. res: the answer; NULL if the callback is CB_NULL. */
 void rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res, uint64_t now);
 
 /* Fills the arguments of CB_SEQUENCE for the callback. */
@@ -80,7 +82,7 @@ void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUE
 
 /* ---- Sessions ---- */
 
-/* Finds out, by CB_NULL, whether the client answers callbacks. Called when the session is bound to a
+/* Finds out, by CB_NULL, whether the client answers callbacks. The caller has just bound the session to a
  * connection for callbacks. */
 void rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now);
 
@@ -88,8 +90,8 @@ void rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now);
  * that it still has. */
 bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
 
-/* Takes the slots away from the callbacks of a session that has ended; session.c calls this. The callbacks
- * may take another session. */
+/* Takes the slots away from the callbacks of a session that has ended; these callbacks may then use another
+ * session of the client. session.c calls this function. */
 void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
 
 /* Ends all callbacks of a client that has ended with its sessions. */

@@ -43,8 +43,8 @@ struct rr_nfs4_client {
 	struct rr_nfs4_principal principal;
 	uint64_t renewed;
 	uint32_t holders;
-	/* The only slot of CREATE_SESSION (18.36.4) and its last answer; refused: the arguments were such as
-	 * no session can have. */
+	/* The only slot of CREATE_SESSION (RFC 8881, 18.36.4) and its last answer; refused: the arguments
+	 * were such as no session can have. */
 	sequenceid4 sequence;
 	CREATE_SESSION4res created;
 	bool refused;
@@ -89,22 +89,24 @@ struct rr_nfs4_exchange {
 	struct rr_nfs4_origin *origin; /* the origin of the connection; NULL: the connection has no address */
 };
 
-/* Makes an empty table. lease: nanoseconds; max: number of clients. Errors: NOMEM; rr_nfs4_clients_free() is
- * due even then. */
+/* Makes an empty table. lease: the lease period in nanoseconds; max: the most clients that the table may
+ * have. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
 int rr_nfs4_clients_init(
 	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
 void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 
-/* Carries out EXCHANGE_ID by the nine cases of section 18.35.4. NFS4ERR_DELAY: no memory, or the table is
- * full of clients whose origins have no more clients than the origin of the newcomer. */
+/* Carries out EXCHANGE_ID by the nine cases of RFC 8881, 18.35.4, and stores the record in *client.
+ * NFS4ERR_DELAY: no memory, or the table is full of clients whose origins have no more clients than the
+ * origin of the newcomer. */
 nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
 	uint64_t now, struct rr_nfs4_client **client);
 
-/* Returns the client of that ID; NULL: there is no such client. */
+/* Returns the client with this client ID; NULL if there is no such client. */
 struct rr_nfs4_client *rr_nfs4_client_find(const struct rr_nfs4_clients *clients, clientid4 id);
 clientid4 rr_nfs4_client_id(const struct rr_nfs4_client *client);
 
-/* Confirms the record after CREATE_SESSION succeeded: another confirmed record of the same owner ends. */
+/* Confirms the record after a CREATE_SESSION that succeeded. Another confirmed record of the same owner
+ * ends. */
 void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
 
 /* Renews the lease of the client. RFC 8881, 18.46.3: "If SEQUENCE returns NFS4_OK, then the associated lease
@@ -115,15 +117,15 @@ void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
  * away. */
 void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);
 
-/* Ends the client: its record goes with all that belongs to it. */
+/* Ends the client: its record leaves the table, and its sessions and states end. */
 void rr_nfs4_client_end(struct rr_nfs4_client *client);
 
-/* Handles the leases that are over: unconfirmed records go, confirmed records without state go, the other
- * clients are courtesy clients from now on. Returns the nanoseconds until the next lease ends; UINT64_MAX:
- * there is no lease. */
+/* Handles the leases that are over: unconfirmed records and records without state end; the other clients
+ * become courtesy clients, which keep their state until another client wants it. Returns the nanoseconds
+ * until the next lease ends; UINT64_MAX if there is no lease. */
 uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
 
-/* Returns a number that stands for the address that the client came from; 0: the client has no address. */
+/* Returns a number that stands for the address that the client came from; 0 if the client has no address. */
 uint64_t rr_nfs4_client_address(const struct rr_nfs4_client *client);
 
 bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);

@@ -17,8 +17,8 @@
 
 struct rr_nfs4_compound;
 
-/* A step of an operation. It returns the status of the operation, or RR_NFS4_PENDING: another step will
- * follow. */
+/* A step of an operation. It returns the status of the operation, or RR_NFS4_PENDING if another step will
+ * follow later. */
 typedef uint32_t rr_nfs4_step(struct rr_nfs4_compound *c);
 
 enum { RR_NFS4_PENDING = 0x7ffffffe };
@@ -36,7 +36,7 @@ struct rr_nfs4_fh {
 	struct rr_vfs_open
 		*open; /* NULL; or the open by which the object is reached, as it has no name any more */
 	bool has_stateid;
-	stateid4 stateid; /* the current stateid: section 16.2.3.1.2 */
+	stateid4 stateid; /* the current stateid: RFC 8881, 16.2.3.1.2 */
 };
 
 /* The structure of the one storage operation that is under way. */
@@ -134,7 +134,7 @@ enum {
 	RR_NFS4_OP_FILLS = 128    /* fills all of its result, so that the result need not be zeroed before */
 };
 
-/* A row of the table of operations. */
+/* An entry of the table of operations. */
 struct rr_nfs4_operation {
 	rr_nfs4_step *run; /* NULL: NFS4ERR_NOTSUPP */
 	uint32_t flags;
@@ -156,17 +156,17 @@ uint32_t rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *ar
 
 /* ---- For operations ---- */
 
-/* Goes on with `then` when a storage operation has ended, at once or later; status: what the function that
- * began the storage operation returned. */
+/* Goes on with `then` when a storage operation has ended, at once or later. status: what the function that
+ * began the storage operation has returned. Returns what `then` returns, or RR_NFS4_PENDING. */
 uint32_t rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then);
 
 /* Returns the zeroed structure for the next storage operation, with the caller's identity filled in. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
-/* As rr_nfs4_vfs_begin(), for operations that are often called: only `size` octets are zeroed, the size of
- * the operation's own structure. */
+/* Like rr_nfs4_vfs_begin(), for operations that are often called: zeroes only `size` octets, the size of the
+ * operation's own structure. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
 
-/* Returns zeroed memory that lives until the operation ends; NULL: the arena is used up. */
+/* Returns zeroed memory that lives until the operation ends; NULL if the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
 
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
@@ -175,8 +175,9 @@ nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
  * From now on the caller's identity is that of the filehandle's export, or nobody's. */
 enum rr_gate_answer rr_nfs4_ask(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
 
-/* Returns the status of an operation that has set the current filehandle, from the gate's answer. The
- * operation behind it decides whether NFS4ERR_WRONGSEC is returned. */
+/* Returns the status of an operation that has set the current filehandle. answer: what the gate has said
+ * about the caller. If the caller uses a wrong flavor, the next operation decides whether NFS4ERR_WRONGSEC is
+ * returned. */
 nfsstat4 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer);
 
 /* Lists the flavors with which the caller may use the current filehandle, and returns their number. */
@@ -188,17 +189,19 @@ uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[R
  * only read. */
 nfsstat4 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
 
-/* Tells whether the caller sees an entry of the pseudo root: it may use that export. */
+/* Tells whether the caller sees an entry of the pseudo root: each directory, and each export that the caller
+ * may use. */
 bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry);
 
 /* ---- recall.c ---- */
 
-/* Runs the operation after a look for delegations of the objects that it changes: NFS4ERR_DELAY while other
- * clients have such delegations. */
+/* Recalls the delegations that other clients have of the objects that the operation changes, then runs the
+ * operation. Returns NFS4ERR_DELAY as long as other clients have such delegations. */
 uint32_t rr_nfs4_recall_first(struct rr_nfs4_compound *c);
 
-/* Looks for delegations of a single file in the same way. writes: the storage lets nobody write the file
- * while this client itself has a delegation of it. */
+/* Recalls the delegations that other clients have of a file. Returns NFS4ERR_DELAY if there are any, else
+ * NFS4_OK. writes: the file is written, so the client's own delegation is recalled, too: the storage's lease,
+ * which belongs to it, lets nobody write. */
 nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes);
 
 /* ---- room.c ---- */
@@ -220,8 +223,9 @@ rr_nfs4_size(const struct rr_nfs4_compound *c)
 	return size;
 }
 
-/* Tells whether the reply may have this many octets at this operation: NFS4_OK, NFS4ERR_REP_TOO_BIG or
- * NFS4ERR_REP_TOO_BIG_TO_CACHE. Room for a further operation that fails is kept free. */
+/* Returns NFS4_OK if the reply may have this many octets with this operation; else NFS4ERR_REP_TOO_BIG or
+ * NFS4ERR_REP_TOO_BIG_TO_CACHE. Unless the operation is the last, room is kept free for the error of a
+ * further operation. */
 nfsstat4 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size);
 
 /* Returns the octets that the result of this operation may still have. */
@@ -236,18 +240,18 @@ rr_nfs4_object(const struct rr_nfs4_fh *fh)
 	return (struct rr_vfs_object){ { fh->handle.data, fh->handle.length }, fh->open };
 }
 
-/* Sets the filehandle to another object. Section 16.2.3.1.2: operations that set the current filehandle
+/* Sets the filehandle to another object. RFC 8881, 16.2.3.1.2: operations that set the current filehandle
  * without a stateid leave an anonymous stateid as the current stateid. */
 void rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle);
-/* As rr_nfs4_set_fh(), from the octets of a handle; they are RR_VFS_HANDLE_MAX at most. */
+/* Like rr_nfs4_set_fh(), from the octets of a handle, which are RR_VFS_HANDLE_MAX at most. */
 void rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets);
 void rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid);
 
 /* Sets the current filehandle to an entry of the pseudo root: a directory, or the root of an export. */
 void rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry);
 
-/* Copies the stateid of an operation; the current stateid takes the place of the special stateid that stands
- * for it. */
+/* Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
+ * copies the current stateid instead. */
 nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid);
 
 /*
@@ -258,12 +262,12 @@ nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid
 nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t access, uint32_t index);
 
-/* Asks whether the caller may read the file, for an operation that itself reads no octet: then() is called
- * with the answer in c->vfs_status. An open held in c->opened[0] has asked already. */
+/* Asks the storage whether the caller may read the file, for an operation that itself reads no octet: then()
+ * runs with the answer in c->vfs_status. If c->opened[0] holds an open, the storage is not asked again. */
 uint32_t rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 
-/* Finds the state that a stateid of the operation names, for this filehandle. The lock of the tables is
- * held. */
+/* Finds the state that the stateid `given` of the operation names, for this filehandle, and stores it in
+ * *state. kinds: the kinds of state that are accepted. The caller holds the lock of the tables. */
 nfsstat4 rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t kinds, struct rr_nfs4_state **state);
 
@@ -275,11 +279,11 @@ rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh,
 		c->opened[index] ? c->opened[index]->open : fh->open };
 }
 
-/* Tells whether the client may reclaim what it had before the server started: NFS4_OK, NFS4ERR_NO_GRACE or
- * NFS4ERR_RECLAIM_BAD. The lock of the tables is held. */
+/* Returns NFS4_OK if the client may reclaim what it had before the server started, else NFS4ERR_NO_GRACE or
+ * NFS4ERR_RECLAIM_BAD. The caller holds the lock of the tables. */
 nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
 
-/* Returns NFS4ERR_GRACE if a client may still reclaim a state that would stand against the operation, else
+/* Returns NFS4ERR_GRACE if a client may still reclaim a state with which the operation could conflict, else
  * NFS4_OK. */
 nfsstat4 rr_nfs4_no_grace(const struct rr_nfs4_compound *c);
 
@@ -293,15 +297,15 @@ nfsstat4 rr_nfs4_regular(const struct rr_nfs4_fh *fh);
  * 15.13.3). */
 nfsstat4 rr_nfs4_regular_only(const struct rr_nfs4_fh *fh);
 
-/* Writes how the operation changed a directory or file. */
+/* Fills *info, which tells the client how the operation has changed a directory or file. */
 void rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info);
 
-/* Checks a name: NFS4ERR_INVAL if it is empty or not UTF-8, NFS4ERR_BADCHAR, NFS4ERR_NAMETOOLONG,
- * NFS4ERR_BADNAME. */
+/* Checks a name, and returns NFS4_OK or an error: NFS4ERR_INVAL if it is empty or not UTF-8, NFS4ERR_BADCHAR,
+ * NFS4ERR_NAMETOOLONG, NFS4ERR_BADNAME. */
 nfsstat4 rr_nfs4_name(component4 name);
 
-/* Reads the attributes of the filehandle and goes on with `then`; at once if this compound knows them
- * already. */
+/* Reads the attributes of the filehandle's object and goes on with `then`; at once if this compound knows the
+ * attributes already. */
 uint32_t rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_step *then);
 
 #endif

@@ -204,8 +204,8 @@ rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
 }
 
 /* Storage may have an error that the tables do not list for the operation, such as NFS4ERR_PERM of a
- * directory with the sticky bit for REMOVE, or NFS4ERR_NOSPC for COMMIT. The first row with that error whose
- * substitute is listed for the operation gives the answer. */
+ * directory with the sticky bit for REMOVE, or NFS4ERR_NOSPC for COMMIT. The first entry with that error
+ * whose substitute is listed for the operation gives the answer. */
 static const struct {
 	nfsstat4 status, instead;
 } errors_near[] = {

@@ -8,8 +8,8 @@
  * RFC 8276, section 8.5. */
 bool rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status);
 
-/* Returns the status, or the nearest status that the operation may answer with: storage fails in more ways
- * than the tables of the RFCs have. NFS4ERR_SERVERFAULT: no status is near. */
+/* Returns the status, or the nearest status that the operation may answer with, as storage fails in more ways
+ * than the tables of the RFCs list. Returns NFS4ERR_SERVERFAULT if no status is near. */
 nfsstat4 rr_nfs4_status_for(nfs_opnum4 op, nfsstat4 status);
 
 #endif

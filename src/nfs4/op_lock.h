@@ -11,13 +11,13 @@ struct rr_lock_work {
 	struct rr_nfs4_conflict conflict;
 };
 
-/* Makes the work of an operation on the range. NFS4ERR_INVAL: there is no such range; NFS4ERR_DELAY: no
- * memory. */
+/* Makes the work of an operation on the range, in c->op_memory. NFS4ERR_INVAL: there is no such range;
+ * NFS4ERR_DELAY: there is no memory. */
 nfsstat4 rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write);
 
 bool rr_lock_is_write(nfs_lock_type4 type);
 
-/* Returns NFS4ERR_DENIED and fills `denied` with the lock that is in the way. */
+/* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. */
 uint32_t rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied);
 
 /* Locks or unlocks the range in the storage by the lock-owner's own open, c->opened[1], and goes on with

@@ -19,24 +19,26 @@ struct rr_nfs4_open_work {
 	why_no_delegation4 why;
 };
 
-/* Returns the bits of share_access that are no wants: OPEN4_SHARE_ACCESS_READ to BOTH. */
+/* Returns the access that share_access asks for, OPEN4_SHARE_ACCESS_READ, WRITE or BOTH, without the bits
+ * that say which delegation the client wants. */
 static inline uint32_t
 rr_open_access(uint32_t share_access)
 {
 	return share_access & OPEN4_SHARE_ACCESS_BOTH;
 }
 
-/* Checks share_access and share_deny: NFS4ERR_INVAL for values that sections 18.16 and 18.18 do not have. */
+/* Checks share_access and share_deny: returns NFS4ERR_INVAL for values that RFC 8881, 18.16 and 18.18, do not
+ * have. */
 nfsstat4 rr_open_check_share(uint32_t share_access, uint32_t share_deny);
 
 /* Reserves the share and opens the file. The current filehandle is the file, and its attributes are known. */
 uint32_t rr_open_file(struct rr_nfs4_compound *c);
 
-/* Sets the share that was reserved back to what it was before. */
+/* Sets the share of the open state back to what it was before this OPEN reserved its share. */
 void rr_open_undo(struct rr_nfs4_compound *c);
 
-/* Tells whether the owner's present open of the file allows what the owner asks for: then the file is not
- * opened again. */
+/* Tells whether the file need not be opened again: the state has an open, and its share is the same as before
+ * this operation. */
 bool rr_open_is_enough(const struct rr_nfs4_reserved *reserved);
 
 /* Opens the file in the storage with the access that the owner has now, in place of the owner's earlier
@@ -50,8 +52,8 @@ uint32_t rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then);
  */
 nfsstat4 rr_open_take(struct rr_nfs4_compound *c);
 
-/* Checks that the client has the delegation that the claim names; id: the file that it must be of, or NULL.
- * The lock of the tables is held. */
+/* Returns NFS4_OK if the client has the delegation that the claim of the OPEN names. id: the file that the
+ * delegation must be of; NULL if the file is not known yet. The caller holds the lock of the tables. */
 nfsstat4 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id);
 
 /* Completes an OPEN that has succeeded; in op_open_share.c. */
@@ -61,7 +63,8 @@ uint32_t rr_open_finish(struct rr_nfs4_compound *c);
  * in op_open_deleg.c. */
 uint32_t rr_open_delegate(struct rr_nfs4_compound *c);
 
-/* Fills in the delegation, or why there is none. The lock of the tables is held. */
+/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the delegation.
+ * The caller holds the lock of the tables. */
 void rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation);
 
 #endif

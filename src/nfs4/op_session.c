@@ -196,10 +196,10 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 }
 
 /*
- * Completes RECLAIM_COMPLETE: from now on the client may make new opens and locks, and reclaim no more. RFC
- * 8881, 18.51.4: "If it is done a second time, the error NFS4ERR_COMPLETE_ALREADY will result." With
- * rca_one_fs, which is about one file system, "the operation returns NFS4_OK and is otherwise ignored"; but a
- * client that sends no other RECLAIM_COMPLETE may lock from then on.
+ * Completes RECLAIM_COMPLETE: from now on the client may reclaim no more, and may make new opens and locks
+ * when the grace period is over. RFC 8881, 18.51.4: "If it is done a second time, the error
+ * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, which is about one file system, "the operation
+ * returns NFS4_OK and is otherwise ignored"; but a client that sends no other RECLAIM_COMPLETE may lock, too.
  */
 static uint32_t
 op_reclaim_finish(struct rr_nfs4_compound *c)

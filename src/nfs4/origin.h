@@ -71,36 +71,37 @@ struct rr_nfs4_holding {
 	uint64_t held[RR_NFS4_QUANTITIES];
 };
 
-/* Errors: NOMEM. */
+/* Makes an empty table of addresses. Errors: NOMEM. */
 int rr_nfs4_addresses_init(struct rr_nfs4_addresses *addresses, const struct rr_env *env);
 
-/* No origin and no client must be left. Also after a failed or no rr_nfs4_addresses_init() of zeroed memory.
- */
+/* Frees the table; no origin and no client may be left. Zeroed memory may be given, too, if
+ * rr_nfs4_addresses_init() failed or was not called. */
 void rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses);
 
 void rr_nfs4_origin_init(struct rr_nfs4_origin *origin);
 
-/* Sets the address of the connection; peer: the address as text. True, without effect, if the connection has
- * an address already. False: no memory. */
+/* Sets the address of the connection; peer: the address as text. Does nothing if the connection has an
+ * address already. Returns false if there is no memory. */
 bool rr_nfs4_origin_join(
 	struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *origin, const char *peer);
 
-/* Handles the end of the connection: its clients stay, with their address alone. */
+/* Handles the end of the connection: its clients move to the origin `lost` of their address. */
 void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);
 
 /* Enter a client under the connection that it came by, and remove it. */
 void rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 void rr_nfs4_origin_leave(struct rr_nfs4_holding *holding);
 
-/* Moves a client whose connection has ended to this connection, by which it came again. */
+/* Moves a client whose connection has ended to this connection, by which the client has come back. */
 void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 
-/* Tells whether a newcomer of `origin` may take the place of the client of `holding`. idle: that client loses
- * nothing by it. */
+/* Tells whether a new client of `origin` may take the place of the client that `holding` belongs to. idle:
+ * that client would lose nothing. */
 bool rr_nfs4_origin_yields(
 	const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle);
 
-/* Tells whether the client of a is to go before the client of b. */
+/* Tells whether the client of `a` has to end before the client of `b`, as its address, or else its
+ * connection, has more clients. */
 bool rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_holding *b);
 
 /* Returns the number of clients that half of max is enough for, at most `clients`: each of them can work with
@@ -110,7 +111,7 @@ uint32_t rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_
 void rr_nfs4_quota_init(
 	struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
-/* Takes an amount of the quota for the client. False: the client may not have that much more. */
+/* Takes an amount of the quota for the client. Returns false if the client may not have that much more. */
 bool rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
 void rr_nfs4_quota_give(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
 

@@ -33,17 +33,18 @@ int rr_pseudo_init(
 	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text);
 void rr_pseudo_free(struct rr_pseudo *pseudo);
 
-/* Returns the entry of a directory with that name; count: there is no such entry. */
+/* Returns the index of the entry with that name in the directory; pseudo->count if there is no such entry. */
 uint32_t rr_pseudo_lookup(const struct rr_pseudo *pseudo, uint32_t directory, struct rpcrdma_bytes name);
 
-/* Returns the entry of an export; 0: the export has no entry. */
+/* Returns the index of the entry of an export; 0 if the export has no entry. */
 uint32_t rr_pseudo_of_export(const struct rr_pseudo *pseudo, uint32_t export);
 
 void rr_pseudo_handle(const struct rr_pseudo *pseudo, uint32_t directory, struct rr_vfs_handle *handle);
-/* Returns the directory of a handle; count: the handle is of no directory of the tree. */
+/* Returns the index of the directory that a handle names; pseudo->count if the handle names no directory of
+ * the tree. */
 uint32_t rr_pseudo_find(const struct rr_pseudo *pseudo, struct rpcrdma_bytes handle);
 
-/* Fills in the attributes of a directory; id.fsid is that of no exported file system. */
+/* Fills in the attributes of a directory; their id.fsid differs from that of all exported file systems. */
 void rr_pseudo_attributes(
 	const struct rr_pseudo *pseudo, uint32_t directory, struct rr_vfs_attributes *attributes);
 

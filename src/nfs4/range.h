@@ -32,8 +32,9 @@ struct rr_nfs4_ranges {
 	uint32_t count;
 };
 
-/* Makes a span. RFC 8881, 18.10.3: a length of NFS4_UINT64_MAX locks to the end of the file. False, which is
- * NFS4ERR_INVAL: the length is 0, or the range goes beyond the last octet. */
+/* Makes a span. RFC 8881, 18.10.3: a length of NFS4_UINT64_MAX locks to the end of the file. Returns false,
+ * which means NFS4ERR_INVAL, if the length is 0 or the range goes beyond the last octet that an offset can
+ * name. */
 bool rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span);
 /* Returns the length of the span as it is sent. */
 uint64_t rr_nfs4_span_length(struct rr_nfs4_span span);
@@ -46,7 +47,8 @@ int rr_nfs4_range_lock(
 	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write);
 int rr_nfs4_range_unlock(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span);
 
-/* Returns the first range that keeps another owner from locking span; NULL: there is no such range. */
+/* Returns the first range that keeps another owner from locking span; NULL if there is no such range. write:
+ * the other owner wants a write lock. */
 const struct rr_nfs4_range *rr_nfs4_range_conflict(
 	const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span span, bool write);
 

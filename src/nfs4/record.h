@@ -51,26 +51,28 @@ void rr_nfs4_records_free(struct rr_nfs4_records *records);
 /* Adds a record of the last start. Errors: NOMEM. */
 int rr_nfs4_records_add(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded);
 
-/* Makes a record for a client, not written yet; NULL: no memory, or too many records. */
+/* Makes a record for a client. The record is not on the disk yet. Returns NULL if there is no memory, or
+ * there are too many records. */
 struct rr_nfs4_record *rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client);
 
-/* Says whether the record is to be on the disk. */
+/* Sets whether the record is to be on the disk; the disk is changed later, see rr_nfs4_records_next(). */
 void rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool wanted);
 
-/* Returns the next record to be written or removed, as its phase says; NULL: there is no such record. */
+/* Returns the next record that a thread has to write or to remove, as the phase of the record says; NULL if
+ * there is none. */
 struct rr_nfs4_record *rr_nfs4_records_next(struct rr_nfs4_records *records);
 
-/* Reports that the record was written or removed; done false: that failed. A record that is neither on the
- * disk nor of a client is freed. */
+/* Takes the report that the record was written or removed; done: whether that succeeded. A record that is
+ * neither on the disk nor of a client is freed. */
 void rr_nfs4_record_done(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool done);
 
-/* Parts the record from its client, which goes; the record is to be removed. */
+/* Parts the record from its client, which has ended; the record is to be removed from the disk. */
 void rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *record);
 
 /* Tells whether the records of the last start name this client. */
 bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
-/* Removes the records of the last start that name the client, which has come back; client NULL: all of them,
- * as the time to come back is over. */
+/* Removes the records of the last start that name this client, as it has come back; if client is NULL, all
+ * records of the last start, as the time to come back is over. */
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
 /* Returns the number of owners of the last start that have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);

@@ -24,14 +24,16 @@ struct rr_nfs4_result {
 /* Writes a struct rr_nfs4_result. The function is the codec in struct rpcrdma_procedure. */
 void rr_nfs4_put_result(struct rpcrdma_xdr_writer *writer, const void *value);
 
-/* Returns the octets of the COMPOUND4res, with those of its items. */
+/* Returns the number of octets of the encoded COMPOUND4res, including its items, the data that lies outside
+ * the stream. */
 uint32_t rr_nfs4_result_size(const struct rr_nfs4_result *result);
 
-/* Writes the COMPOUND4res, with the items in their places, into memory of rr_nfs4_result_size() octets. */
+/* Encodes the COMPOUND4res, with the data of its items in the stream, into memory of rr_nfs4_result_size()
+ * octets. Returns whether that succeeded. */
 bool rr_nfs4_result_copy(const struct rr_nfs4_result *result, void *memory, uint32_t size);
 
-/* Makes result a reply that was given before, from its encoded octets, which stay where they are. False: no
- * memory in arena. */
+/* Makes result a reply that was given before, by decoding its octets, which must stay where they are. Returns
+ * false if arena has too little memory. */
 bool rr_nfs4_result_replay(
 	struct rr_nfs4_result *result, const void *octets, uint32_t length, struct rpcrdma_arena *arena);
 

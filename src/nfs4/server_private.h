@@ -37,11 +37,10 @@ struct rr_nfs4_server {
 	struct rr_crew *recorder; /* writes and removes records of clients; NULL: records are not kept */
 };
 
-/*
- * Take and give back the lock of the tables, which is held around the functions of the tables, never over
- * storage or I/O. After it has given back the lock, rr_nfs4_unlock_tables() closes the opens that are not
- * used any more; before, it hands the pending changes of client records to a thread.
- */
+/* Take and give back the lock of the tables, which is held around the functions of the tables, never over
+ * storage or I/O. Before rr_nfs4_unlock_tables() gives back the lock, it hands the pending changes of
+ * client records to a thread, and closes the opens that are not used any more; for each close it releases
+ * the lock. */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
 
@@ -49,7 +48,8 @@ void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
  * for a record or for another call any more. */
 void rr_nfs4_stop_waiting(struct rr_nfs4_server *server);
 
-/* Returns the connection of a request; NULL: no memory, or a connection that sessions cannot be bound to. */
+/* Returns the version 4 connection of a request, and makes it if there is none yet. Returns NULL if there is
+ * no memory, or sessions cannot be bound to the connection. */
 struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *request);
 
 /* ---- server_callback.c ---- */
@@ -58,18 +58,17 @@ struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, str
 int rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text);
 void rr_nfs4_mail_end(struct rr_nfs4_server *server);
 
-/* Puts a callback into the outbox of its connection's server; sessions->send points here. The lock of the
- * tables is held. */
+/* Puts a callback into the outbox of its connection's server, whose thread sends it; sessions->send points
+ * here. The caller holds the lock of the tables. */
 void rr_nfs4_send(struct rr_nfs4_callback *callback);
 
 /* Prepares for callbacks over the connection of the request, which is bound to the session's backchannel, and
- * asks the client whether it answers them. That needs a request of the connection. The lock of the tables is
- * held. */
+ * asks the client by CB_NULL whether it answers callbacks. The caller holds the lock of the tables. */
 void rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session);
 
-/* Take back all callbacks from a connection that ends, and free what was made for them. The lock of the
- * tables is held for the first function, not for the second. */
+/* Take back all callbacks from a connection that ends, and free what was made for its callbacks. The caller
+ * holds the lock of the tables for the first function, not for the second. */
 void rr_nfs4_ways_lost(struct rr_nfs4_connection *connection);
 void rr_nfs4_ways_free(struct rr_nfs4_connection *connection);
 

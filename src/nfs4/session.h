@@ -102,15 +102,16 @@ struct rr_nfs4_create {
 	uint64_t now;
 };
 
-/* Carries out CREATE_SESSION, with the client's own reply cache (18.36.4). The result's pointers stay valid
- * as long as the client does. */
+/* Carries out CREATE_SESSION, with the client's own reply cache (RFC 8881, 18.36.4). The pointers in *res
+ * stay valid as long as the client exists. */
 void rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients *clients,
 	const struct rr_nfs4_create *create, CREATE_SESSION4res *res);
 
-/* Returns the session of that ID; NULL: there is no such session. */
+/* Returns the session with this session ID; NULL if there is no such session. */
 struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sessions, const sessionid4 id);
 
-/* Carries out DESTROY_SESSION; own: the session of the SEQUENCE in front, or NULL. */
+/* Carries out DESTROY_SESSION. own: the session of the SEQUENCE in the same COMPOUND; NULL if there is none.
+ * conn: the connection of the request. */
 nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn);
 
@@ -137,15 +138,16 @@ void rr_nfs4_conn_init(struct rr_nfs4_conn *conn);
 /* Ends the bindings of a connection that has ended. */
 void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
 
-/* Binds the connection to channels of the session, beside those that it is bound to already. If the session
- * has as many bindings as it may, or there is no memory, the connection stays unbound. */
+/* Binds the connection to these channels of the session, in addition to those that it is bound to already. If
+ * the session has as many bindings as it may have, or there is no memory, the connection stays unbound. */
 void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_t channels);
-/* Returns the channels that the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, both, or 0. */
+/* Returns the channels of the session that the connection is bound to: RR_NFS4_FORE, RR_NFS4_BACK, both, or
+ * 0. */
 uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 /* Unbinds the connection from the backchannel. */
 void rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
-/* Returns a connection that callbacks of the session can go over; NULL: there is no such connection. */
+/* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
 
 /* Carries out BIND_CONN_TO_SESSION. */

@@ -31,8 +31,8 @@ struct rr_nfs4_shared {
 	uint8_t identity[RR_NFS4_IDENTITY];
 };
 
-/* Makes the shared part. If records name clients of the last start, a grace period begins. Errors: NOMEM,
- * SYSTEM; with text. */
+/* Makes what the servers of all threads share. If records name clients of the last start, a grace period
+ * begins. Errors: NOMEM, SYSTEM; with text. */
 int rr_nfs4_shared_new(const struct rr_env *env, const struct rr_nfs4_shared_config *config,
 	struct rr_nfs4_shared **shared, struct rr_text *text);
 
@@ -44,7 +44,7 @@ struct rr_nfs4_held {
 /* Counts what all clients hold now. */
 void rr_nfs4_held(struct rr_nfs4_shared *shared, struct rr_nfs4_held *held);
 
-/* Frees the shared part; all servers that use it have gone. shared may be NULL. */
+/* Frees what the servers shared, when all these servers have gone. shared may be NULL. */
 void rr_nfs4_shared_free(struct rr_nfs4_shared *shared);
 
 #endif

@@ -181,8 +181,8 @@ rr_nfs4_sequence_begin(
 		status = slot_begin(session, call, turn);
 	if (status != NFS4_OK)
 		return status;
-	/* 18.34.3: "simply sending a COMPOUND request with a SEQUENCE operation is sufficient to associate
-	 * the connection with the session" */
+	/* RFC 8881, 18.34.3: "simply sending a COMPOUND request with a SEQUENCE operation is sufficient to
+	 * associate the connection with the session" */
 	if (rr_nfs4_bound(session, call->conn) == 0)
 		rr_nfs4_bind(session, call->conn, RR_NFS4_FORE);
 	rr_nfs4_client_renew(session->client, call->now);

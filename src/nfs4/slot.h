@@ -38,19 +38,21 @@ struct rr_nfs4_turn {
 	uint32_t reply_length;
 };
 
-/* Begins a call in its slot. After an error, which SEQUENCE answers with, the slot is as it was. */
+/* Begins a call in its slot, and stores in *turn what is to be done with the call. If this fails, SEQUENCE
+ * answers with the error, and the slot is unchanged. */
 nfsstat4 rr_nfs4_sequence_begin(
 	struct rr_nfs4_sessions *sessions, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn);
 
-/* Ends a call after its compound was executed, and lets go of the session. reply: the octets of the
- * COMPOUND4res if turn->cache; they are copied. If there is no memory for a copy, a retry gets
+/* Ends a call after its compound was executed, and releases the session. If turn->cache is true, reply has
+ * the octets of the COMPOUND4res, which are copied. If there is no memory for the copy, a retry gets
  * NFS4ERR_RETRY_UNCACHED_REP. */
 void rr_nfs4_sequence_end(struct rr_nfs4_turn *turn, const void *reply, uint32_t length);
 
-/* Returns the flags of SEQUENCE's result: section 18.46.3. */
+/* Returns the flags SEQ4_STATUS_* of SEQUENCE's result: RFC 8881, 18.46.3. */
 uint32_t rr_nfs4_status_flags(const struct rr_nfs4_session *session);
 
-/* Make and free the slots, as many as session->fore has; session.c calls this. False: no memory. */
+/* Make and free the slots of a session, as many as session->fore has; session.c calls these functions. The
+ * first one returns false if there is no memory. */
 bool rr_nfs4_slots_make(struct rr_nfs4_session *session, const struct rr_env *env);
 void rr_nfs4_slots_free(struct rr_nfs4_session *session);
 

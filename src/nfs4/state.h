@@ -123,7 +123,8 @@ void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
  * period. Called from time to time. */
 void rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now);
 
-/* Reports that a record which rr_nfs4_records_next() gave was written or removed; done false: that failed. */
+/* Takes the report that a record which rr_nfs4_records_next() gave was written or removed; done: whether that
+ * succeeded. */
 void rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, bool done);
 
 /* ---- state.c and stateid.c: what all states have in common ---- */
@@ -146,18 +147,17 @@ enum rr_nfs4_special {
 /* Tells which special stateid this is: RFC 8881, 8.2.3. */
 enum rr_nfs4_special rr_nfs4_special(const stateid4 *stateid);
 
-/*
- * Finds the state that a stateid names, by the checks of section 8.2.4 in their order. id: the object of the
- * current filehandle; NULL if that does not matter. kinds: the kinds of state that the caller takes.
- */
+/* Finds the state that a stateid names, by the checks of RFC 8881, 8.2.4, in their order, and stores it in
+ * *state. id: the object of the current filehandle; NULL if that does not matter. kinds: the kinds of state
+ * that the caller accepts. */
 nfsstat4 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const stateid4 *stateid, const struct rr_vfs_id *id, uint32_t kinds, struct rr_nfs4_state **state);
 
-/* Returns an open that the client has of the file with that handle; NULL: it has no such open. */
+/* Returns an open that the client has of the file with that handle; NULL if the client has no such open. */
 struct rr_nfs4_opened *rr_nfs4_opened_of(
 	const struct rr_nfs4_client *client, const struct rr_vfs_handle *handle);
 
-/* Carry out TEST_STATEID and FREE_STATEID: sections 18.48 and 18.38. */
+/* Carry out TEST_STATEID and FREE_STATEID: RFC 8881, 18.48 and 18.38. */
 nfsstat4 rr_nfs4_test_stateid(
 	const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid);
 nfsstat4 rr_nfs4_free_stateid(
@@ -168,18 +168,19 @@ void rr_nfs4_state_end(struct rr_nfs4_state *state);
 /* Revokes the state: it has no effect any more, and its stateid stays until it is freed. */
 void rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revoked);
 
-/* Lets go of the state's open, which is closed when nobody uses it any more. */
+/* Releases the open that the state has of its file; the open is closed when nobody uses it any more. */
 void rr_nfs4_state_close(struct rr_nfs4_state *state);
 
 struct rr_nfs4_state *rr_nfs4_state_hold(struct rr_nfs4_state *state);
 void rr_nfs4_state_release(struct rr_nfs4_state *state);
 
-/* Gives the state an open of the storage, which the state owns from now on; its former open is let go. False:
- * no memory, or the state has ended; nothing has changed, and the open is still the caller's. */
+/* Gives the state an open of the storage, which the state owns from now on, and releases the former open of
+ * the state. Returns false if there is no memory or the state has ended; then nothing has changed, and the
+ * caller still owns the open. */
 bool rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open);
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);
-/* Returns the next open that the caller has to close and free; NULL: there is none. */
+/* Returns the next open that the caller has to close and free; NULL if there is no such open. */
 struct rr_nfs4_opened *rr_nfs4_opened_unused(struct rr_nfs4_tables *tables);
 
 /* ---- file.c ---- */
@@ -189,19 +190,21 @@ bool rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b);
 /* Returns the entry of a file that has states; NULL: the file has no states. */
 struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
-/* Returns the quota of states of that kind. Delegations have their own quota, as the server gives them
- * unasked, and a client must not lose opens by them. */
+/* Returns the quota that states of this kind are counted in. Delegations have a quota of their own: the
+ * server gives them unasked, and they must not reduce the opens that a client may have. */
 struct rr_nfs4_quota *rr_nfs4_state_quota(struct rr_nfs4_tables *tables, enum rr_nfs4_kind kind);
 
-/* Makes a state of a file, and the entry of the file if there is none; NULL: no memory, or too many
- * states. */
+/* Makes a state of a file, and the entry of the file if there is none. Returns NULL if there is no memory, or
+ * there are too many states. */
 struct rr_nfs4_state *rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner);
-/* Returns the state of that kind that an owner has of a file; NULL: there is no such state. */
+/* Returns the state of that kind that an owner of the client has of a file; NULL if there is no such
+ * state. */
 struct rr_nfs4_state *rr_nfs4_state_of_owner(const struct rr_nfs4_tables *tables,
 	const struct rr_nfs4_client *client, const struct rr_vfs_id *id, enum rr_nfs4_kind kind,
 	struct rpcrdma_bytes owner);
-/* Takes the state out of its file, whose entry goes with the last state; state.c calls this. */
+/* Removes the state from its file, and frees the entry of the file if this was its last state; state.c calls
+ * this function. */
 void rr_nfs4_file_leave(struct rr_nfs4_state *state);
 
 /* ---- share.c: OPEN, OPEN_DOWNGRADE, CLOSE ---- */
@@ -218,19 +221,22 @@ struct rr_nfs4_reserved {
 	struct rr_nfs4_state *state;
 	uint32_t access, deny, combinations; /* the share before; access 0: the state is new */
 };
-/* The share that an OPEN asks for. */
+/* Reserves the share that an OPEN asks for: makes the open state, or raises its share, and stores the state,
+ * with a reference, and its share before that in *reserved. NFS4ERR_SHARE_DENIED: other opens conflict;
+ * NFS4ERR_DELAY: there is no memory or no quota. */
 nfsstat4 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_nfs4_share *share, struct rr_nfs4_reserved *reserved);
 /* Sets the share back to what it was before, as long as the client has not seen the new stateid, and lets go
  * of the state. */
 void rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved);
 
-/* Lowers a share for OPEN_DOWNGRADE: NFS4ERR_INVAL unless OPENs in effect asked for just the rest. */
+/* Lowers a share for OPEN_DOWNGRADE. Returns NFS4ERR_INVAL unless the new access and deny are the union of
+ * what some OPENs in effect asked for. */
 nfsstat4 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_t deny);
 
 /* ---- lock.c: LOCK, LOCKT, LOCKU ---- */
 
-/* A lock that is in the way of another. */
+/* A lock that conflicts with a lock that another owner wants. */
 struct rr_nfs4_conflict {
 	struct rr_nfs4_span span;
 	bool write;
@@ -239,69 +245,72 @@ struct rr_nfs4_conflict {
 	uint8_t owner[NFS4_OPAQUE_LIMIT];
 };
 
-/* Tells whether another owner has a lock in the way, and describes it. Courtesy clients with a lock in the
- * way end. */
+/* Tells whether another owner has a lock that conflicts, and describes that lock in *conflict. If only
+ * courtesy clients (whose leases are over) have such locks, these clients are ended. */
 bool rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
 	struct rr_nfs4_conflict *conflict);
 
-/* Returns the lock state of an owner for an open, made if there is none. NULL: no memory, or too many
- * states. */
+/* Returns the lock state of a lock-owner for an open, and makes it if there is none. Returns NULL if there is
+ * no memory, or there are too many states. */
 struct rr_nfs4_state *rr_nfs4_lock_state(
 	struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner);
 
-/* Lock and unlock a range. NFS4ERR_SERVERFAULT: no memory, or too many ranges; nothing has changed. */
+/* Lock and unlock a range. NFS4ERR_SERVERFAULT: there is no memory, or there are too many ranges; nothing has
+ * changed. */
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 
-/* Tells whether another owner has a lock in the way, be it a courtesy client or not. */
+/* Tells whether another owner has a lock that conflicts. A lock of a courtesy client (its lease is over)
+ * counts, too, and no client is ended. */
 bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
 
 /* ---- wait.c ---- */
 
-/* Notes that the owner of a lock state waits for a range that another owner has locked: CB_NOTIFY_LOCK is
- * sent when the range is free. If that is not possible, the client just asks again and again. */
+/* Notes that the lock-owner of the state waits for a range that another owner has locked: the client gets
+ * CB_NOTIFY_LOCK when the range is free. If the wait cannot be noted, the client just asks again and
+ * again. */
 void rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
-/* Forgets the wait of an owner that has got its lock, or asks for it no more. */
+/* Forgets the wait of a lock-owner that has got its lock, or does not ask for it any more. */
 void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
 /* Forgets all waits of a client that ends. */
 void rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client);
-/* Sends CB_NOTIFY_LOCK to the owners whose ranges are free now: something of the file was unlocked. */
+/* Sends CB_NOTIFY_LOCK to the lock-owners whose ranges of the file are free now. The caller has just unlocked
+ * a range of the file. */
 void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
 /* ---- deleg.c ---- */
 
 /*
- * Makes a delegation of the file for the client, held. It is given when the first answer names it, by
- * rr_nfs4_stateid_next(); until then it ends if another client's operation comes in its way. NULL: the client
- * cannot have a delegation now; *why says the reason.
+ * Makes a delegation of the file for the client, and returns it with a reference for the caller. The
+ * delegation is given when the first answer names it, by rr_nfs4_stateid_next(); until then it ends, without
+ * a recall, if another client's operation conflicts with it. Returns NULL if the client cannot have a
+ * delegation now, with the reason in *why.
  */
 struct rr_nfs4_state *rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle, uint64_t now,
 	why_no_delegation4 *why);
-/* Makes a delegation that the client had before the server started: it needs no way by which it could be
- * recalled. */
+/* Makes a delegation that the client had before the server started. Unlike rr_nfs4_deleg_make(), it does not
+ * ask whether callbacks reach the client. Returns NULL if memory or quota is missing. */
 struct rr_nfs4_state *rr_nfs4_deleg_reclaim(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle);
 
 /* Recalls the delegation by CB_RECALL; the client has a lease period to return it. */
 void rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now);
-/* Begins the time in which the client has to return a delegation; the client learns of the recall without a
- * CB_RECALL. */
+/* Begins the lease period in which the client has to return a delegation, without a CB_RECALL: the answer of
+ * the caller tells the client that the delegation is recalled. */
 void rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now);
 
-/* Recalls the delegations that other clients have of a file that is to be changed, and tells whether there
- * are any. client: the client that makes the change, or NULL. */
+/* Recalls the delegations that other clients have of a file that is to be changed. Returns true if there are
+ * any left. client: the client that makes the change; NULL if no client does. */
 bool rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now);
 
-/*
- * Recalls the client's own delegation of a file that the client itself is to change. The delegation does not
- * stand against the change, but the storage's lease would, so the lease ends at once: from then on local
- * programs could change the file without the client's knowledge.
- */
+/* Recalls the client's own delegation of a file that the client itself is to change, and releases its open,
+ * so that the storage's lease ends at once: the lease would stand against the change. Without the lease,
+ * local programs could change the file without the client's knowledge, so the delegation may not stay. */
 void rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now);
 
