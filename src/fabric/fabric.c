@@ -56,7 +56,7 @@ rr_fabric_destroy(struct rr_fabric *fabric)
 		fabric->ops->destroy(fabric);
 }
 
-/* Frees an endpoint that was buried. */
+/* Frees a closed endpoint. The loop calls this at the end of the turn in which the endpoint was closed. */
 static void
 fabric_free_endpoint(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -69,7 +69,7 @@ rr_endpoint_bury(struct rr_endpoint *endpoint)
 	rr_loop_bury(endpoint->fabric->loop, &endpoint->grave, fabric_free_endpoint);
 }
 
-/* Whether address is an IPv4 or IPv6 address, and size large enough for it. */
+/* Whether address is an IPv4 or IPv6 address, and size octets are enough for an address of that family. */
 static bool
 fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 {
@@ -80,7 +80,7 @@ fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 	return address->sa_family == AF_INET6 && size >= sizeof(struct sockaddr_in6);
 }
 
-/* Whether the provider can send that much private data. */
+/* Whether the provider can send size octets of private data; data must not be NULL unless size is 0. */
 static bool
 fabric_private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
 {
@@ -163,8 +163,8 @@ rr_fabric_is_short(struct rr_fabric *fabric)
 	return ops->is_short && ops->is_short(fabric);
 }
 
-/* Whether each sge has memory, and all of them together no more octets than RDMAP allows: a message's length
- * has 32 bits. */
+/* Whether each sge with a length has an address, and all sges together have at most 2^32 - 1 octets, as the
+ * length of a message has 32 bits in RDMAP. */
 static bool
 fabric_sges_are_good(const struct rr_sge *sges, uint32_t count)
 {

@@ -16,14 +16,16 @@ rr_receives_destroy(struct rr_receives *pool)
 	rr_cache_end(&pool->kept);
 }
 
-/* Whether as many receives are out as may be. */
+/* Whether as many receive buffers are in use as the pool may give out. */
 static bool
 receives_is_exhausted(const struct rr_receives *pool)
 {
 	return pool->out >= pool->max;
 }
 
-/* Whether the owner of wait must wait: the pool is exhausted, or another one has waited for longer. */
+/* Whether the owner of wait must wait for a receive buffer: no buffer is left, or another endpoint has
+ * waited longer. An endpoint that connected need not wait, and one that waits for data behind a Send may
+ * have up to twice the usual number in use. */
 static bool
 receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {
@@ -34,7 +36,8 @@ receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait 
 	return !first || receives_is_exhausted(pool);
 }
 
-/* Wakes the owner that has waited longest, if there is a receive for it. */
+/* Calls the function wake() of the endpoint that has waited longest for a receive buffer, if a buffer is
+ * free for it. */
 static void
 receives_wake_first(struct rr_receives *pool)
 {

@@ -33,7 +33,8 @@ rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
 	regions->size = regions->used = regions->count = 0;
 }
 
-/* Returns the slot of the region with that handle; NULL: no region has it. */
+/* Returns the slot of the table that has the region with that handle, or NULL if no region has the handle.
+ * */
 static struct rr_region_slot *
 regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 {
@@ -44,7 +45,7 @@ regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 	return &regions->slots[number];
 }
 
-/* Doubles the slots of the table. */
+/* Doubles the number of slots of the table. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 regions_grow(struct rr_regions *regions, const struct rr_env *env)
 {
@@ -58,8 +59,9 @@ regions_grow(struct rr_regions *regions, const struct rr_env *env)
 	return 0;
 }
 
-/* Takes a slot: one that was never used, as long as there is one, so that handles come again as late as
- * possible. */
+/* Sets *number to a slot for a new region: a slot that was never used, or else the one that has been free
+ * longest, so that handles are used again as late as possible. Makes the table larger if no slot is left.
+ * Returns -RPCRDMA_ERR_LIMIT if the table has all the regions that it may have. */
 static int
 regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
 {
@@ -83,7 +85,8 @@ regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t
 	return 0;
 }
 
-/* Returns the next handle for a slot; never 0. */
+/* Returns a new handle, which is never 0, for a region in slot number: the upper bits are a count with a
+ * random step, the lower bits the number of the slot, disguised by a random number. */
 static uint32_t
 regions_new_handle(struct rr_regions *regions, uint32_t number)
 {
@@ -137,10 +140,11 @@ rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 }
 
 /*
- * Finds the memory of an access of the peer. RFC 8166, 8.1: "The use of an RPC-over-RDMA transport protocol
- * MUST NOT introduce vulnerabilities to system memory contents nor to memory owned by user processes", and
- * "It is REQUIRED that any RDMA provider used for RPC transport be conformant to the requirements of
- * [RFC5042]": a peer reaches only memory that was registered on its own connection for such an access.
+ * Sets *addr to the memory that an access of the peer names, or returns the reason why it is refused: a peer
+ * reaches only memory that was registered on its own connection for such an access. RFC 8166, 8.1: "The use
+ * of an RPC-over-RDMA transport protocol MUST NOT introduce vulnerabilities to system memory contents nor to
+ * memory owned by user processes", and "It is REQUIRED that any RDMA provider used for RPC transport be
+ * conformant to the requirements of [RFC5042]".
  */
 enum rr_region_fault
 rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,

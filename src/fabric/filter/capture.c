@@ -16,7 +16,7 @@ enum {
 	CAPTURE_SEGMENTS = 1024
 };
 
-/* Returns the filter's endpoint whose base is given. */
+/* Returns the endpoint of the capture filter whose first member is base. */
 static struct rr_capture_endpoint *
 capture_endpoint_of(struct rr_endpoint *base)
 {
@@ -25,7 +25,8 @@ capture_endpoint_of(struct rr_endpoint *base)
 
 /* ---- Addresses ---- */
 
-/* Reads an address from text: "192.0.2.1:20049" or "[2001:db8::1]:20049". False: the text is no address. */
+/* Reads an address from text, such as "192.0.2.1:20049" or "[2001:db8::1]:20049", into *address. Returns
+ * false if the text is no address. */
 static bool
 capture_parse(const char *text, struct sockaddr_storage *address)
 {
@@ -45,8 +46,9 @@ capture_parse(const char *text, struct sockaddr_storage *address)
 			      : (void *)&((struct sockaddr_in *)address)->sin_addr) == 1;
 }
 
-/* Sets the addresses of both ends of the flow; own: the side of the flow that is this side, with the port
- * `port`. A peer whose address is not known gets 127.0.0.1. */
+/* Sets the addresses that the packets show for both ends of the connection. own: the number of this side (0
+ * if it opened the connection, else 1), which gets the port `port`. A peer whose address is not known gets
+ * 127.0.0.1. */
 static void
 capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 {
@@ -66,7 +68,8 @@ capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 
 /* ---- Connections ---- */
 
-/* Writes the opening of the connection, with the private data of both sides; rejected: side 1 declined it. */
+/* Writes the opening of the connection to the capture, with the private data that was kept of side 0, which
+ * opened it, and that of side 1 (second). rejected: side 1 declined the connection. */
 static void
 capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, bool rejected)
 {
@@ -76,7 +79,8 @@ capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, 
 	endpoint->is_open = !rejected;
 }
 
-/* Keeps the private data of side 0 until the answer of side 1 comes. */
+/* Keeps a copy of the private data of side 0, which opened the connection, until the answer of side 1 comes.
+ * */
 static void
 capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_t size)
 {
@@ -85,7 +89,8 @@ capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_
 		memcpy(endpoint->first, data, endpoint->first_size);
 }
 
-/* Writes the end of the connection, which side `from` closed, if the connection is open. */
+/* Writes the end of the connection, which side `from` closed, to the capture. Does nothing if no opening was
+ * written, or the end was written before. */
 static void
 capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 {
@@ -94,7 +99,8 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 	endpoint->is_open = false;
 }
 
-/* Connects, as side 0 of a flow. */
+/* Connects, and prepares the endpoint to write packets as side 0, the side that opens the connection. Keeps
+ * the private data. */
 static int
 capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -111,7 +117,7 @@ capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_
 	return 0;
 }
 
-/* Listens, and remembers the port for the flows of connections that are accepted. */
+/* Listens, and remembers the port, which the packets of accepted connections are to show. */
 static int
 capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -126,7 +132,8 @@ capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_li
 	return error;
 }
 
-/* A request came: this side is side 1 of a flow. */
+/* Called when a connection request came: prepares the endpoint to write packets as side 1, and keeps the
+ * private data of the request. */
 static void
 capture_request(struct rr_filter_endpoint *filter, const void *private_data, size_t size)
 {
@@ -136,7 +143,7 @@ capture_request(struct rr_filter_endpoint *filter, const void *private_data, siz
 	capture_keep_first(endpoint, private_data, size);
 }
 
-/* Accepts, and writes the opening of the connection. */
+/* Accepts, and writes the opening of the connection to the capture. */
 static int
 capture_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -148,7 +155,7 @@ capture_accept(struct rr_endpoint *base, const void *private_data, size_t privat
 	return error;
 }
 
-/* Writes the opening of a rejected connection, and rejects. */
+/* Writes the opening of a connection that is declined to the capture, and rejects the request. */
 static void
 capture_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -159,7 +166,8 @@ capture_reject(struct rr_endpoint *base, const void *private_data, size_t privat
 
 /* ---- Work ---- */
 
-/* Writes the request of an RDMA Read of this side, and remembers the Read until it completes. */
+/* Writes the request of an RDMA Read of this side to the capture, and remembers the Read until it completes.
+ * If too many Reads are under way, the Read is left out of the capture. */
 static void
 capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -176,7 +184,8 @@ capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *w
 	endpoint->read_count++;
 }
 
-/* Writes the response of an RDMA Read that has completed, with the octets that came. */
+/* Called when an RDMA Read of this side has completed: writes its response, with the octets that came, to
+ * the capture, and forgets the Read. A Read that failed gets no response. */
 static void
 capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *event)
 {
@@ -195,7 +204,8 @@ capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *ev
 	}
 }
 
-/* Writes a Send or an RDMA Write of this side. */
+/* Writes a Send or an RDMA Write of this side to the capture. Also remembers the Read chunks of a Send,
+ * which the peer may read from now on. */
 static void
 capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -214,7 +224,7 @@ capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 		rr_capture_of(endpoint), &endpoint->flow, endpoint->own, header, work->sges, work->sge_count);
 }
 
-/* Posts a work request, and writes its packets. */
+/* Posts a work request, and writes its packets to the capture if this succeeds. */
 static int
 capture_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -231,7 +241,8 @@ capture_post(struct rr_endpoint *base, const struct rr_work *work)
 
 /* ---- Regions ---- */
 
-/* Registers a region, and remembers the memory that the peer can reach. */
+/* Registers a region, and remembers its memory, from which the octets of the peer's RDMA operations are
+ * taken. Returns the result of the registration, even if there is no memory to remember the region. */
 static int
 capture_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -249,7 +260,7 @@ capture_register(
 	return error;
 }
 
-/* Forgets the region with that handle: the peer cannot reach its memory any more. */
+/* Forgets the memory of the region with that handle, as the peer cannot reach it any more. */
 static void
 capture_forget(struct rr_capture_endpoint *endpoint, uint32_t handle)
 {
@@ -277,7 +288,8 @@ capture_revoke(struct rr_endpoint *base, struct rr_region *region)
 
 /* ---- Events ---- */
 
-/* Writes what an event of the endpoint below says, and passes the event on. */
+/* Writes to the capture what an event of the endpoint below says, reports a connection that failed, and
+ * passes the event to the owner. */
 static void
 capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 {
@@ -307,7 +319,7 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 
 /* ---- The filter ---- */
 
-/* Begins an endpoint: its lists are empty. */
+/* Initialises the lists of a new endpoint, which are empty. */
 static void
 capture_begin(struct rr_filter_endpoint *filter)
 {
@@ -318,7 +330,8 @@ capture_begin(struct rr_filter_endpoint *filter)
 	rr_list_init(&endpoint->reads);
 }
 
-/* Ends an endpoint: closes its flow and frees its lists. */
+/* Called when an endpoint is closed: writes the end of its connection to the capture, and frees its lists.
+ * */
 static void
 capture_end(struct rr_filter_endpoint *filter)
 {

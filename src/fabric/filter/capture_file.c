@@ -30,7 +30,7 @@ struct rr_capture {
 	uint8_t octets[RR_CAPTURE_PACKET_MAX];
 };
 
-/* Writes a packet to a file in the format of pcapng. */
+/* Writes a packet to the file ctx, in the format of pcapng. */
 static void
 capture_to_file(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -124,7 +124,8 @@ rr_capture_waits_since(struct rr_capture *capture)
 
 /* ---- Packets ---- */
 
-/* Writes an IPv4 header to out, for a packet with size octets behind it, and returns its size. */
+/* Writes an IPv4 header to out, with the addresses in from and to, for a packet with size octets behind the
+ * header. Returns the size of the header. */
 static uint32_t
 capture_ip4(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
@@ -140,7 +141,8 @@ capture_ip4(
 	return IP4_SIZE;
 }
 
-/* Writes an IPv6 header to out, for a packet with size octets behind it, and returns its size. */
+/* Writes an IPv6 header to out, with the addresses in from and to, for a packet with size octets behind the
+ * header. Returns the size of the header. */
 static uint32_t
 capture_ip6(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
@@ -155,8 +157,8 @@ capture_ip6(
 	return IP6_SIZE;
 }
 
-/* Writes the IP and TCP headers of a packet to capture->octets, for a payload of size octets. Returns the
- * offset of the payload. */
+/* Writes the IP and TCP headers of a packet that side `from` sends to capture->octets, for a payload of size
+ * octets. Returns the offset at which the payload is to be put. */
 static uint32_t
 capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t size)
@@ -177,7 +179,8 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	return at + TCP_SIZE;
 }
 
-/* Passes on the packet whose headers and payload are in capture->octets, and counts its octets. */
+/* Hands the packet in capture->octets, with at octets of headers and size octets of payload, to the
+ * capture's function, with the present time. Moves the TCP sequence number of the sending side on. */
 static void
 capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t at, uint32_t size)
@@ -190,7 +193,7 @@ capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t fr
 	flow->sequence[from] += size + (flags & (RR_CAPTURE_SYN | RR_CAPTURE_FIN) ? 1 : 0);
 }
 
-/* Writes a TCP segment with size octets at data. */
+/* Writes a packet to the capture: a TCP segment that side `from` sends, with size octets at data. */
 static void
 capture_segment(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	const void *data, uint32_t size)
@@ -205,7 +208,8 @@ capture_segment(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_
 	pthread_mutex_unlock(&capture->lock);
 }
 
-/* Writes the MPA request frame (side 0) or reply frame (side 1), with the private data. */
+/* Writes the MPA frame of side `from` to the capture, with the private data: the request of side 0 or the
+ * reply of side 1, which may be a rejection. */
 static void
 capture_mpa(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, struct rpcrdma_bytes data,
 	bool rejected)
@@ -241,7 +245,7 @@ rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint
 
 /* ---- DDP ---- */
 
-/* Copies size octets of the memory of sges, from octet `from` on, to out. */
+/* Copies size octets to out: those of the sges, taken together, that begin at octet `from`. */
 static void
 capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t from, uint32_t size)
 {
@@ -268,7 +272,8 @@ struct capture_segment {
 	uint32_t begin, size; /* the octets of the message that are in the segment */
 };
 
-/* Writes an FPDU with a segment. Its CRC is 0, as the MPA frames say that CRCs are not in use. */
+/* Writes a packet with one FPDU, which has a segment of a DDP message, to the capture. The FPDU's CRC is 0,
+ * as the MPA frames say that CRCs are not in use. */
 static void
 capture_fpdu(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	const struct capture_segment *segment)

@@ -12,7 +12,8 @@ enum {
 	NANOSECONDS = 9
 };
 
-/* Writes a block of a pcapng file: its type, its size, head, data with padding, and its size again. */
+/* Writes a block of a pcapng file: type, size of the whole block, head, data, padding to a multiple of four
+ * octets, and the size again. */
 static void
 capture_block(
 	FILE *file, uint32_t type, const void *head, uint32_t head_size, const void *data, uint32_t data_size)

@@ -7,8 +7,8 @@
 
 /* Derives the RDMA operations of the peer from the messages that say that they were done. */
 
-/* Decodes the transport header of a message into header and the filter's lists; payload becomes the octets
- * behind the header. False: the header does not decode. */
+/* Decodes the RPC-over-RDMA header of a message into header and the fabric's chunk lists; *payload becomes
+ * the octets behind the header. Returns false if the header cannot be decoded. */
 static bool
 capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t size,
 	struct rr_rdma_header *header, struct rpcrdma_bytes *payload)
@@ -27,7 +27,8 @@ capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t 
 	return true;
 }
 
-/* Whether a message that this side sends, as side 0, is a call. */
+/* Whether a message with this header and payload, which this side sends as the side that opened the
+ * connection, is a call. */
 static bool
 capture_is_call(const struct rr_rdma_header *header, struct rpcrdma_bytes payload)
 {
@@ -76,8 +77,8 @@ rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle)
 	return NULL;
 }
 
-/* Returns the memory of this side that a segment names, whose handle and offset the peer has; NULL: the
- * segment is not within a region. */
+/* Returns the memory of this side that a segment names, or NULL if the segment is not within a region that
+ * the peer may reach. */
 static const uint8_t *
 capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segment *segment)
 {
@@ -89,8 +90,9 @@ capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segme
 	return region->addr + at;
 }
 
-/* Writes the RDMA Reads of the memory that was exposed with the message's XID: the peer has read it. Where
- * the peer answers with an error, it may not have read, and no Reads are written. */
+/* Called when a message of the peer ends the exposure of the memory that was offered under its XID: writes
+ * RDMA Reads of that memory to the capture, as the peer has read it, and forgets the memory. After an error
+ * of the peer no Reads are written, as it may not have read. */
 static void
 capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_header *header)
 {
@@ -118,7 +120,7 @@ capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_head
 	}
 }
 
-/* Writes the RDMA Writes of the peer: into the segments that a reply returns as written. */
+/* Writes RDMA Writes of the peer to the capture, one for each segment that its reply returns as written. */
 static void
 capture_was_written(struct rr_capture_endpoint *endpoint)
 {
@@ -138,8 +140,8 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 	}
 }
 
-/* Whether a message of the peer is a reply, an error or an RDMA_DONE: each of them ends the exposure of
- * chunks. */
+/* Whether a message of the peer is a reply, an error or an RDMA_DONE: after each of these the peer no longer
+ * reads the chunks of the message that it answers. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)

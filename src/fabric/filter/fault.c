@@ -6,7 +6,8 @@
 
 /* ---- What is to happen ---- */
 
-/* Returns the next random number (SplitMix64, whose states are all different). */
+/* Returns the next random number of the fabric, by the algorithm SplitMix64. The same seed gives the same
+ * numbers. */
 static uint32_t
 fault_next_random(struct rr_fault_fabric *fabric)
 {
@@ -17,8 +18,8 @@ fault_next_random(struct rr_fault_fabric *fabric)
 	return (uint32_t)(z >> 32);
 }
 
-/* Chooses a random fault for an operation, by the script's rate. *argument becomes the delay, or the octets
- * that are left. */
+/* Decides at random, by the script's rate, whether an operation has a fault, and returns the fault or
+ * RR_FAULT_NONE. *argument becomes the delay, or the octets that a cut leaves. */
 static enum rr_fault_action
 fault_choose(
 	struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
@@ -63,7 +64,8 @@ rr_fault_decide(
 
 /* ---- Connections ---- */
 
-/* Loses the connection of the endpoint. */
+/* Ends the connection as if it were lost: closes the endpoint below, and cancels all outstanding work
+ * requests; then the owner gets DISCONNECTED. */
 static void
 fault_lose(struct rr_filter_endpoint *endpoint)
 {
@@ -71,7 +73,8 @@ fault_lose(struct rr_filter_endpoint *endpoint)
 		"the connection was lost (by a fault script)");
 }
 
-/* Makes an endpoint without one below, for a connection that never comes about. */
+/* Makes an endpoint of the filter without an endpoint below, for an attempt to connect that fails as the
+ * script says. */
 static int
 fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
 	void *ctx, struct rr_endpoint **endpoint, struct rr_text *text)
@@ -85,7 +88,8 @@ fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr
 	return 0;
 }
 
-/* Connects, unless the script says that connecting fails. */
+/* Connects, or has the attempt fail with REFUSED if the script says so. The script may also delay the event
+ * ESTABLISHED, or have the connection drop when it is established. */
 static int
 fault_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -109,7 +113,8 @@ fault_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
-/* Accepts, unless the script says that accepting fails. */
+/* Accepts a connection request, or returns -RPCRDMA_ERR_NOMEM if the script says that accepting fails. The
+ * script may also delay the event ESTABLISHED, or have the connection drop when it is established. */
 static int
 fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -125,7 +130,8 @@ fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 	return rr_filter_accept(base, private_data, private_size);
 }
 
-/* Registers a region, unless the script says that registering fails. */
+/* Registers a region, or returns -RPCRDMA_ERR_NOMEM if the script says that registering fails. If the script
+ * says that the connection drops, loses the connection first. */
 static int
 fault_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -144,7 +150,7 @@ fault_register(
 
 /* ---- Work requests ---- */
 
-/* Returns the operation of the script that a kind of work request is. */
+/* Returns the operation of a fault script (send, write or read) that a kind of work request counts as. */
 static enum rr_fault_operation
 fault_operation_of(enum rr_work_kind kind)
 {
@@ -155,7 +161,7 @@ fault_operation_of(enum rr_work_kind kind)
 	}
 }
 
-/* Returns the octets that a work request moves. */
+/* Returns the number of octets of all sges of a work request. */
 static uint64_t
 fault_length_of(const struct rr_work *work)
 {
@@ -166,8 +172,8 @@ fault_length_of(const struct rr_work *work)
 	return length;
 }
 
-/* Cuts a work request to its first octets. A Send that is cut is posted, as a faulty peer would send it; with
- * any other request the connection ends. */
+/* Shortens a work request to its first octets. A Send that is cut is posted, as a faulty peer would send it;
+ * any other request ends the connection when it completes. */
 static void
 fault_cut(struct rr_fault_item *item, uint64_t octets)
 {
@@ -178,7 +184,8 @@ fault_cut(struct rr_fault_item *item, uint64_t octets)
 	item->drops = fault_operation_of(item->work.kind) != RR_FAULT_SEND;
 }
 
-/* Makes an item for a work request, which keeps the owner's cookie. NULL: no memory. */
+/* Makes an item for a work request, with copies of the request and its sges. The copy has the item as its
+ * cookie; the owner's cookie is kept for the event of the completion. Returns NULL if there is no memory. */
 static struct rr_fault_item *
 fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 {
@@ -196,8 +203,9 @@ fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 	return item;
 }
 
-/* Posts an item below. Each request has its item as the cookie below, so that its completion comes back here.
- */
+/* Posts the work request of an item at the endpoint below, and adds the item to those that are posted. On
+ * failure, the item is in no list. After a request that was cut, and is to end the connection, no further
+ * request is posted. */
 static int
 fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
@@ -211,7 +219,8 @@ fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 	return 0;
 }
 
-/* Posts the items that wait, until the time `until`; later items wait for the timer. */
+/* Posts the work requests that were put off until the time `until` or earlier, and arms the timer for the
+ * next one. If posting fails, the connection is lost. */
 static void
 fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
@@ -231,7 +240,7 @@ fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 	}
 }
 
-/* Posts the items whose time has come. */
+/* Called by the timer: posts the work requests that were put off until now. */
 static void
 fault_posting_is_due(struct rr_timer *timer)
 {
@@ -240,7 +249,7 @@ fault_posting_is_due(struct rr_timer *timer)
 	fault_post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
-/* Has an item wait for delay nanoseconds, behind those that wait already. */
+/* Has the work request of an item wait for delay nanoseconds, and behind all requests that wait already. */
 static void
 fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
@@ -250,7 +259,9 @@ fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, ui
 		rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, delay);
 }
 
-/* Posts an item, or has it wait, as the action says. Items do not overtake items that wait. */
+/* Posts the work request of an item, with the fault that action says. The request is put off if it is to be
+ * delayed, or if other requests wait already, which it must not overtake. Frees the item if posting fails.
+ * */
 static int
 fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
 	uint64_t argument)
@@ -276,7 +287,8 @@ fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, 
 	return 0;
 }
 
-/* Posts a work request, with the fault that the script has for it. */
+/* Posts a work request with the fault that the script has for it. Returns -RPCRDMA_ERR_NOMEM if that fault
+ * is to fail. */
 static int
 fault_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -294,7 +306,7 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Disconnects in good order: requests that wait are posted first. */
+/* Disconnects in good order; posts all work requests that were put off first. */
 static void
 fault_disconnect(struct rr_endpoint *base)
 {
@@ -306,7 +318,7 @@ fault_disconnect(struct rr_endpoint *base)
 
 /* ---- The filter ---- */
 
-/* Begins an endpoint: its lists are empty, its timers not armed. */
+/* Initialises the lists and timers of a new endpoint: the lists are empty, the timers not armed. */
 static void
 fault_begin(struct rr_filter_endpoint *filter)
 {
@@ -320,7 +332,7 @@ fault_begin(struct rr_filter_endpoint *filter)
 	rr_timer_init(&endpoint->telling, rr_fault_told);
 }
 
-/* Frees all items of a list, and gives back their receives. */
+/* Frees all items of a list, and gives the receive buffers of their events back to the fabric below. */
 static void
 fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
@@ -333,7 +345,7 @@ fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 	}
 }
 
-/* Ends an endpoint: frees all items. */
+/* Called when an endpoint is closed: disarms its timers and frees its items. */
 static void
 fault_end(struct rr_filter_endpoint *filter)
 {

@@ -23,7 +23,7 @@ events_now(const struct rr_fault_endpoint *endpoint)
 	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
-/* Returns the first item of a list. */
+/* Returns the first item of a list, which is not empty. */
 static struct rr_fault_item *
 events_first_of(const struct rr_list *list)
 {
@@ -52,7 +52,8 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 /* The streams of events: events of one stream keep their order, events of different streams need not. */
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
-/* Returns the stream of an event. */
+/* Returns the stream of an event. Events of one stream keep their order; those of STREAM_ALL keep it with
+ * all events. */
 static enum stream
 events_stream_of(const struct rr_event *event)
 {
@@ -63,7 +64,8 @@ events_stream_of(const struct rr_event *event)
 	return event->work == RR_WORK_READ ? STREAM_READS : STREAM_SENDS;
 }
 
-/* Whether the event may go to the owner before the events that are held. */
+/* Whether an event may go to the owner before all the events that are held back: each of them must allow
+ * that (alone), and be of another stream. */
 static bool
 events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -78,7 +80,7 @@ events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event 
 	return true;
 }
 
-/* Whether an event that queues up now may itself be passed by later ones, as all held events may. */
+/* Whether later events of other streams may overtake all the events that are held back. */
 static bool
 events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {
@@ -89,7 +91,7 @@ events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 	return true;
 }
 
-/* Passes an event to the owner. A completion without cookie and error is not passed. */
+/* Calls the owner's handler with an event, except for a request that succeeded and has no cookie. */
 static void
 events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -99,7 +101,7 @@ events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_filter_emit(&endpoint->filter, event);
 }
 
-/* Arms the timer for the first held event. */
+/* Arms the timer for the time at which the first event that is held back may go to the owner. */
 static void
 events_arm(struct rr_fault_endpoint *endpoint)
 {
@@ -129,7 +131,8 @@ rr_fault_told(struct rr_timer *timer)
 	events_arm(endpoint);
 }
 
-/* Holds an item for delay nanoseconds; alone: events of other streams may pass it. */
+/* Moves an item to the end of the list of held events, where its event waits for delay nanoseconds before it
+ * goes to the owner. alone: events of other streams may overtake it. */
 static void
 events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
 {
@@ -141,7 +144,8 @@ events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint
 		events_arm(endpoint);
 }
 
-/* Ends the delay of all held events, as an event has passed them. */
+/* Ends the delay of all events that are held back, as an event has overtaken them: the timer passes them on
+ * at once. */
 static void
 events_let_go(struct rr_fault_endpoint *endpoint)
 {
@@ -150,8 +154,8 @@ events_let_go(struct rr_fault_endpoint *endpoint)
 	events_arm(endpoint);
 }
 
-/* Makes an item with a copy of event and of its private data, so that the event can be held. NULL: no memory;
- * the event's receive is still the caller's. */
+/* Makes an item with a copy of event, and of the private data of ESTABLISHED, so that the event can be held
+ * back. Returns NULL if there is no memory; the event's receive buffer then still belongs to the caller. */
 static struct rr_fault_item *
 events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -166,7 +170,7 @@ events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 	return item;
 }
 
-/* Gives back the receive of an event. */
+/* Gives the receive buffer of an event, if it has one, back to the fabric below. */
 static void
 events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -174,7 +178,8 @@ events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
 }
 
-/* Passes the event on, or holds it, as the action says. Without memory for that the connection ends. */
+/* Passes an event to the owner, or holds it back if the action delays it or events are held that it must not
+ * overtake. Without memory to hold it, the connection ends. */
 static void
 events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
 	uint64_t delay)
@@ -201,7 +206,8 @@ events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, en
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_NOMEM, "no memory");
 }
 
-/* Cancels the requests of all items of a list: their completions go to the owner. */
+/* Cancels the work requests of all items of a list: moves them to the held events, from where their
+ * completions, with the status CANCELLED, go to the owner. */
 static void
 events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
@@ -214,7 +220,8 @@ events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 	}
 }
 
-/* Ends the connection for the owner: outstanding requests are cancelled, and DISCONNECTED follows. */
+/* Ends the connection for the owner: cancels all outstanding work requests, and has DISCONNECTED follow
+ * their completions. The endpoint below is not touched. */
 static void
 events_end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
 {
@@ -242,14 +249,16 @@ rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
 	events_end_with(endpoint, status, text);
 }
 
-/* Loses the connection. */
+/* Ends the connection as if it were lost: closes the endpoint below, and cancels all outstanding work
+ * requests; then the owner gets DISCONNECTED. */
 static void
 events_lose(struct rr_fault_endpoint *endpoint)
 {
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
 }
 
-/* A request completed below: decides on a fault, and passes the completion on. */
+/* Called when a work request has completed below: frees its item, and passes the completion to the owner,
+ * with the fault that the script has for it. Some faults also end the connection. */
 static void
 events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -273,7 +282,8 @@ events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *even
 		events_lose(endpoint);
 }
 
-/* A Send of the peer came: decides on a fault, and passes the receive on. */
+/* Called when a Send of the peer came: passes its receive buffer to the owner, with the fault that the
+ * script has for it. If the Send is to fail or to drop, gives the buffer back and ends the connection. */
 static void
 events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -292,7 +302,8 @@ events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event
 		events_lose(endpoint);
 }
 
-/* Keeps the private data of a rejection, as it is valid during the handler only. */
+/* Copies the private data of a rejection into the endpoint, for DISCONNECTED, as the event's own data is
+ * valid during the handler only. */
 static void
 events_keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

@@ -3,14 +3,14 @@
 
 #include <stdio.h>
 
-/* Does nothing: for filters without functions begin and end. */
+/* Does nothing: stands for the functions begin and end in a filter that sets none of its own. */
 static void
 filter_ignore_endpoint(struct rr_filter_endpoint *endpoint)
 {
 	(void)endpoint;
 }
 
-/* Does nothing: for filters without a function request. */
+/* Does nothing: stands for the function request in a filter that sets none of its own. */
 static void
 filter_ignore_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
@@ -67,7 +67,8 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 	return endpoint;
 }
 
-/* Sets the endpoint below, and takes over its peer's address. */
+/* Connects the filter's endpoint to the endpoint below, and copies the text of that endpoint's peer address.
+ * */
 static void
 filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 {
@@ -75,7 +76,8 @@ filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
 }
 
-/* Ends the endpoint of the filter; the endpoint below is not touched. */
+/* Has the filter free what it put into its endpoint, and frees the endpoint at the end of the turn. The
+ * endpoint below stays as it is. */
 static void
 filter_end(struct rr_filter_endpoint *endpoint)
 {
@@ -113,8 +115,9 @@ rr_filter_event(void *ctx, const struct rr_event *event)
 
 /* ---- Listening ---- */
 
-/* A request came to the listener below: makes an endpoint before the one of the request, and hands it over.
- */
+/* Called when a connection request comes to the listener below: makes an endpoint of the filter before the
+ * one of the request, and calls the handler of the filter's listener with it. Rejects the request if there
+ * is no memory. */
 static void
 filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
 {

@@ -39,7 +39,7 @@ struct rr_flight {
 
 /* ---- Packets ---- */
 
-/* Keeps a packet, in the place of the oldest. */
+/* Keeps a copy of a packet (its first RR_FLIGHT_OCTETS octets), in place of the oldest one that is kept. */
 static void
 flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -54,7 +54,7 @@ flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 	pthread_mutex_unlock(&flight->lock);
 }
 
-/* Writes the file after a connection has failed. */
+/* Called after a connection has failed: writes the packets that are kept to the file. */
 static void
 flight_failed(void *ctx)
 {
@@ -64,7 +64,7 @@ flight_failed(void *ctx)
 
 /* ---- The file ---- */
 
-/* Writes the packets that are kept to file, the oldest first. */
+/* Writes the packets that are kept to file, the oldest first, in the format of pcapng. */
 static void
 flight_put(const struct rr_flight *flight, FILE *file)
 {
@@ -109,7 +109,7 @@ rr_flight_is_written(struct rr_flight *flight)
 
 /* ---- The thread that watches ---- */
 
-/* Whether the watching thread is to end. */
+/* Whether the watching thread has been asked to end. */
 static bool
 flight_ends(struct rr_flight *flight)
 {
@@ -121,7 +121,8 @@ flight_ends(struct rr_flight *flight)
 	return ending;
 }
 
-/* The watching thread: writes the file when the signal comes, and once for each call that waits too long. */
+/* The watching thread: writes the file each time the signal comes, and once for each call that has waited
+ * for an answer for longer than flight->hang, until the recorder is freed. */
 static void *
 flight_watch(void *ctx)
 {

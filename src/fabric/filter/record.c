@@ -76,8 +76,9 @@ record_fabric_of(struct rr_filter_endpoint *endpoint)
 	return rr_container(rr_filter_fabric(endpoint), struct record_fabric, filter);
 }
 
-/* Begins a line: time, fabric and endpoint, and the name of the operation or event. From here to
- * record_end_line() no other thread writes. */
+/* Begins a line of the record: time, numbers of the fabric and the endpoint, and the name of the operation
+ * or event (what). Locks the file, which record_end_line() unlocks: other threads wait meanwhile. Returns
+ * the file. */
 static FILE *
 record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const char *what)
 {
@@ -90,7 +91,7 @@ record_begin_line(const struct record_fabric *fabric, uint32_t endpoint, const c
 	return file;
 }
 
-/* Begins a line of an endpoint. */
+/* Begins a line about an endpoint, as record_begin_line() does; what: the name of the operation or event. */
 static FILE *
 record_begin(struct rr_filter_endpoint *endpoint, const char *what)
 {
@@ -105,7 +106,7 @@ record_end_line(FILE *file)
 	funlockfile(file);
 }
 
-/* Ends a line with the result of an operation, and returns that result. */
+/* Ends a line with the result of an operation and unlocks the file. Returns that result. */
 static int
 record_end_with(FILE *file, int result)
 {
@@ -114,7 +115,7 @@ record_end_with(FILE *file, int result)
 	return result;
 }
 
-/* Writes octets in hexadecimal digits. */
+/* Writes octets to the line, in hexadecimal digits. */
 static void
 record_put_octets(FILE *file, const void *data, size_t size)
 {
@@ -137,7 +138,8 @@ record_put_octets(FILE *file, const void *data, size_t size)
 		fwrite(text, 1, used, file);
 }
 
-/* Writes private data, or the octets of a receive. */
+/* Writes " data=" and octets in hexadecimal digits to the line: private data, or the contents of a receive
+ * buffer. */
 static void
 record_put_data(FILE *file, const void *data, size_t size)
 {
@@ -162,7 +164,7 @@ static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 	[RR_WORK_WRITE] = "write",
 	[RR_WORK_READ] = "read" };
 
-/* Writes a line for an event, and passes the event on. */
+/* Writes a line about an event of the endpoint below, and passes the event to the owner. */
 static void
 record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
@@ -190,7 +192,7 @@ record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *ev
 	rr_filter_emit(endpoint, event);
 }
 
-/* Writes a line for a connection request. */
+/* Writes a line about a connection request, with its private data. */
 static void
 record_note_request(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size)
 {
@@ -267,7 +269,8 @@ record_allow(struct rr_endpoint *base, uint32_t count)
 	rr_filter_allow(base, count);
 }
 
-/* Writes a work request: the octets of a Send, but only length and checksum of an RDMA Write. */
+/* Writes a work request to the line: its length, its remote memory, the octets of a Send, and only a
+ * checksum of the octets of an RDMA Write. */
 static void
 record_put_work(FILE *file, const struct rr_work *work)
 {
@@ -327,7 +330,8 @@ record_register(
 	return record_end_with(file, error);
 }
 
-/* Writes a line for the end of a region, and returns error. */
+/* Writes a line about the operation that ended the peer's access to a region; what: its name, error: its
+ * result, which is returned. */
 static int
 record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {
@@ -375,7 +379,7 @@ record_close(struct rr_endpoint *base)
 
 /* ---- The filter ---- */
 
-/* Numbers an endpoint. */
+/* Gives a new endpoint its number, by which lines name it. */
 static void
 record_begin_endpoint(struct rr_filter_endpoint *endpoint)
 {

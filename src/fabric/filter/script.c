@@ -60,7 +60,8 @@ script_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Returns the next word, "" at the end of the statement. A word that is too long is cut. */
+/* Reads the next word of the statement into reader->word, cut if it is too long, and returns it. At the end
+ * of the statement the word is "". */
 static const char *
 script_next_word(struct reader *reader)
 {
@@ -77,7 +78,7 @@ script_next_word(struct reader *reader)
 	return reader->word;
 }
 
-/* Whether the statement has no more words. */
+/* Whether the statement has no more words; skips the space in front of the next word. */
 static bool
 script_at_end(struct reader *reader)
 {
@@ -86,7 +87,8 @@ script_at_end(struct reader *reader)
 	return !*reader->next || *reader->next == ';';
 }
 
-/* Sets the text that says what is wanted in place of the word that was read, and returns INVAL. */
+/* Sets the text of the error to say that wanted is expected in place of the word that was read. Returns
+ * -RPCRDMA_ERR_INVAL. */
 static int
 script_wrong(const struct reader *reader, const char *wanted)
 {
@@ -94,7 +96,7 @@ script_wrong(const struct reader *reader, const char *wanted)
 		reader->word);
 }
 
-/* Returns the place of a name among count names; count: it is not there. */
+/* Returns the index of the name with that length in an array of count names, or count if it is not there. */
 static int
 script_find(const char *const *names, int count, const char *name, size_t length)
 {
@@ -104,8 +106,8 @@ script_find(const char *const *names, int count, const char *name, size_t length
 	return count;
 }
 
-/* Reads a decimal number; *end becomes the text behind it. False: the word does not begin with a number, or
- * it is too large. */
+/* Reads a decimal number at the beginning of word; *end becomes the rest of the word. Returns false if the
+ * word does not begin with a digit, or the number is too large. */
 static bool
 script_read_number(const char *word, uint64_t *number, const char **end)
 {
@@ -117,7 +119,8 @@ script_read_number(const char *word, uint64_t *number, const char **end)
 	return *word >= '0' && *word <= '9' && !errno;
 }
 
-/* Reads a time with its unit, as nanoseconds. */
+/* Reads a time with its unit, such as "20ms", and sets *time to it in nanoseconds. Returns false if the word
+ * is no such time, or the time is too long. */
 static bool
 script_read_time(const char *word, uint64_t *time)
 {
@@ -140,7 +143,8 @@ script_read_time(const char *word, uint64_t *time)
 	return false;
 }
 
-/* Reads the argument of a rule, if there is one: the delay, or the octets that are left. */
+/* Reads the argument of a rule: the time of a delay, or the octets that a cut leaves. Without an argument,
+ * the rule gets a usual value. Returns -RPCRDMA_ERR_INVAL if the action allows no such argument. */
 static int
 script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 {
@@ -162,7 +166,8 @@ script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 	return 0;
 }
 
-/* Reads the rest of a statement for an action: operation, number, argument. */
+/* Reads the rest of a statement, after the action: operation, number and argument, and adds the rule to the
+ * script. Returns -RPCRDMA_ERR_INVAL, with a text, if something is wrong. */
 static int
 script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_fault_action action)
 {
@@ -189,7 +194,8 @@ script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_
 	return script_read_argument(reader, rule);
 }
 
-/* Reads a list of actions, "drop,delay", as bits. */
+/* Reads a list of actions, such as "drop,delay", and sets *kinds to a bit for each action. Returns false if
+ * a word is no action. */
 static bool
 script_read_kinds(const char *list, uint32_t *kinds)
 {
@@ -207,7 +213,8 @@ script_read_kinds(const char *list, uint32_t *kinds)
 	}
 }
 
-/* Reads a fraction above 0, at most 1, as a part of 2^32. */
+/* Reads a fraction above 0 and at most 1, and sets *rate to its multiple of 2^32. Returns false if the word
+ * is no such fraction. */
 static bool
 script_read_rate(const char *word, uint32_t *rate)
 {
@@ -220,7 +227,8 @@ script_read_rate(const char *word, uint32_t *rate)
 	return true;
 }
 
-/* Reads the rest of a statement for random faults. */
+/* Reads the rest of a statement for random faults: its parameters (seed, rate, kinds, delay), each of which
+ * may be left out. Returns -RPCRDMA_ERR_INVAL, with a text, if a word is none of them. */
 static int
 script_read_random(struct reader *reader, struct rr_fault_script *script)
 {
@@ -248,7 +256,8 @@ script_read_random(struct reader *reader, struct rr_fault_script *script)
 	return 0;
 }
 
-/* Reads a statement; an empty one has no effect. */
+/* Reads a statement, which may be empty, and adds its faults to the script. Returns -RPCRDMA_ERR_INVAL, with
+ * a text, if it is wrong. */
 static int
 script_read_statement(struct reader *reader, struct rr_fault_script *script)
 {

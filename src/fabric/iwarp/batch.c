@@ -23,7 +23,8 @@ enum { KEPT_MAX = 64 };
 /* The most markers in an FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
-/* Sets how full the batch may be for another FPDU to be put into it. */
+/* Sets the limits of vectors, header octets and octets in all up to which a further FPDU is put into the
+ * batch. Below them, the batch has room for the largest FPDU. */
 static void
 batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {
@@ -80,7 +81,8 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 	       batch->octets <= batch->octets_most;
 }
 
-/* Appends as rr_iwarp_batch_append() does, with a bit of the octet at fpdu->spoil turned. */
+/* Appends octets as rr_iwarp_batch_append() does, but inverts one bit of the octet at fpdu->spoil, in a copy
+ * of that octet. This damages the FPDU for a test. */
 static void
 batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 {
@@ -97,7 +99,8 @@ batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size
 	fpdu->spoil = SIZE_MAX;
 }
 
-/* Appends octets of an FPDU, markers among them, and continues its CRC. */
+/* Appends octets of an FPDU, or a marker in it, to the batch by reference, and continues the FPDU's CRC over
+ * them. If the octet that a test damages is among them, it is damaged. */
 static void
 batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
@@ -113,16 +116,16 @@ batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 	rr_iwarp_batch_append(fpdu->batch, data, size);
 }
 
-/* Whether a marker comes next. RFC 5044, 4.3: markers are used where the peer asks for them, at every 512th
- * octet of the stream. */
+/* Whether the next octets of the stream must be an MPA marker. RFC 5044, 4.3: markers are used where the
+ * peer asks for them, at every 512th octet of the stream. */
 static bool
 batch_marker_is_due(const struct rr_iwarp_tx *tx)
 {
 	return tx->markers && tx->gathered % RR_MPA_MARKER_INTERVAL == 0;
 }
 
-/* Appends a marker that is `back` octets behind the beginning of the FPDU. RFC 5044, 4.3: "All MPA Markers
- * are included in the containing FPDU CRC calculation". */
+/* Appends an MPA marker, which says that the FPDU began `back` octets before it. RFC 5044, 4.3: "All MPA
+ * Markers are included in the containing FPDU CRC calculation". */
 static void
 batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 {
@@ -155,15 +158,15 @@ rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint
 	}
 }
 
-/* Returns the place where the next octets of a header or a trailer are written; batch_put_meta() then appends
- * them. */
+/* Returns the memory of the batch to which the next octets of a header or trailer are to be written. The
+ * batch contains them only once batch_put_meta() was called. */
 static uint8_t *
 batch_meta(const struct rr_iwarp_fpdu *fpdu)
 {
 	return fpdu->batch->metas + fpdu->batch->meta;
 }
 
-/* Appends size octets that were written at batch_meta(). */
+/* Appends to the FPDU the size octets that the caller has written at batch_meta(). */
 static void
 batch_put_meta(struct rr_iwarp_fpdu *fpdu, size_t size)
 {

@@ -20,7 +20,8 @@
  * CLOSING becomes OVER when the peer closes, or the owner's limit is over.
  */
 
-/* Gives back the receive, and forgets the message that was arriving. */
+/* Gives the receive buffer of the Send that was arriving back to the pool, and forgets that Send. The
+ * endpoint waits for no buffer from then on. */
 static void
 end_stop_receiving(struct rr_iwarp *engine)
 {
@@ -34,7 +35,7 @@ end_stop_receiving(struct rr_iwarp *engine)
 	rx->blocked = false;
 }
 
-/* Sets the status and the text of the end. */
+/* Keeps the status and the text that say why the connection ends, for the event DISCONNECTED. */
 static void
 end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list args)
 {
@@ -42,8 +43,8 @@ end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list ar
 	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
 }
 
-/* Adds the header of the wrong message to the Terminate, as far as RFC 5040, figure 10 has it for this cause.
- */
+/* Adds the headers of the wrong FPDU to the Terminate, as far as RFC 5040, figure 10 has them for this
+ * cause. head: the octets of that FPDU, from its length on. */
 static void
 end_describe(struct rr_terminate *terminate, const uint8_t *head)
 {
@@ -62,8 +63,8 @@ end_describe(struct rr_terminate *terminate, const uint8_t *head)
 		terminate->read_request = ddp + RR_DDP_UNTAGGED_SIZE;
 }
 
-/* Inserts a marker at octet `at` of the FPDU, whose new size is returned. The FPDU is so small that it has
- * one marker at most. */
+/* Inserts an MPA marker at octet `at` of the FPDU, and returns the new size. The FPDU of a Terminate is so
+ * small that it has one marker at most. */
 static size_t
 end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 {
@@ -72,7 +73,8 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 	return size + RR_MPA_MARKER_SIZE;
 }
 
-/* Writes the FPDU of the Terminate, which is sent after the octets of the batch. */
+/* Writes the FPDU of a Terminate to engine->frame, which is sent after the octets of the batch. head: the
+ * wrong FPDU of the peer, or NULL if none is to be described. */
 static void
 end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
@@ -100,7 +102,8 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
 }
 
-/* Ends the connection for a fault of the peer: a Terminate with this cause leaves. */
+/* Ends the connection for a fault of the peer, whose text is set: logs the text, gives the receive buffer
+ * back, and writes a Terminate with this cause. head: the wrong FPDU, or NULL. Returns ENDED. */
 static enum rr_iwarp_outcome
 end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
@@ -240,7 +243,7 @@ rr_iwarp_drain(struct rr_iwarp *engine)
 	engine->draining = true;
 }
 
-/* Completes all work requests of a list as cancelled. */
+/* Completes all work requests of a list with the status CANCELLED, which calls the owner's handler. */
 static void
 end_cancel_all(struct rr_iwarp *engine, struct rr_list *works)
 {

@@ -43,7 +43,8 @@ rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_en
 
 /* ---- TCP comes up ---- */
 
-/* TCP has connected (error 0) or has not (error: a negative errno value). */
+/* Handles the end of the attempt to connect TCP: error is 0 if it succeeded, else a negative errno value,
+ * which ends the connection. */
 static void
 endpoint_connected(struct rr_iwarp_endpoint *endpoint, int error)
 {
@@ -76,7 +77,7 @@ rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- The socket leaves ---- */
 
-/* Closes the socket, and disarms all timers. */
+/* Closes the socket if it is open, ends its watch, and disarms all timers of the endpoint. */
 static void
 endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 {
@@ -91,8 +92,8 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 	endpoint->fd = -1;
 }
 
-/* Connects once more, for a peer that closed the first TCP connection without an answer. False: no further
- * connection is possible. */
+/* Opens a second TCP connection, in which MPA revision 1 is used, after the peer closed the first one
+ * without an answer. Returns false if this fails: the end is then to be reported. */
 static bool
 endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 {
@@ -111,11 +112,9 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- Actions ---- */
 
-/*
- * Goes on with octets that were blocked, after all that was to leave has left: a Read Request that has left
- * lets the Sends in front of its data in. These Sends may bring about further octets, such as Read Responses:
- * another turn is due then.
- */
+/* Handles octets that were held back for want of a receive buffer, if a buffer is free now. This comes after
+ * writing: once a Read Request has left, more buffers may be taken for the Sends in front of its data. If
+ * FPDUs were handled, another turn is scheduled, as they may have brought about octets to be sent. */
 static void
 endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 {
@@ -127,8 +126,8 @@ endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* Arms the timer `owed` while the peer owes the rest of an FPDU or of a Send. Each FPDU that comes extends
- * the time for the next FPDU, but not the time for the rest of a Send. */
+/* Arms the timer `owed` while the peer owes the rest of an FPDU or of a Send, and else disarms it. The timer
+ * starts anew with each further FPDU, except within a Send: the whole Send must come in the time limit. */
 static void
 endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 {
@@ -143,7 +142,8 @@ endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 	endpoint->debt = debt;
 }
 
-/* Passes a change of the engine's state on, as an event of the endpoint. */
+/* Turns the engine's states OPEN, CLOSING and OVER into the endpoint's events of these names, and handles
+ * the event. In all other states it does nothing. */
 static void
 endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 {
@@ -160,7 +160,8 @@ endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 	}
 }
 
-/* The end of the turn: writes, goes on reading, and sets what the socket is watched for. */
+/* Runs at the end of the turn: writes, handles octets that were held back, acts on the engine's state, and
+ * decides whether the socket is watched for reading, for writing, or for both. */
 static void
 endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 {
@@ -181,21 +182,23 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 	rr_loop_want(endpoint_loop(endpoint), &endpoint->watch, wanted);
 }
 
-/* Does nothing. */
+/* Does nothing: for events that have no effect in the present state. */
 static void
 endpoint_hold(struct rr_iwarp_endpoint *endpoint)
 {
 	(void)endpoint;
 }
 
-/* The socket became writable: TCP has connected, or has not. */
+/* Called when the loop reports the socket while TCP connects: the attempt to connect has succeeded or
+ * failed. */
 static void
 endpoint_tcp_connected(struct rr_iwarp_endpoint *endpoint)
 {
 	endpoint_connected(endpoint, rr_socket_error(endpoint->fd));
 }
 
-/* Reads, and hands the request over to the listener's user when it has come. */
+/* Reads from the socket, and hands the endpoint over to the listener's user once the MPA request is
+ * complete. */
 static void
 endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 {
@@ -204,16 +207,16 @@ endpoint_read_request(struct rr_iwarp_endpoint *endpoint)
 		rr_iwarp_listener_hand_over(endpoint);
 }
 
-/* The socket has octets, or its end, although reading is not asked for: this can only be the end, and octets
- * that were not read are not wanted any more. */
+/* Ends the connection as reset by the peer. The loop reported the socket although nobody asked to read: this
+ * can only be the end of the connection, and octets that were not read are dropped. */
 static void
 endpoint_hung_up(struct rr_iwarp_endpoint *endpoint)
 {
 	rr_iwarp_stream_lost(endpoint, ECONNRESET);
 }
 
-/* Disarms the timer, whose limit was for the connection to come up. A disconnection sets a limit of its own.
- */
+/* Disarms the timer that limits how long the connection may take to come up. During a disconnection the
+ * timer has another purpose, and stays armed. */
 static void
 endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 {
@@ -221,7 +224,8 @@ endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->timer);
 }
 
-/* Tells the responder's owner that the connection is established, once the MPA reply has left. */
+/* Once the MPA reply has left, changes the responder's state to UP and calls the owner's handler with
+ * ESTABLISHED. Until then, only disarms the timer. */
 static void
 endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 {
@@ -235,7 +239,7 @@ endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 	engine->base.handler(engine->base.ctx, &event);
 }
 
-/* Sends FIN, once all octets have left. */
+/* Sends TCP's FIN and changes the state to SHUT, once all octets have left. Does nothing before. */
 static void
 endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 {
@@ -247,7 +251,8 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SHUT);
 }
 
-/* The engine closes: its last octets leave within the limit. */
+/* Changes the state to CLOSING, as the engine closes, and arms the timer that limits how long the last
+ * octets may take to leave. */
 static void
 endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 {
@@ -256,7 +261,7 @@ endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 	endpoint_shut(endpoint);
 }
 
-/* TCP did not connect in time. */
+/* Called when TCP did not connect in time: ends the connection. */
 static void
 endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 {
@@ -264,7 +269,8 @@ endpoint_no_answer(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* The peer did not do in time what the state asks for. */
+/* Called when the time limit of the state has passed: ends the connection, with a text that says whether a
+ * disconnection or the peer's MPA frame took too long. */
 static void
 endpoint_overdue(struct rr_iwarp_endpoint *endpoint)
 {
@@ -279,7 +285,7 @@ endpoint_overdue(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* Frees an endpoint whose request did not come. */
+/* Removes an endpoint from its listener and frees it, as its MPA request did not come or was wrong. */
 static void
 endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 {
@@ -287,7 +293,9 @@ endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* Reports the end to the owner of the endpoint, unless another TCP connection is tried. */
+/* Cancels all outstanding work requests and calls the owner's handler with DISCONNECTED. If a second TCP
+ * connection with MPA revision 1 is to be tried (engine->again), tries that first, and reports nothing if it
+ * begins. */
 static void
 endpoint_report(struct rr_iwarp_endpoint *endpoint)
 {
@@ -375,7 +383,8 @@ rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoi
 
 /* ---- Sources of events ---- */
 
-/* The socket is readable or writable. */
+/* Called by the loop when the socket is readable or writable: handles the event that fits, and schedules the
+ * endpoint's task. */
 static void
 endpoint_ready(struct rr_watch *watch, unsigned events)
 {
@@ -390,14 +399,14 @@ endpoint_ready(struct rr_watch *watch, unsigned events)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* The task at the end of the turn. */
+/* Runs as the endpoint's task, at the end of the turn of the loop: handles the event TURN. */
 static void
 endpoint_run(struct rr_task *task)
 {
 	rr_iwarp_endpoint_event(rr_container(task, struct rr_iwarp_endpoint, task), RR_IWARP_ENDPOINT_TURN);
 }
 
-/* The timer of the endpoint's state expired. */
+/* Called when the timer of the endpoint's state has expired: handles the event LIMIT. */
 static void
 endpoint_expired(struct rr_timer *timer)
 {
@@ -405,7 +414,7 @@ endpoint_expired(struct rr_timer *timer)
 		rr_container(timer, struct rr_iwarp_endpoint, timer), RR_IWARP_ENDPOINT_LIMIT);
 }
 
-/* The rest of an FPDU or of a Send did not come in time. */
+/* Called when the rest of an FPDU or of a Send did not come in time: ends the connection. */
 static void
 endpoint_stalled(struct rr_timer *timer)
 {
@@ -416,7 +425,7 @@ endpoint_stalled(struct rr_timer *timer)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* The peer's TCP does not answer any more. */
+/* Called when the peer's TCP has not answered for too long: ends the connection. */
 static void
 endpoint_peer_is_dead(struct rr_alive *alive)
 {
@@ -432,7 +441,8 @@ rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint)
 	rr_alive_start(&endpoint->alive, endpoint_loop(endpoint), endpoint->fd, RR_ALIVE_LIMIT);
 }
 
-/* Has the task run, as there is a receive for the endpoint that waited. */
+/* Called when a receive buffer may be free for this endpoint, which waited for one: schedules the endpoint's
+ * task. */
 static void
 endpoint_wake(struct rr_receive_wait *wait)
 {

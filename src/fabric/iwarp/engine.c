@@ -50,7 +50,7 @@ rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state)
 	engine->state = state;
 }
 
-/* Frees all work requests of a list, without events. */
+/* Frees all work requests of a list, without calling the owner's handler. */
 static void
 engine_forget(struct rr_iwarp_shared *shared, struct rr_list *works)
 {
@@ -79,7 +79,8 @@ rr_iwarp_release(struct rr_iwarp *engine)
 	rr_regions_destroy(&engine->regions, env);
 }
 
-/* Returns the octets of engine->frame that have not left, as a vector. */
+/* Sets *vectors to one vector with the octets of engine->frame (an MPA frame or a Terminate) that have not
+ * left, and returns 1, the number of vectors. */
 static uint32_t
 engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 {
@@ -89,7 +90,8 @@ engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 	return 1;
 }
 
-/* Returns the vectors of the batch that have not left. No more octets go into the batch from now on. */
+/* Sets *vectors to the octets of the batch that have not left, and returns the number of vectors. From now
+ * on the batch accepts no more octets. */
 static uint32_t
 batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 {

@@ -8,7 +8,7 @@
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
 
-/* Frees the endpoint that was rejected first. */
+/* Closes and frees the endpoint that was rejected longest ago. */
 static void
 iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
@@ -27,7 +27,8 @@ iwarp_destroy(struct rr_fabric *base)
 	rr_free(env, fabric);
 }
 
-/* Begins to connect to the address, with the MPA request. */
+/* Begins to connect TCP to the address, and prepares the MPA request with the private data, which is sent
+ * once TCP has connected. */
 static int
 iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, socklen_t size,
 	const void *private_data, size_t private_size)
@@ -65,7 +66,8 @@ iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
-/* Accepts the MPA request, and watches the socket again. */
+/* Accepts the peer's MPA request: the MPA reply with the private data is to leave, and the socket is watched
+ * again. */
 static int
 iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -83,9 +85,10 @@ iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 }
 
 /*
- * Rejects, and leaves it to the initiator to close. RFC 5044, 7.1.4: the responder "may close the TCP
- * connection", and the initiator, which has the reason, "will close" it. The siw driver of Linux may not
- * report the reason if the connection is closed at once.
+ * Rejects the peer's MPA request, with the private data, and keeps the endpoint until the initiator has
+ * closed TCP or the time limit passes. RFC 5044, 7.1.4: the responder "may close the TCP connection", and
+ * the initiator, which has the reason, "will close" it. The siw driver of Linux may not report the reason if
+ * the responder closes at once.
  */
 static void
 iwarp_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
@@ -197,7 +200,8 @@ iwarp_corrupt(struct rr_endpoint *base)
 	return rr_iwarp_corrupt(&endpoint->engine);
 }
 
-/* Disconnects in good order, within limits; before the connection is open, at once. */
+/* Ends the connection once all outstanding requests are done, or a time limit has passed. A connection that
+ * is not open yet ends at once; one that is ending already is left alone. */
 static void
 iwarp_disconnect(struct rr_endpoint *base)
 {

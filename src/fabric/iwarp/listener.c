@@ -20,7 +20,7 @@ rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint)
 	endpoint->listener = NULL;
 }
 
-/* Closes the pending endpoint that has waited longest. */
+/* Closes and frees the endpoint that has waited longest for its MPA request. */
 static void
 listener_drop_oldest(struct rr_iwarp_listener *listener)
 {
@@ -31,7 +31,8 @@ listener_drop_oldest(struct rr_iwarp_listener *listener)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* While the listener's user decides about a request, nothing is read, and no time limit is set. */
+/* Hands the endpoint to the listener's user, with the private data of the MPA request. Until the user has
+ * accepted or rejected the request, nothing is read from the socket and no time limit is set. */
 void
 rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 {
@@ -47,7 +48,8 @@ rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint)
 		request->private_data_length);
 }
 
-/* Makes a pending endpoint for a connection that was accepted. */
+/* Makes an endpoint for a TCP connection that was accepted, and begins to wait for its MPA request. When too
+ * many endpoints wait, the oldest of them is closed. Without memory, the connection is closed. */
 static void
 listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr *peer)
 {
@@ -74,15 +76,15 @@ listener_admit(struct rr_iwarp_listener *listener, int fd, const struct sockaddr
 	listener->pending_count++;
 }
 
-/* Takes a connection that another engine's listener accepted. */
+/* Makes an endpoint for a connection that the listener of another thread accepted and gave to this one. */
 static void
 listener_take(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer)
 {
 	listener_admit(rr_container(seat, struct rr_iwarp_listener, seat), fd, (const struct sockaddr *)peer);
 }
 
-/* Stops accepting for a while: there is no descriptor or no memory for the connection that waits, and the
- * loop would report it again and again. */
+/* Stops accepting connections for a while after error (an errno value): there is no descriptor or no memory
+ * for the next connection, and without the pause the loop would report that connection again and again. */
 static void
 listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 {
@@ -93,7 +95,8 @@ listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 	rr_loop_arm(loop, &listener->pause, pause_limit);
 }
 
-/* Accepts connections. */
+/* Accepts TCP connections, up to ACCEPTS_PER_TURN. Each is offered to the other threads that listen at this
+ * address (rr_spread_offer()), and becomes an endpoint here if none of them takes it. */
 static void
 listener_ready(struct rr_watch *watch, unsigned events)
 {
@@ -117,7 +120,7 @@ listener_ready(struct rr_watch *watch, unsigned events)
 	}
 }
 
-/* Accepts connections again after the pause. */
+/* Called when the pause is over: watches the socket for connections again. */
 static void
 listener_go_on(struct rr_timer *timer)
 {

@@ -7,14 +7,17 @@
  * 5040, 4.8 and RFC 5041, 7.2.
  */
 
-/* Ends the connection for a message of the peer that is wrong; why: the message, in words. */
+/* Ends the connection with a Terminate of this cause, as the peer sent something wrong; why describes what
+ * it sent ("a Send out of sequence"). If the FPDU's CRC is still to come, the connection ends only after the
+ * CRC, and the function returns GO_ON. */
 static enum rr_iwarp_outcome
 message_refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
 {
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, cause, engine->rx.head, "the peer sent %s", why);
 }
 
-/* Returns the cause for an access that was refused; read: by RDMA Read, else by RDMA Write. */
+/* Returns the cause that a Terminate gives for an access that was refused; read: the access was an RDMA
+ * Read, else an RDMA Write. */
 static uint16_t
 message_cause_of(enum rr_region_fault fault, bool read)
 {
@@ -27,7 +30,8 @@ message_cause_of(enum rr_region_fault fault, bool read)
 	}
 }
 
-/* Sets *addr to the memory of these octets, if the peer may access them; else ends the connection. */
+/* Sets *addr to the memory of this side that the handle, offset and length name, if the peer may access it.
+ * Else ends the connection, and returns ENDED or, if a CRC is still to come, GO_ON. */
 static enum rr_iwarp_outcome
 message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)
@@ -45,7 +49,8 @@ message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, 
 		rr_regions_explain(regions, handle, offset, length, fault, &text));
 }
 
-/* Places the payload of an RDMA Write. */
+/* Sets rx->to to the memory that the payload of the peer's RDMA Write goes to, or ends the connection if the
+ * peer may not write there. */
 static enum rr_iwarp_outcome
 message_place_write(struct rr_iwarp *engine)
 {
@@ -57,7 +62,7 @@ message_place_write(struct rr_iwarp *engine)
 	return message_check_access(engine, rx->ddp.stag, rx->ddp.to, rx->payload, RR_REMOTE_WRITE, &rx->to);
 }
 
-/* Returns the RDMA Read that has waited longest for its data; NULL: no Read waits. */
+/* Returns the RDMA Read of this side that has waited longest for its data, or NULL if no Read waits. */
 static struct rr_work_item *
 message_oldest_read(struct rr_iwarp *engine)
 {
@@ -66,8 +71,9 @@ message_oldest_read(struct rr_iwarp *engine)
 	return rr_list_empty(reads) ? NULL : rr_container(reads->next, struct rr_work_item, link);
 }
 
-/* Places the payload of a Read Response. RFC 5040, 5.2.2: the responses come in the order of the requests,
- * with as many octets as were asked for. */
+/* Sets rx->to to the memory that the payload of a Read Response goes to, that of the oldest RDMA Read; ends
+ * the connection if the response does not continue that Read. RFC 5040, 5.2.2: the responses come in the
+ * order of the requests, with as many octets as were asked for. */
 static enum rr_iwarp_outcome
 message_place_response(struct rr_iwarp *engine)
 {
@@ -87,7 +93,8 @@ message_place_response(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Takes a receive for the Send that begins. */
+/* Takes a buffer from the pool of receives for the Send that begins. Returns BLOCKED if the endpoint must
+ * wait for a buffer; ends the connection if the peer was not allowed another Send, or there is no memory. */
 static enum rr_iwarp_outcome
 message_take_receive(struct rr_iwarp *engine)
 {
@@ -109,7 +116,8 @@ message_take_receive(struct rr_iwarp *engine)
 	return RR_IWARP_ENDED;
 }
 
-/* Places the payload of a Send. */
+/* Checks that the segment of a Send is the next one and fits into a receive buffer, and sets rx->to to its
+ * place in the buffer. Takes a buffer first if the Send has none yet; returns BLOCKED if none is free. */
 static enum rr_iwarp_outcome
 message_place_send(struct rr_iwarp *engine)
 {
@@ -150,7 +158,8 @@ rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
 	return true;
 }
 
-/* Checks a Read Request, whose contents are in the head. */
+/* Checks the length and the numbers of a Read Request of the peer. It has no payload to be placed: its
+ * contents are part of the head. */
 static enum rr_iwarp_outcome
 message_place_read_request(struct rr_iwarp *engine)
 {
@@ -183,14 +192,16 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	}
 }
 
-/* Returns the outcome after an event, whose handler may have ended or closed the connection. */
+/* Returns whether to go on after the owner's handler was called, which may have ended or closed the
+ * connection. */
 static enum rr_iwarp_outcome
 message_outcome_of(const struct rr_iwarp *engine)
 {
 	return engine->state == RR_IWARP_OPEN ? RR_IWARP_GO_ON : RR_IWARP_ENDED;
 }
 
-/* Counts the octets of a Read Response, and completes the RDMA Read with the last of them. */
+/* Counts the octets of a Read Response that have come. With the last of them, completes the RDMA Read of
+ * this side, which calls the owner's handler. */
 static enum rr_iwarp_outcome
 message_deliver_response(struct rr_iwarp *engine)
 {
@@ -204,7 +215,8 @@ message_deliver_response(struct rr_iwarp *engine)
 	return message_outcome_of(engine);
 }
 
-/* Invalidates the region that a Send With Invalidate names. */
+/* Invalidates the region that the peer's Send With Invalidate names. Ends the connection if there is no such
+ * region, or if data of it is just being sent to the peer. */
 static enum rr_iwarp_outcome
 message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 {
@@ -220,7 +232,9 @@ message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 	return RR_IWARP_GO_ON;
 }
 
-/* Hands the Send to the owner, when its last segment has come. */
+/* Counts the octets of the Send that have come. With the last segment, invalidates the region that a Send
+ * With Invalidate names, and calls the owner's handler with RECEIVED. Every RR_IWARP_FLUSH_EACH Sends, also
+ * sends the requests that the owner has posted. */
 static enum rr_iwarp_outcome
 message_deliver_send(struct rr_iwarp *engine)
 {
@@ -247,7 +261,8 @@ message_deliver_send(struct rr_iwarp *engine)
 	return message_outcome_of(engine);
 }
 
-/* Checks the access that a Read Request asks for, and enters the request. */
+/* Checks that the peer may read the memory that its Read Request names, and queues the Read Response. Ends
+ * the connection if the peer may not. */
 static enum rr_iwarp_outcome
 message_deliver_read_request(struct rr_iwarp *engine)
 {

@@ -22,7 +22,7 @@ enum {
 	RX_WHOLE_MIN = RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE + RR_FPDU_CRC_SIZE,
 };
 
-/* Begins the next FPDU. */
+/* Prepares rx for the next FPDU, whose head comes next. */
 static void
 rx_expect_head(struct rr_iwarp_rx *rx)
 {
@@ -40,7 +40,8 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 	rx_expect_head(rx);
 }
 
-/* Whether the payload that is left is read into its place. */
+/* Whether the rest of the payload is read from the socket straight into its place, and not into the scratch
+ * memory first: for large payloads without markers. */
 static bool
 rx_goes_direct(const struct rr_iwarp_rx *rx)
 {
@@ -48,7 +49,9 @@ rx_goes_direct(const struct rr_iwarp_rx *rx)
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
-/* Sets the vectors for the next octets of FPDUs. */
+/* Sets the vectors to the memory that the next octets of FPDUs are to be read into: the rest of the payload
+ * to its place (if it is large), and what follows to the scratch memory. Returns how many vectors are set; 0
+ * while no receive buffer is free. */
 static int
 rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
@@ -91,8 +94,8 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 	}
 }
 
-/* Returns the size of a head by its first octets, the length and the control octets of an FPDU. A bad head
- * ends at the FPDU's length at the latest. */
+/* Returns the size of an FPDU's head (length and DDP header), which its first octets determine. If the FPDU
+ * is too short for that head, returns the end of the ULPDU. */
 static uint32_t
 rx_head_size(const uint8_t *head)
 {
@@ -101,7 +104,7 @@ rx_head_size(const uint8_t *head)
 	return RR_FPDU_LENGTH_SIZE + (uint32_t)rr_min(size, rr_get_be16(head));
 }
 
-/* Begins the tail of the FPDU. */
+/* Prepares rx for the tail of the FPDU: pad and CRC. */
 static void
 rx_expect_tail(struct rr_iwarp_rx *rx)
 {
@@ -110,7 +113,8 @@ rx_expect_tail(struct rr_iwarp_rx *rx)
 	rx->need = (uint32_t)rr_fpdu_pad(rx->ulpdu) + RR_FPDU_CRC_SIZE;
 }
 
-/* The head has come, or its first octets, which say how large it is: checks it and places the payload. */
+/* Called when the expected octets of the head have come. If the first octets say that the head is longer,
+ * waits for the rest; else checks the head and finds the place of the payload. */
 static enum rr_iwarp_outcome
 end_head(struct rr_iwarp *engine)
 {
@@ -139,7 +143,8 @@ end_head(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Counts octets of the payload that have come, and are in their place if they have one. */
+/* Counts size octets of payload that have come and were put into their place, if they have one, and
+ * continues the CRC over them. After the last octet, expects the tail. */
 static void
 rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 {
@@ -155,7 +160,8 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 		rx_expect_tail(rx);
 }
 
-/* The FPDU has come to its end: checks its CRC, which lies at crc, and delivers it. */
+/* Called at the end of an FPDU: compares its CRC with the one that came, which is at crc, and handles the
+ * FPDU. A wrong CRC ends the connection, and so does a fault in the head that was found before. */
 static enum rr_iwarp_outcome
 end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 {
@@ -172,8 +178,8 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
-/* Takes the next octets of the head or the tail into part. The first `covered` octets of part are under the
- * CRC. Returns how many octets it took. */
+/* Copies the next octets of the head or the tail to part, and returns how many it copied. The CRC goes over
+ * the first `covered` octets of part only. */
 static uint32_t
 rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
@@ -187,7 +193,7 @@ rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t 
 	return taken;
 }
 
-/* Whether an FPDU begins at data and lies there to its end. */
+/* Whether data begins with an FPDU that is there to its end, so that it can be handled in one step. */
 static bool
 rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 {
@@ -196,11 +202,9 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 	return rr_get_be16(data) >= RR_DDP_TAGGED_SIZE && size >= rr_fpdu_size(rr_get_be16(data));
 }
 
-/*
- * Takes the FPDU that lies complete at data, if it is a Send in one segment, in sequence, without a CRC. Most
- * FPDUs are. The checks are those of rr_iwarp_place(). Returns how many octets it used; 0: a check failed, or
- * no receive is free, and nothing was changed.
- */
+/* Handles the complete FPDU at data, if it is a whole Send in one segment, in sequence, and CRCs are not in
+ * use: a short cut, as most FPDUs are such Sends. The checks are those of rr_iwarp_place(). Returns how many
+ * octets the FPDU has, or 0 if a check failed or no receive buffer is free; then nothing was changed. */
 static size_t
 rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
@@ -224,10 +228,9 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 	return rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + (size_t)length);
 }
 
-/*
- * Takes the FPDU that lies complete at data in one step; returns how many octets of it were used. Where the
- * FPDU is blocked or wrong, that is its head, and rx is as if the head alone had come.
- */
+/* Handles the complete FPDU at data in one step, and returns how many octets were used: the whole FPDU or,
+ * if the FPDU is wrong or must wait for a receive buffer, its head only; rx is then as if only the head had
+ * come. */
 static size_t
 rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
@@ -252,7 +255,9 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 	return size;
 }
 
-/* Passes octets through the phases; returns how many were used before the engine blocked or ended. */
+/* Handles octets without markers: head, payload and tail of one FPDU after the other. Returns how many
+ * octets were used before it had to wait for a receive buffer (rx->blocked is then set) or the connection
+ * ended. */
 static size_t
 rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -299,7 +304,7 @@ rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	return used;
 }
 
-/* Checks a marker that has come, and continues the CRC. */
+/* Checks the MPA marker that has come, and continues the CRC over it. A wrong marker ends the connection. */
 static void
 end_marker(struct rr_iwarp *engine)
 {
@@ -314,7 +319,8 @@ end_marker(struct rr_iwarp *engine)
 		rx->since += RR_MPA_MARKER_SIZE;
 }
 
-/* Passes octets with markers through the phases: the markers are taken out. Returns how many were used. */
+/* Handles octets with markers: collects and checks each marker, and passes the octets in between to
+ * rx_consume(). Returns how many octets were used. */
 static size_t
 rx_consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -338,14 +344,15 @@ rx_consume_marked(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	return used;
 }
 
-/* Passes octets through the phases, with or without markers; returns how many were used. */
+/* Handles octets of FPDUs, with or without markers, and returns how many were used. */
 static size_t
 rx_consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
 	return engine->rx.markers ? rx_consume_marked(engine, data, size) : rx_consume(engine, data, size);
 }
 
-/* Keeps the octets behind the head that blocked. */
+/* Keeps a copy of the octets that came behind a head for which no receive buffer was free. Ends the
+ * connection if there is no memory for the copy. */
 static void
 rx_stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -395,7 +402,8 @@ rr_iwarp_is_owed(const struct rr_iwarp *engine)
 	return rx->phase != RR_IWARP_HEAD || rx->have || rx->receive;
 }
 
-/* Tries the head that blocked again, then takes the octets that came behind it. */
+/* Tries again to place the FPDU for which no receive buffer was free; if that succeeds, handles the octets
+ * that were kept from behind its head. */
 void
 rr_iwarp_resume(struct rr_iwarp *engine)
 {

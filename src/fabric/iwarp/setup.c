@@ -18,7 +18,8 @@ enum {
 	EMSS_LEAST = 1460, /* until the connection has a socket with a known segment size */
 };
 
-/* Makes the memory of the exchange, and begins to wait for the peer's frame. */
+/* Allocates the memory for the exchange of MPA frames, and changes to state, in which the peer's frame is
+ * awaited. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 {
@@ -30,7 +31,7 @@ setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 	return 0;
 }
 
-/* Writes the MPA frame of this side, which is to leave. */
+/* Writes the MPA frame of this side, with the private data, to engine->frame, from which it is sent. */
 static void
 setup_write_frame(struct rr_iwarp *engine, struct rr_mpa_frame *frame, const void *private_data, size_t size)
 {
@@ -81,8 +82,8 @@ rr_iwarp_respond(struct rr_iwarp *engine)
 	return setup_begin(engine, RR_IWARP_REQUEST);
 }
 
-/* Opens the connection, with ird RDMA Reads of the peer and ord of this side at a time; markers: the peer
- * asked for them. */
+/* Opens the connection. At most ird RDMA Reads of the peer and ord of this side are under way at a time;
+ * markers says that the peer asked for markers. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
@@ -106,15 +107,17 @@ setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool marker
 
 /* ---- The responder ---- */
 
-/* Returns the depth to answer with. RFC 6581, 9.1: a depth that is not to be negotiated is answered by the
- * same. */
+/* Returns the number of RDMA Reads at a time (the depth) that the MPA reply states: the smaller one of what
+ * the peer asked for and this side's own limit. RFC 6581, 9.1: a depth that is not to be negotiated is
+ * answered by the same value. */
 static uint16_t
 setup_answer(uint16_t asked, uint32_t own)
 {
 	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
 }
 
-/* Returns the depth that an answer means. */
+/* Returns the number of RDMA Reads at a time that the peer's answer allows; own, this side's limit, where
+ * the answer leaves it open. */
 static uint32_t
 setup_depth(uint16_t answered, uint32_t own)
 {
@@ -122,10 +125,10 @@ setup_depth(uint16_t answered, uint32_t own)
 }
 
 /*
- * Returns the reply, as far as the request determines it. RFC 6581, 9.2: "If Control Flag A is 1 in the MPA
- * Request message, then the responder MUST set Control Flag A to 1 in the MPA reply message", and an RTR
- * indication that it supports: a zero-length RDMA Write, or a zero-length RDMA Read for an initiator that
- * offers only that.
+ * Returns the MPA reply to a request, as far as the request and the configuration determine it. RFC 6581,
+ * 9.2: "If Control Flag A is 1 in the MPA Request message, then the responder MUST set Control Flag A to 1
+ * in the MPA reply message", and one RTR indication: here a zero-length RDMA Write, or a zero-length RDMA
+ * Read if the initiator offers only that.
  */
 static struct rr_mpa_frame
 setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
@@ -181,7 +184,8 @@ rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 }
 
-/* The MPA request has come: the owner is to accept or reject it. */
+/* Keeps the peer's MPA request, which has come, and changes the state to ASKED: the owner is to accept or
+ * reject it. */
 static void
 setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
@@ -191,8 +195,9 @@ setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reque
 
 /* ---- The initiator ---- */
 
-/* Opens the connection with the RDMA Reads that the reply allows; a reply of revision 1 does not say how
- * many. -RPCRDMA_ERR_NOMEM. */
+/* Opens the connection with the numbers of RDMA Reads that the peer's MPA reply allows, or with this side's
+ * own numbers after a reply of revision 1, which states none. Returns -RPCRDMA_ERR_NOMEM if there is no
+ * memory. */
 static int
 setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -204,7 +209,8 @@ setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply
 		(uint32_t)rr_min(setup_depth(reply->ird, own), own), reply->markers);
 }
 
-/* Whether the reply asks for something that this side cannot do. The connection then ends. */
+/* Checks that the MPA reply asks for nothing that this side cannot do: more RDMA Reads than were offered, or
+ * another RTR indication. Returns true, and ends the connection, if it does. */
 static bool
 setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -223,7 +229,7 @@ setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *repl
 	return engine->state != RR_IWARP_OPEN;
 }
 
-/* The peer rejected the connection: ends it, with the peer's private data. */
+/* Ends the connection, as the peer's MPA reply rejected it. The owner gets the private data of the reply. */
 static void
 setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -232,7 +238,8 @@ setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	rr_iwarp_over(engine, -RPCRDMA_ERR_REJECTED, "it rejected the connection");
 }
 
-/* The MPA reply has come: opens the connection, unless the reply rejects it or is wrong. */
+/* Handles the peer's MPA reply: opens the connection and calls the owner's handler with ESTABLISHED. Ends
+ * the connection if the reply rejects it or asks for too much, or there is no memory. */
 static void
 setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -266,7 +273,8 @@ setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 
 /* ---- Both ---- */
 
-/* Copies the first octets of something that is not MPA to text, with dots for those that cannot be shown. */
+/* Copies at most QUOTED_MAX octets that the peer sent in place of an MPA frame to text, for a message;
+ * octets that cannot be shown become dots. */
 static void
 setup_quote(char *text, const uint8_t *data, size_t size)
 {
@@ -276,7 +284,8 @@ setup_quote(char *text, const uint8_t *data, size_t size)
 	text[size] = 0;
 }
 
-/* Ends the connection for an MPA frame that is wrong. */
+/* Ends the connection, as the peer sent a wrong MPA frame; result says what is wrong with it, and the text
+ * names it. */
 static void
 setup_frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
 {

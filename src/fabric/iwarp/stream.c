@@ -31,7 +31,8 @@ rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error)
 			engine, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
 }
 
-/* Reads once. True: another read may find more. */
+/* Reads from the socket once and handles the octets. Returns true if the read filled the whole space, so
+ * that another read may find more. */
 static bool
 stream_read_once(struct rr_iwarp_endpoint *endpoint)
 {
@@ -63,8 +64,8 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 		;
 }
 
-/* Asks TCP for its segment size from time to time, as FPDUs are to fit into segments, and the size changes.
- */
+/* Asks TCP for its present segment size each time EMSS_INTERVAL further octets were put into FPDUs, as an
+ * FPDU is to fit into one segment and the size changes. */
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
@@ -76,7 +77,8 @@ stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
 }
 
-/* A peer that still takes octets gets more time for the rest of them, up to RR_IWARP_DRAINING_MAX. */
+/* Called when the peer's TCP took octets during a disconnection: arms the time limit anew, as long as the
+ * disconnection has not taken RR_IWARP_DRAINING_MAX in all. */
 static void
 stream_extend_draining(struct rr_iwarp_endpoint *endpoint)
 {
@@ -87,7 +89,7 @@ stream_extend_draining(struct rr_iwarp_endpoint *endpoint)
 		rr_loop_arm(engine->base.fabric->loop, &endpoint->timer, RR_IWARP_DRAINING_LIMIT);
 }
 
-/* Writes once. True: there may be more to write, and TCP may take it. */
+/* Writes to the socket once. Returns true if TCP took octets, so that it may take more. */
 static bool
 stream_write_once(struct rr_iwarp_endpoint *endpoint)
 {

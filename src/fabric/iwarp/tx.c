@@ -8,7 +8,7 @@
  * message is never interrupted by another one.
  */
 
-/* Returns the response of that number, counted from the first. */
+/* Returns the Read Response with that number in the ring; 0 is the oldest one. */
 static struct rr_iwarp_response *
 tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 {
@@ -22,7 +22,8 @@ tx_first_of(const struct rr_list *list)
 	return rr_container(list->next, struct rr_work_item, link);
 }
 
-/* Whether a request that is posted now would leave next, behind the batch, which can take more. */
+/* Whether a work request that is posted now could be put into the batch at once: nothing else is waiting to
+ * leave, and the batch (if there is one) is still open. */
 static bool
 tx_is_free(const struct rr_iwarp *engine)
 {
@@ -33,8 +34,9 @@ tx_is_free(const struct rr_iwarp *engine)
 	       (!tx->batch || tx->batch->open);
 }
 
-/* Copies a Send into the batch, if it is short and nothing is in front of it: copying costs less than to keep
- * the request and to complete it. False: the Send goes the common way. */
+/* Copies a Send of at most RR_IWARP_COPY_MAX octets into the batch, if the caller allows it, nothing waits
+ * in front of it, and neither CRCs nor markers are in use: copying costs less than to keep the request until
+ * TCP has taken it. Returns false if the Send was not copied and must be queued. */
 static bool
 tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
 {
@@ -118,8 +120,9 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 	return RR_IWARP_GO_ON;
 }
 
-/* Begins to send the response that is next. False: the region has been invalidated since the request came,
- * and the connection ends. A zero-length read has no region (RFC 5040, 5.2.1). */
+/* Begins to send the next Read Response. Returns false, and ends the connection, if the region was
+ * invalidated since the Read Request came. A zero-length RDMA Read has no region, which is not checked (RFC
+ * 5040, 5.2.1). */
 static bool
 tx_begin_response(struct rr_iwarp *engine)
 {
@@ -139,7 +142,8 @@ tx_begin_response(struct rr_iwarp *engine)
 	return true;
 }
 
-/* Whether the first work request can leave. */
+/* Whether the first work request of the queue can leave: it can, unless it is an RDMA Read and as many Reads
+ * as the peer allows (ORD) are under way. */
 static bool
 tx_work_is_ready(const struct rr_iwarp_tx *tx)
 {
@@ -148,7 +152,8 @@ tx_work_is_ready(const struct rr_iwarp_tx *tx)
 	return tx_first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
 }
 
-/* Chooses the next message. False: there is no message that can leave. */
+/* Chooses the message that is sent next: work requests and Read Responses take turns where both wait.
+ * Returns false if no message can leave, or if the connection has ended. */
 static bool
 tx_begin_message(struct rr_iwarp *engine)
 {
@@ -165,7 +170,8 @@ tx_begin_message(struct rr_iwarp *engine)
 	return true;
 }
 
-/* Appends the next size octets of a work request's sges. */
+/* Appends the next size octets of a work request to the FPDU, by reference, from the place in its sges
+ * (memory segments) that tx->sge and tx->sge_at say, and moves that place on. */
 static void
 tx_refer_to_sges(
 	struct rr_iwarp_fpdu *fpdu, struct rr_iwarp_tx *tx, const struct rr_work_item *item, uint32_t size)
@@ -185,7 +191,8 @@ tx_refer_to_sges(
 	}
 }
 
-/* Appends the next FPDU of the response. */
+/* Appends the next FPDU of the Read Response that is being sent to the batch; with the last FPDU, the
+ * response counts as sent. */
 static void
 tx_gather_response(struct rr_iwarp *engine)
 {
@@ -213,7 +220,8 @@ tx_gather_response(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Appends the FPDU of a Read Request. */
+/* Appends the FPDU of a Read Request to the batch, with a new STag for its answer, and moves the work
+ * request to the list of Reads whose data is awaited. */
 static void
 tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 {
@@ -261,7 +269,8 @@ tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struc
 	}
 }
 
-/* Appends the next FPDU of the first work request. */
+/* Appends the next FPDU of the first work request of the queue to the batch. With the last FPDU, the work
+ * request moves from the queue to the list of those that were sent. */
 static void
 tx_gather_work(struct rr_iwarp *engine)
 {
@@ -291,7 +300,8 @@ tx_gather_work(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Appends a zero-length RDMA Write, whose STag no receiver checks. */
+/* Appends a zero-length RDMA Write to the batch. Its STag is 0, as receivers do not check the STag of a
+ * Write without octets. */
 static void
 tx_gather_kick(struct rr_iwarp *engine)
 {
@@ -303,7 +313,7 @@ tx_gather_kick(struct rr_iwarp *engine)
 	engine->tx.kick = false;
 }
 
-/* Appends the next FPDU. False: there is no FPDU. */
+/* Appends the next FPDU to the batch. Returns false if no FPDU can be sent now. */
 static bool
 tx_gather_next(struct rr_iwarp *engine)
 {
@@ -334,7 +344,7 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 	return engine->tx.batch;
 }
 
-/* Forgets the responses that TCP has taken. */
+/* Removes the Read Responses from the ring whose octets TCP has taken in full. */
 static void
 tx_retire_responses(struct rr_iwarp_tx *tx)
 {

@@ -16,7 +16,8 @@ rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state)
 	endpoint->state = state;
 }
 
-/* Completes all work requests of an endpoint that has ended, as cancelled. */
+/* Completes all work requests of an endpoint whose connection has ended with the status CANCELLED. Stops if
+ * the owner's handler, which is called for them, closes the endpoint. */
 static void
 loop_flush(struct rr_loop_endpoint *endpoint)
 {
@@ -26,8 +27,8 @@ loop_flush(struct rr_loop_endpoint *endpoint)
 			-RPCRDMA_ERR_CANCELLED);
 }
 
-/* Reports the end to the owner. A request that has not been answered yet has no handler, and reports the end
- * when it is accepted. */
+/* Completes all work requests as cancelled, then calls the owner's handler with DISCONNECTED. An endpoint
+ * that was not accepted yet has no handler: this is then done when it is accepted. */
 static void
 loop_finish(struct rr_loop_endpoint *endpoint)
 {
@@ -48,7 +49,7 @@ loop_finish(struct rr_loop_endpoint *endpoint)
 	rr_loop_emit(endpoint, &event);
 }
 
-/* Returns the listener at that port (in network byte order); NULL: there is no listener. */
+/* Returns the listener at that port (in network byte order), or NULL if there is no listener. */
 static struct rr_loop_listener *
 loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 {
@@ -62,7 +63,8 @@ loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 	return NULL;
 }
 
-/* Makes the peer of an endpoint that connects, and hands the request to the listener. */
+/* Finds the listener at the port that the endpoint connects to, makes the endpoint's peer, and calls the
+ * listener's handler with it. Ends the connection if there is no listener or no memory. */
 static void
 loop_find_peer(struct rr_loop_endpoint *endpoint)
 {
@@ -89,7 +91,8 @@ loop_find_peer(struct rr_loop_endpoint *endpoint)
 		listener->base.ctx, &peer->base, endpoint->private_data, endpoint->private_size);
 }
 
-/* Establishes the connection of an endpoint that was accepted, for both sides. */
+/* Called after the connection was accepted: changes both sides to ESTABLISHED, and calls the handlers of
+ * both. The side that connected gets the private data of the other side. */
 static void
 loop_establish(struct rr_loop_endpoint *endpoint)
 {
@@ -105,7 +108,8 @@ loop_establish(struct rr_loop_endpoint *endpoint)
 		rr_loop_emit(peer, &event);
 }
 
-/* Accepts the request; the task does the rest, as the caller must not be called back inside its call. */
+/* Changes the state to ACCEPTED and schedules the endpoint's task, which establishes the connection: the
+ * owner must not be called back inside its own call. */
 static void
 loop_accept_request(struct rr_loop_endpoint *endpoint)
 {
@@ -113,14 +117,15 @@ loop_accept_request(struct rr_loop_endpoint *endpoint)
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
-/* The connection ended before it was accepted: now there is a handler that the task can call. */
+/* Called when the owner accepts a connection that has ended meanwhile: schedules the endpoint's task, which
+ * calls the owner's handler with DISCONNECTED. */
 static void
 loop_accept_ended(struct rr_loop_endpoint *endpoint)
 {
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
-/* Ends a disconnection that takes too long. */
+/* Ends the connection for both sides, as a disconnection that the owner asked for takes too long. */
 static void
 loop_give_up(struct rr_loop_endpoint *endpoint)
 {
@@ -128,7 +133,7 @@ loop_give_up(struct rr_loop_endpoint *endpoint)
 		-RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
-/* Does nothing. */
+/* Does nothing: for events that have no effect in the present state. */
 static void
 loop_hold(struct rr_loop_endpoint *endpoint)
 {
@@ -157,14 +162,15 @@ rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event)
 	table[endpoint->state][event](endpoint);
 }
 
-/* The endpoint's task runs. */
+/* Runs as the endpoint's task: handles the event TURN. */
 static void
 loop_run(struct rr_task *task)
 {
 	rr_loop_event(rr_container(task, struct rr_loop_endpoint, task), RR_LOOP_TURN);
 }
 
-/* Has the task run, as there is a receive for the endpoint that waited. */
+/* Called when a receive buffer may be free for a Send of this endpoint, which waited for one: schedules the
+ * endpoint's task. */
 static void
 loop_wake(struct rr_receive_wait *wait)
 {
@@ -173,7 +179,7 @@ loop_wake(struct rr_receive_wait *wait)
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
-/* The endpoint's timer expired. */
+/* Called when the endpoint's timer has expired: handles the event OVERDUE. */
 static void
 loop_expired(struct rr_timer *timer)
 {

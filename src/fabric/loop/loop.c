@@ -17,14 +17,14 @@ loop_destroy(struct rr_fabric *base)
 	rr_free(fabric->env, fabric);
 }
 
-/* Returns the port of an address, which is at the same place in both families. */
+/* Returns a pointer to the port in an address; the port is at the same place in IPv4 and IPv6 addresses. */
 static in_port_t *
 loop_port_of(struct sockaddr_storage *address)
 {
 	return &((struct sockaddr_in *)(void *)address)->sin_port;
 }
 
-/* Whether a listener of the fabric has the port. */
+/* Whether a listener of the fabric has this port, which is in network byte order. */
 static bool
 loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 {
@@ -35,7 +35,7 @@ loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 	return false;
 }
 
-/* Returns a port that no listener has. */
+/* Returns a port, in network byte order, that no listener of the fabric has. */
 static in_port_t
 loop_choose_port(struct rr_loop_fabric *fabric)
 {
@@ -88,7 +88,8 @@ loop_unlisten(struct rr_listener *base)
 	rr_free(rr_loop_fabric_of(listener->base.fabric)->env, listener);
 }
 
-/* Makes an endpoint, whose task looks for the listener. */
+/* Makes an endpoint with a copy of the private data. Its task, which is scheduled, looks for the listener.
+ * */
 static int
 loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -110,7 +111,7 @@ loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_end
 	return 0;
 }
 
-/* Keeps the private data for the peer, and accepts. */
+/* Keeps a copy of the private data, which is for the peer, and accepts the connection. */
 static int
 loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -123,7 +124,7 @@ loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_s
 	return 0;
 }
 
-/* Ends the connection for the peer, which gets the private data. */
+/* Ends the connection for the peer, which gets the private data as the reason, and frees this endpoint. */
 static void
 loop_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -165,7 +166,9 @@ loop_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->receives);
 }
 
-/* Queues a work request, which the task carries out. */
+/* Appends a work request to the endpoint's queue, and schedules the endpoint's task, which carries it out.
+ * Returns -RPCRDMA_ERR_DISCONNECTED if the connection is not established or the owner has asked to end it.
+ * */
 static int
 loop_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -220,8 +223,8 @@ loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 	return 0;
 }
 
-/* Disconnects after the requests that are queued, within a second; before the connection is established, at
- * once. */
+/* Ends the connection after all work requests of the queue, or after a second. A connection that is not
+ * established yet ends at once, for both sides. */
 static void
 loop_disconnect(struct rr_endpoint *base)
 {
@@ -243,7 +246,7 @@ loop_disconnect(struct rr_endpoint *base)
 	}
 }
 
-/* Ends the connection for the peer, and frees the endpoint. */
+/* Ends the connection for the peer, if there is one, and frees the endpoint. */
 static void
 loop_close(struct rr_endpoint *base)
 {

@@ -14,7 +14,8 @@ enum { BATCH = 64 };
 
 enum outcome { DONE, BLOCKED, ENDED };
 
-/* Ends the connection for a request that the peer refused; what: the request, why: the reason, in words. */
+/* Ends the connection for both sides, as a work request must be refused. what names the request and why
+ * gives the reason, in words. The peer's end has status, that of the endpoint own_status. Returns ENDED. */
 static enum outcome
 work_violation(
 	struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
@@ -27,7 +28,7 @@ work_violation(
 	return ENDED;
 }
 
-/* Copies the octets of a request's sges to `to`. */
+/* Copies the octets of all sges of a work request to `to`, one after the other. */
 static void
 work_gather(uint8_t *to, const struct rr_work_item *item)
 {
@@ -38,7 +39,9 @@ work_gather(uint8_t *to, const struct rr_work_item *item)
 	}
 }
 
-/* Carries out a Send: copies it into a receive, and calls the peer's handler. */
+/* Carries out a Send: copies it into a receive buffer, and calls the peer's handler with RECEIVED; a Send
+ * With Invalidate also invalidates the peer's region. Returns BLOCKED if it must wait for a receive buffer;
+ * ends the connection if the peer cannot accept the Send. */
 static enum outcome
 work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
@@ -77,7 +80,8 @@ work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	return DONE;
 }
 
-/* Carries out an RDMA Read or Write. */
+/* Carries out an RDMA Read or Write: copies octets from or to the peer's region. Ends the connection if the
+ * region does not allow it. */
 static enum outcome
 work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {

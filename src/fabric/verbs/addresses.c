@@ -27,8 +27,8 @@ struct found {
 	char device[RR_VERBS_NAME]; /* "": no device has it */
 };
 
-/* Returns the name of the device that has the local address, "" where no device has it; found keeps the
- * answer for the next endpoint. */
+/* Returns the name of the device that has the local address, or "" if no device has it. found keeps the
+ * answer, as the next endpoint often has the same local address. */
 static const char *
 device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
 {
@@ -46,7 +46,7 @@ device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sock
 	return found->device;
 }
 
-/* Ends the connection of an endpoint whose device has lost its address. */
+/* Ends the endpoint's connection if its device does not have its local address any more. */
 static void
 addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 {
@@ -64,7 +64,8 @@ addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 		endpoint->device->context->device->name, address);
 }
 
-/* Checks the address of each endpoint. */
+/* Called a moment after the last message about removed addresses: checks the local address of each endpoint.
+ * */
 static void
 addresses_settled(struct rr_timer *timer)
 {
@@ -75,8 +76,9 @@ addresses_settled(struct rr_timer *timer)
 		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
-/* The kernel removed an address. The message is not looked at, as the socket may not have held all messages:
- * all endpoints are checked a moment later. */
+/* Called when the kernel reports that addresses were removed: empties the socket and arms a timer, after
+ * which all endpoints are checked. The messages are not looked at, as the socket may have lost some of them.
+ * */
 static void
 addresses_told(struct rr_watch *watch, unsigned events)
 {

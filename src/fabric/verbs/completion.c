@@ -12,7 +12,7 @@
 /* The most time that rr_verbs_await() waits. */
 #define AWAIT_MAX (20 * RR_MILLISECOND)
 
-/* Gives back the receive of a completion. */
+/* Gives the receive buffer that a completion names back to its pool. */
 static void
 completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -21,8 +21,8 @@ completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_device_recycle(endpoint->device, buffer);
 }
 
-/* Ends the connection after a receive that failed; a flushed receive only shows that the connection was lost.
- */
+/* Ends the connection, as a receive completed with an error. A flushed receive is no error of its own: it
+ * only shows that the connection was lost, and the reason is looked for later. */
 static void
 completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -43,8 +43,9 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 	}
 }
 
-/* A receive completed: hands it to the owner, if the connection is established and the peer was allowed
- * another Send. */
+/* Handles the completion of a receive: hands the buffer to the owner with RECEIVED, if the receive
+ * succeeded, the connection is established and the peer was allowed another Send. Else gives the buffer
+ * back; on an established connection this ends the connection, too. */
 static void
 completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -77,8 +78,8 @@ completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Returns the first of the posted works, in front of end, that completes in order: any but an RDMA Read.
- * NULL: there is no such work. */
+/* Returns the first posted work request in front of end that is no RDMA Read: all but Reads complete in the
+ * order of their posting. Returns NULL if there is no such request. */
 static struct rr_verbs_work *
 completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
@@ -93,7 +94,8 @@ completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verb
 	return NULL;
 }
 
-/* A slice of a work completed: the works posted before it are complete, too, except RDMA Reads. */
+/* Handles the completion of a part of a work request: completes all requests that were posted before it,
+ * except RDMA Reads, and the request itself if this was its last part. */
 static void
 completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -110,8 +112,8 @@ completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 		rr_verbs_work_complete(endpoint, work, 0);
 }
 
-/* Returns the error that a status stands for. A status that is not listed means that the connection ended:
- * siw reports that as a local operation error. */
+/* Returns the error that the status of a completion stands for. A status that is not listed stands for the
+ * end of the connection, as siw reports that end as a local operation error. */
 static int
 completion_meaning(enum ibv_wc_status status)
 {
@@ -126,7 +128,8 @@ completion_meaning(enum ibv_wc_status status)
 	}
 }
 
-/* A work failed: completes it, and ends the connection. */
+/* Completes a work request that failed, with an error or as cancelled, and ends the connection with a text
+ * that names the request. */
 static void
 work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
 {
@@ -144,7 +147,8 @@ work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum
 	rr_verbs_end(endpoint, error, "our %s failed: %s%s", name, why, about);
 }
 
-/* Handles a completion. */
+/* Handles a completion, of a receive or of a part of a work request. A flushed request only marks the
+ * connection as lost: the reason is looked for later. */
 static void
 completion_handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -181,8 +185,8 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 	return true;
 }
 
-/* Takes completions off the queue, up to a batch, and puts them into the stash. The result is that of
- * ibv_poll_cq(). */
+/* Takes up to RR_VERBS_BATCH completions off the completion queue, and adds them to the stash. Returns how
+ * many, or -1 if the queue fails or there is no memory. */
 static int
 completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
@@ -198,8 +202,8 @@ completion_fetch(struct rr_verbs_endpoint *endpoint)
 	return n;
 }
 
-/* Ends a connection on which something was flushed. The queue pair is in its error state, and the device's
- * own event has the better reason, so that is looked for first. */
+/* Ends a connection whose queue pair has failed, as a flushed request shows. The device's events are handled
+ * first, as one of them may end the connection with a more precise reason. */
 static void
 find_reason(struct rr_verbs_endpoint *endpoint)
 {
@@ -211,8 +215,9 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
-/* Handles up to a batch of completions and returns how many, or -1. They come out of the stash, as a handler
- * may have to know which completions follow. */
+/* Handles up to RR_VERBS_BATCH completions, and returns how many, or -1 on failure. They are taken from the
+ * stash, which is filled from the completion queue when it is empty: a handler may have to look at the
+ * completions that follow. */
 static int
 completion_poll(struct rr_verbs_endpoint *endpoint)
 {
@@ -257,8 +262,8 @@ rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 		;
 }
 
-/* Whether a completion in the stash shows that work has completed, with success or without: one of work
- * itself, of a request that was posted later and is no RDMA Read, or of any request that failed. */
+/* Whether a completion in the stash shows that work has completed, with success or without: a completion of
+ * work itself, of a request that was posted later and is no RDMA Read, or of any request that failed. */
 static bool
 completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {

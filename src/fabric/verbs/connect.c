@@ -40,7 +40,8 @@ struct event {
 	uint8_t data[UINT8_MAX]; /* the connection manager counts these octets in eight bits */
 };
 
-/* Returns the number of RDMA Reads at a time: the least of wanted and both limits. */
+/* Returns the number of RDMA Reads at a time: the smallest of wanted and the limits of the device and the
+ * peer. */
 static uint8_t
 connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 {
@@ -49,7 +50,8 @@ connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 	return (uint8_t)(wanted < peer_max ? wanted : peer_max);
 }
 
-/* Returns the parameters of a connection, for the request or for accepting it. */
+/* Returns the parameters of a connection that the connection manager needs, both to ask the peer for a
+ * connection and to accept one. */
 static struct rdma_conn_param
 connect_connection(const struct rr_verbs_endpoint *endpoint)
 {
@@ -70,8 +72,8 @@ connect_connection(const struct rr_verbs_endpoint *endpoint)
 	};
 }
 
-/* Brings the queue pair into a state, with the attributes that the connection manager has for it. -1, with
- * errno. */
+/* Brings the queue pair into a state, with the attributes that the connection manager has for that state,
+ * and with the numbers of RDMA Reads in param, unless param is NULL. Returns -1, with errno, on failure. */
 static int
 connect_modify(
 	struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
@@ -96,7 +98,7 @@ connect_modify(
 	return errno ? -1 : 0;
 }
 
-/* Ends the connection for a function that failed, with errno. */
+/* Ends the connection, as a function failed with errno; what: the step that failed, in words. */
 static void
 connect_failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
@@ -120,11 +122,9 @@ rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_stora
 	return 0;
 }
 
-/*
- * Asks the connection manager for another port to connect from, and returns whether it did. The connection
- * manager does not know which ports of TCP the sockets of this machine have, and siw connects over TCP: the
- * port that was chosen first may be taken.
- */
+/* Begins to connect anew, from another local port, if errno says that the port was taken, and returns
+ * whether it did. The connection manager does not know which ports of TCP the sockets of this machine have,
+ * and siw connects over TCP, so that the port that it chooses may be taken. */
 static bool
 connect_from_another_port(struct rr_verbs_endpoint *endpoint)
 {
@@ -138,7 +138,8 @@ connect_from_another_port(struct rr_verbs_endpoint *endpoint)
 	return rr_verbs_resolve(endpoint, &peer) == 0;
 }
 
-/* The route is known: makes the queues, and sends the connection request. */
+/* Called when the route to the peer is known: makes the queues of the endpoint, and sends the connection
+ * request. Ends the connection if this fails. */
 static void
 connect_request(struct rr_verbs_endpoint *endpoint)
 {
@@ -162,7 +163,8 @@ connect_request(struct rr_verbs_endpoint *endpoint)
 	connect_failed(endpoint, errno == ECONNREFUSED ? "nobody listens there" : "cannot connect");
 }
 
-/* The peer has accepted (InfiniBand and RoCE): makes the queue pair ready, and confirms. */
+/* Called when the peer has accepted, over InfiniBand and RoCE: makes the queue pair ready, confirms the
+ * connection to the peer, and calls the owner's handler with ESTABLISHED. */
 static void
 connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -178,7 +180,8 @@ connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 	rr_verbs_established(endpoint, event->data, event->size);
 }
 
-/* The connection is established: calls the handler, unless it knows already. */
+/* Called when the connection is established: calls the owner's handler with ESTABLISHED, unless that was
+ * done before. Only the side that connected gets the peer's private data. */
 static void
 connect_established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -225,8 +228,8 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 	return 0;
 }
 
-/* The connection was rejected, or the peer has given its request up: ends it, with the peer's private data.
- */
+/* Called when the peer rejected the connection, or gave up the request that it had sent: ends the
+ * connection, with the peer's private data. */
 static void
 connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
@@ -246,7 +249,8 @@ connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 			endpoint, -RPCRDMA_ERR_REJECTED, "the connection was rejected (reason %d)", reason);
 }
 
-/* The peer has disconnected: handles the completions that came before, and ends the connection. */
+/* Called when the peer has disconnected: handles the completions and device events that came before, and
+ * ends the connection. */
 static void
 connect_disconnected(struct rr_verbs_endpoint *endpoint)
 {
@@ -259,7 +263,8 @@ connect_disconnected(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
-/* A peer wants to connect: makes an endpoint, and hands it to the listener. */
+/* Called when a peer wants to connect: makes an endpoint, and calls the listener's handler with it. Rejects
+ * the request if there is no memory. */
 static void
 connect_requested(struct rr_verbs_listener *listener, struct event *event)
 {
@@ -280,7 +285,8 @@ connect_requested(struct rr_verbs_listener *listener, struct event *event)
 	listener->base.handler(listener->base.ctx, &endpoint->base, event->data, event->size);
 }
 
-/* Ends a connection that could not be made, with the errno in the event; what: the step that failed. */
+/* Ends a connection that could not be made; event->status is the errno, and what says in words which step
+ * failed. */
 static void
 connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
@@ -292,7 +298,8 @@ connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *even
 	rr_verbs_end(endpoint, error, "%s: %s", what, strerror(number));
 }
 
-/* Handles an event of an endpoint or a listener. */
+/* Handles an event of the connection manager, which is about an endpoint or, if it is a connection request,
+ * a listener. */
 static void
 connect_handle(struct event *event)
 {
@@ -332,8 +339,8 @@ connect_handle(struct event *event)
 	}
 }
 
-/* Whether an identifier is that of a listener itself: its event says that the device or the address of the
- * listener is gone. */
+/* Whether id is that of a listener itself. A connection request comes with a new id, so an event with the
+ * listener's own id says that the device or the address of the listener is gone. */
 static bool
 connect_is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)
 {

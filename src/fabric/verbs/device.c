@@ -37,7 +37,7 @@ rr_verbs_device_is_strict(const struct ibv_device_attr *attr)
 	return attr->vendor_id == SIW_VENDOR;
 }
 
-/* Returns the longest message that all ports of the device allow. */
+/* Returns the length of the longest message that all ports of the device allow. */
 static uint32_t
 device_max_message(const struct rr_verbs_device *device)
 {
@@ -53,7 +53,8 @@ device_max_message(const struct rr_verbs_device *device)
 	return max;
 }
 
-/* Watches a descriptor of a device, which is made not to block. */
+/* Makes a descriptor of a device non-blocking, and has the loop call ready() when it becomes readable.
+ * Returns -RPCRDMA_ERR_SYSTEM on failure. */
 static int
 device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))
@@ -64,7 +65,7 @@ device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	return rr_loop_watch(fabric->base.loop, watch, fd, RR_READABLE);
 }
 
-/* Closes the device, frees it and returns NULL. */
+/* Closes the device if it was opened, frees it, and returns NULL, which the caller returns in turn. */
 static struct rr_verbs_device *
 device_discard(struct rr_verbs_device *device)
 {
@@ -76,7 +77,8 @@ device_discard(struct rr_verbs_device *device)
 	return NULL;
 }
 
-/* Whether an open device can be used. False: why has the reason. */
+/* Asks an open device for its attributes, and returns whether it can be used. If it returns false, why has
+ * the reason. */
 static bool
 device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 {
@@ -92,8 +94,9 @@ device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *w
 	return !lacks;
 }
 
-/* Opens a device. Its events are watched from the beginning, as the kernel removes a device only when all
- * programs have closed it. NULL: why has the reason. */
+/* Opens a device, and adds it to the list of the fabric's devices. Returns NULL on failure, with the reason
+ * in why. The device's events are watched from the beginning, as the kernel removes a device only when all
+ * programs have closed it. */
 static struct rr_verbs_device *
 device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_text *why)
 {
@@ -123,7 +126,8 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	return device;
 }
 
-/* Opens all devices; the limits of the fabric are those that hold for all of them. */
+/* Opens all devices of the machine that can be used; it is an error if none can. Sets the limits of the
+ * fabric to those that hold for all of these devices. */
 int
 rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
@@ -150,7 +154,8 @@ rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	return 0;
 }
 
-/* Destroys the queues and domains of a device. */
+/* Destroys the shared receive queues, the protection domain and the completion channel of a device, as far
+ * as they exist. */
 static void
 device_stop(struct rr_verbs_device *device)
 {
@@ -171,7 +176,8 @@ device_stop(struct rr_verbs_device *device)
 	device->channel = NULL;
 }
 
-/* Makes a shared receive queue and the pool of its receives. */
+/* Makes a shared receive queue, with the smaller one of the configured size and the largest that the device
+ * allows, and the pool of buffers for it. */
 static int
 device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
@@ -191,7 +197,8 @@ device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *r
 	return 0;
 }
 
-/* Makes the domain, the completion channel and the shared receive queues of a device. */
+/* Makes the protection domain of a device, its completion channel, its buffers for sending, and both of its
+ * shared receive queues. */
 static int
 device_make_queues(struct rr_verbs_device *device)
 {
@@ -208,7 +215,8 @@ device_make_queues(struct rr_verbs_device *device)
 		       : -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Makes the queues of a device, and watches its completions. */
+/* Makes the queues of a device, and watches for its completions. On failure, destroys what was made, and
+ * returns -RPCRDMA_ERR_SYSTEM with the reason in text. */
 static int
 device_start(struct rr_verbs_device *device, struct rr_text *text)
 {

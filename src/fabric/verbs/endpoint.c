@@ -13,7 +13,8 @@
 /* The polls in vain before the endpoint waits for an event of its completion queue. */
 enum { SPINS = 16 };
 
-/* Takes the receives that the endpoint was still allowed out of the count of its queue. */
+/* Subtracts the Sends that the peer of this endpoint may still send from the count of its shared receive
+ * queue, which then keeps fewer receives. */
 static void
 endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {
@@ -22,7 +23,7 @@ endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 	endpoint->allowed = 0;
 }
 
-/* Frees all works of the endpoint, without events. */
+/* Frees all work requests of the endpoint, without calling the owner's handler. */
 static void
 endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 {
@@ -34,7 +35,8 @@ endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 				endpoint, rr_container(lists[i]->next, struct rr_verbs_work, link));
 }
 
-/* Completes all outstanding works as cancelled, in the order in which they were posted. */
+/* Completes all outstanding work requests with the status CANCELLED, in the order in which they were posted.
+ * Stops if the owner's handler, which is called for them, closes the endpoint. */
 static void
 endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 {
@@ -47,7 +49,8 @@ endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 				-RPCRDMA_ERR_CANCELLED);
 }
 
-/* Reports the end to the owner, after the completions of all works. */
+/* Completes all outstanding work requests as cancelled, then calls the owner's handler with DISCONNECTED.
+ * Does nothing while the endpoint has no handler. */
 static void
 endpoint_finish(struct rr_verbs_endpoint *endpoint)
 {
@@ -70,8 +73,8 @@ endpoint_finish(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Sends the disconnection to the peer, once all works have completed. The peer's answer ends the connection.
- */
+/* Asks the connection manager to disconnect, once all work requests have completed. The connection ends when
+ * the peer's answer has come. */
 static void
 endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 {
@@ -81,8 +84,9 @@ endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_fabric(endpoint)->library.disconnect(endpoint->id);
 }
 
-/* Posts and polls. The endpoint polls some times in vain before it asks for an event at the next completion,
- * as the event costs a system call. */
+/* Posts the work requests of the queue, and handles completions. While nothing completes, it tries again in
+ * the next SPINS turns, and then asks the device for an event at the next completion, as that event costs a
+ * system call. */
 static void
 endpoint_work(struct rr_verbs_endpoint *endpoint)
 {
@@ -108,14 +112,14 @@ endpoint_work(struct rr_verbs_endpoint *endpoint)
 	rr_loop_defer(loop, &endpoint->task);
 }
 
-/* Ends a disconnection that takes too long. */
+/* Ends the connection, as a disconnection that the owner asked for takes too long. */
 static void
 endpoint_give_up(struct rr_verbs_endpoint *endpoint)
 {
 	rr_verbs_end(endpoint, 0, "disconnected; the peer did not take all that was posted");
 }
 
-/* Does nothing. */
+/* Does nothing: for events that have no effect in the present state. */
 static void
 endpoint_hold(struct rr_verbs_endpoint *endpoint)
 {
@@ -124,7 +128,7 @@ endpoint_hold(struct rr_verbs_endpoint *endpoint)
 
 typedef void endpoint_action(struct rr_verbs_endpoint *endpoint);
 
-/* Does what an event asks for in the present state. */
+/* Calls the function that the table has for the endpoint's present state and the event. */
 static void
 endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 {
@@ -145,14 +149,14 @@ endpoint_event(struct rr_verbs_endpoint *endpoint, enum rr_verbs_event event)
 	table[endpoint->state][event](endpoint);
 }
 
-/* The endpoint's task runs. */
+/* Runs as the endpoint's task: handles the event TURN. */
 static void
 endpoint_run(struct rr_task *task)
 {
 	endpoint_event(rr_container(task, struct rr_verbs_endpoint, task), RR_VERBS_TURN);
 }
 
-/* The endpoint's timer expired. */
+/* Called when the endpoint's timer has expired: handles the event OVERDUE. */
 static void
 endpoint_expired(struct rr_timer *timer)
 {

@@ -23,7 +23,8 @@ rr_verbs_completions_ready(struct rr_watch *watch, unsigned events)
 	}
 }
 
-/* The device is gone. Its endpoints learn that from the connection manager. */
+/* Marks a device as gone, so that no new endpoint uses it. Its endpoints are ended by events of the
+ * connection manager. */
 static void
 event_removed(struct rr_verbs_device *device)
 {
@@ -33,7 +34,8 @@ event_removed(struct rr_verbs_device *device)
 	device->dead = true;
 }
 
-/* Handles an event of a device, which is about endpoint, if that is not NULL. */
+/* Handles an event of a device. endpoint: the endpoint that the event is about, or NULL if it is about the
+ * device as a whole. Events about an endpoint end its connection. */
 static void
 event_handle(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {

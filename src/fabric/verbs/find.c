@@ -44,8 +44,8 @@ rr_verbs_nothing_there(struct rr_text *text)
 		name);
 }
 
-/* Says why a device cannot be opened. access() is tried as well, as libibverbs tries several ways and leaves
- * the errno of the last one. */
+/* Sets text to the reason why a device cannot be opened. As libibverbs tries several ways to open it and
+ * leaves the errno of the last one, access() is tried on the device's file, and its errno is preferred. */
 void
 rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 {

@@ -7,7 +7,7 @@
 
 #include "fabric/verbs/verbs.h"
 
-/* Whether the process may lock any amount of memory: CAP_IPC_LOCK lifts the limit. */
+/* Whether the process may lock any amount of memory, as the capability CAP_IPC_LOCK allows. */
 static bool
 limits_may_lock_anything(void)
 {

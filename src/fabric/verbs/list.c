@@ -23,7 +23,7 @@ list_state_name(enum ibv_port_state state)
 	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
 }
 
-/* Adds the GIDs of a port, each once, to its description. */
+/* Adds the GIDs (addresses) in the port's table to its description, each once, leaving out empty entries. */
 static void
 find_gids(const struct rr_verbs_library *library, struct ibv_context *context, uint8_t number, int count,
 	struct rr_verbs_port *port)
@@ -45,7 +45,8 @@ find_gids(const struct rr_verbs_library *library, struct ibv_context *context, u
 	}
 }
 
-/* Adds the description of the next port. Returns whether the port is active. */
+/* Adds the description of the device's next port to info, with its network interface and addresses. Returns
+ * whether the port is active. */
 static bool
 list_describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
@@ -72,7 +73,7 @@ list_describe_port(const struct rr_verbs_library *library, struct ibv_context *c
 	return attr.state == IBV_PORT_ACTIVE;
 }
 
-/* Copies the attributes of a device to its description. */
+/* Copies what a device can do, and its limits, from attr to the description info. */
 static void
 list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr)
 {
@@ -87,8 +88,9 @@ list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_dev
 	info->max_region_size = attr->max_mr_size;
 }
 
-/* Decides whether a device can be used, and else for which reason: here, a reason that lies in its ports,
- * addresses or limits, as the device itself could be opened. */
+/* Decides whether an open device can be used, from its attributes, ports, IP addresses and permissions and
+ * the limit of locked memory; active: one of its ports is active. Sets info->usable, or info->reason to the
+ * reason why it cannot be used. */
 static void
 list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
 {
@@ -112,7 +114,8 @@ list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr
 		info->usable = true;
 }
 
-/* Fills in the description of a device. */
+/* Opens a device, fills in its description, and closes it. If the device cannot be opened or does not
+ * answer, the description has the reason and not the attributes. */
 static void
 list_describe(const struct rr_verbs_library *library, struct ibv_device *device,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)

@@ -13,7 +13,7 @@ rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	*pool = (struct rr_verbs_pool){ .env = env, .library = library, .pd = pd, .size = size, .max = max };
 }
 
-/* Frees a slab and its registration. */
+/* Ends the registration of a slab (a block of buffers), and frees its memory. */
 static void
 pool_free_slab(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab)
 {
@@ -35,7 +35,8 @@ rr_verbs_pool_destroy(struct rr_verbs_pool *pool)
 	pool->free = NULL;
 }
 
-/* Allocates and registers a slab of length octets. NULL: no memory, or it cannot be registered. */
+/* Allocates and registers a slab (a block of memory for buffers) of length octets. Returns NULL if there is
+ * no memory, or the memory cannot be registered. */
 static struct rr_verbs_slab *
 pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 {
@@ -52,7 +53,8 @@ pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 	return NULL;
 }
 
-/* Makes the buffer that lies at octet `at` of a slab. */
+/* Initialises the buffer that begins at octet `at` of a slab, and returns it. size: the octets of its data.
+ * */
 static struct rr_verbs_buffer *
 pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_t size)
 {
@@ -62,7 +64,8 @@ pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, ui
 	return buffer;
 }
 
-/* Makes another slab of free buffers. False: no memory, or the pool has its most. */
+/* Allocates another slab, and adds its buffers to the free ones. Returns false if there is no memory, or the
+ * pool has all the buffers that it may have. */
 static bool
 pool_grow(struct rr_verbs_pool *pool)
 {

@@ -13,7 +13,8 @@
  * devices.
  */
 
-/* Fills wr with the next octets of a work, as many as a request of the queue pair can have. */
+/* Fills wr with the next part (slice) of a work request: as many sges and octets as one request of the queue
+ * pair can have. Sets work->finished if this is the last part. */
 static void
 post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -39,7 +40,8 @@ post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 	work->finished = work->at_sge == work->sge_count;
 }
 
-/* Fills wr with the binding of a window. */
+/* Fills wr with the request that binds a memory window to a region, which gives the peer access to the
+ * region. */
 static void
 post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -59,7 +61,8 @@ post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 	work->finished = true;
 }
 
-/* Fills wr with the next slice of a work. */
+/* Fills wr with the next part (slice) of a work request, or with the binding of a memory window. wr->sg_list
+ * is sges. Decides, too, whether the device is to report the completion of this part. */
 static void
 post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
 	struct ibv_sge *sges)
@@ -87,7 +90,9 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 		wr->send_flags |= IBV_SEND_SIGNALED;
 }
 
-/* Fills wrs with a chain of requests from the queue, as far as the queue pair has room; returns how many. */
+/* Takes work requests from the endpoint's queue, and fills wrs with a chain of requests for the queue pair,
+ * as many as it has room for. Returns how many there are. Works whose last part is in the chain move to the
+ * list `posted`. */
 static uint32_t
 post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {

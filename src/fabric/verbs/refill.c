@@ -13,7 +13,8 @@ rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *
 	rr_loop_defer(device->fabric->base.loop, &device->refill);
 }
 
-/* Posts receives to a shared queue, until there are as many as Sends are allowed, and one more. */
+/* Posts receive buffers to a shared queue, until there is one for each Send that the peers are allowed, and
+ * one more. Stops if the pool has no more buffers. */
 static void
 refill(struct rr_verbs_receives *receives)
 {
@@ -51,7 +52,8 @@ refill(struct rr_verbs_receives *receives)
 	} while (n == RR_VERBS_BATCH);
 }
 
-/* Keeps as many receives in each shared queue as Sends are allowed, as far as its pool goes. */
+/* Runs as a task of the device: posts receive buffers to both of its shared queues, one for each Send that
+ * the peers are allowed, as far as the pools have buffers. */
 void
 rr_verbs_device_refill(struct rr_task *task)
 {

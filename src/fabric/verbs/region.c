@@ -14,7 +14,8 @@
  * fail and end the connection.
  */
 
-/* Returns the rights of the memory region for an access of the peer. */
+/* Returns the flags with which the memory of a region is registered, for an access of the peer. With memory
+ * windows the window gives the peer its access, and the memory itself only allows windows. */
 static int
 region_memory_access(const struct rr_verbs_device *device, unsigned access)
 {
@@ -29,7 +30,9 @@ region_memory_access(const struct rr_verbs_device *device, unsigned access)
 	return flags;
 }
 
-/* Ends the peer's access: the window is destroyed before the memory region that it is over. */
+/* Ends the peer's access to a region: destroys its memory window, if it has one, and then its memory region.
+ * A binding of the window that is under way is awaited first. Returns -RPCRDMA_ERR_SYSTEM if the device
+ * fails. */
 static int
 end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -53,7 +56,8 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
-/* Ends the peer's access and frees the region. */
+/* Ends the peer's access to a region and frees the region. Returns the error of the device, if ending the
+ * access failed, or 0. */
 static int
 region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -65,9 +69,9 @@ region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return error;
 }
 
-/* Makes the window of a region, and its handle. The device chooses the upper bits of the handle. The fabric
- * counts the lowest eight bits up, so that a handle comes again late, even where the device takes the same
- * window each time. */
+/* Makes the memory window of a region, sets *handle to its handle, and queues the binding of the window. The
+ * device chooses the upper 24 bits of the handle. The fabric counts the lowest eight bits up, so that the
+ * same handle comes again as late as possible, even if the device uses one window again and again. */
 static int
 region_make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
 	uint32_t length, unsigned access, uint32_t *handle)

@@ -42,7 +42,8 @@ verbs_unlisten(struct rr_listener *base)
 	rr_free(fabric->env, listener);
 }
 
-/* Says why listening failed, by errno. */
+/* Sets text to the reason why listening at the address failed, which errno has. Returns -RPCRDMA_ERR_SYSTEM.
+ * */
 static int
 verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 {
@@ -57,7 +58,8 @@ verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
 }
 
-/* Listens with a new id of the connection manager; the one before goes. Returns -1, with errno. */
+/* Makes a new id of the connection manager and listens with it; destroys the id of an earlier attempt.
+ * Returns -1, with errno, on failure. */
 static int
 verbs_listen_once(struct rr_verbs_listener *listener, const struct rr_listen *how)
 {
@@ -74,10 +76,8 @@ verbs_listen_once(struct rr_verbs_listener *listener, const struct rr_listen *ho
 	return fabric->library.listen(listener->id, BACKLOG);
 }
 
-/*
- * Listens at the address. Where its port is 0, the connection manager chooses the port: as with the port of a
- * connection (connect.c), a socket of TCP may have it, and the connection manager is asked for another one.
- */
+/* Listens at the address; returns -1, with errno, on failure. If the port is 0, the connection manager
+ * chooses one that a TCP socket may have already (as in connect.c), and is then asked for another one. */
 static int
 verbs_open_listener(struct rr_verbs_listener *listener, const struct rr_listen *how)
 {
@@ -89,8 +89,8 @@ verbs_open_listener(struct rr_verbs_listener *listener, const struct rr_listen *
 	return error;
 }
 
-/* Listens at an IP address and port. RFC 8166, 5: "a translation MUST be employed" from these: rdma_cm
- * translates, in its TCP port space. */
+/* Makes a listener at an IP address and port. RFC 8166, 5: "a translation MUST be employed" from these to
+ * addresses of RDMA: the connection manager (rdma_cm) translates, in its TCP port space. */
 static int
 verbs_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -121,7 +121,8 @@ verbs_listener_address(struct rr_listener *base, struct sockaddr_storage *addres
 	return 0;
 }
 
-/* Makes an endpoint, and begins to look for the device that leads to the address. */
+/* Makes an endpoint with a copy of the private data, and has the connection manager look for the device that
+ * leads to the address. */
 static int
 verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -160,7 +161,8 @@ verbs_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 	rr_verbs_endpoint_close(base);
 }
 
-/* Gives a receive back to the pool of its device. */
+/* Gives a receive buffer back to the pool of its device. Closes the device if it was removed and this buffer
+ * was the last thing in use. */
 static void
 verbs_release(struct rr_fabric *base, uint8_t *receive)
 {
@@ -174,8 +176,8 @@ verbs_release(struct rr_fabric *base, uint8_t *receive)
 	rr_verbs_device_leave(device);
 }
 
-/* Disconnects after all requests have completed, within a second; before the connection is established, at
- * once. */
+/* Ends the connection once all outstanding work requests have completed, or after a second. A connection
+ * that is not established yet ends at once. */
 static void
 verbs_disconnect(struct rr_endpoint *base)
 {
@@ -214,7 +216,7 @@ static const struct rr_fabric_ops verbs_ops = {
 	.close = rr_verbs_endpoint_close,
 };
 
-/* Makes and watches the channel of the connection manager. */
+/* Opens the channel on which the connection manager reports its events, and watches it. */
 static int
 verbs_open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
@@ -234,7 +236,8 @@ verbs_open_channel(struct rr_verbs_fabric *fabric, struct rr_text *text)
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Loads the libraries, opens the devices, checks the limit of locked memory, and opens the channel. */
+/* Makes a new fabric ready: loads the libraries, opens the devices, checks the limit of locked memory, and
+ * opens the channel of the connection manager. */
 static int
 verbs_start(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {

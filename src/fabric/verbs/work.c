@@ -20,7 +20,7 @@
 /* The most octets of an RDMA Write that are copied. */
 enum { COPY_MAX = 4096 };
 
-/* Makes a work of that kind, in no list. NULL: no memory. */
+/* Makes a work request of that kind, which is in no list yet. Returns NULL if there is no memory. */
 static struct rr_verbs_work *
 work_new(struct rr_verbs_endpoint *endpoint, int kind)
 {
@@ -34,7 +34,8 @@ work_new(struct rr_verbs_endpoint *endpoint, int kind)
 	return work;
 }
 
-/* Gives back the registrations and the buffer of the payload. */
+/* Ends the registrations that were made for the payload of a work request, and gives its buffer back to the
+ * pool. */
 static void
 work_unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -71,8 +72,8 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 		rr_verbs_emit(endpoint, &event);
 }
 
-/* Refers to the payload if it can be part of the request itself. False: it is too long, or has too many sges.
- */
+/* Has a work request refer to the payload of from, unregistered, if the payload is short enough to be copied
+ * by the device's driver when it is posted. Returns false if it is too long or has too many sges. */
 static bool
 work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -90,7 +91,8 @@ work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	return true;
 }
 
-/* Copies the payload into a buffer of the pool. */
+/* Copies the payload of a work request into a registered buffer of the pool. Returns -RPCRDMA_ERR_NOMEM if
+ * there is no buffer. */
 static int
 work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -111,7 +113,8 @@ work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return 0;
 }
 
-/* Registers the payload, sge by sge. */
+/* Registers the memory of each sge of from, as the payload of a work request. If one cannot be registered,
+ * undoes all and returns -RPCRDMA_ERR_NOMEM. */
 static int
 work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	const struct rr_work *from, int access)
@@ -136,7 +139,8 @@ work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *
 	return 0;
 }
 
-/* Makes the payload of a work ready to be posted. */
+/* Makes the payload of a work request accessible to the device: the device's driver takes a short one in,
+ * and a longer one is copied or its memory is registered. */
 static int
 work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -160,14 +164,15 @@ work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return work_copy(endpoint, work, from);
 }
 
-/* Whether the endpoint takes works now. */
+/* Whether the endpoint accepts work requests: the connection is established, and the owner has not asked to
+ * end it. */
 static bool
 work_takes(const struct rr_verbs_endpoint *endpoint)
 {
 	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
 }
 
-/* Puts a work into the endpoint's queue; it is posted at the end of the turn. */
+/* Appends a work request to the endpoint's queue. The endpoint's task, which this schedules, posts it. */
 static void
 queue(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
