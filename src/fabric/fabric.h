@@ -111,8 +111,8 @@ struct rr_event {
 /* Called with each event of an endpoint. */
 typedef void rr_endpoint_handler(void *ctx, const struct rr_event *event);
 
-/* Called with a connection request at a listener. The handler accepts or rejects endpoint, at once or later;
- * private_data is valid until it does. */
+/* Called when a connection request came to a listener. The handler accepts or rejects endpoint, at once or
+ * later; private_data, which the peer sent, is valid until then. */
 typedef void rr_listener_handler(
 	void *ctx, struct rr_endpoint *endpoint, const void *private_data, size_t size);
 
@@ -136,7 +136,7 @@ struct rr_fabric_config {
 /* A configuration that is enough for a client or one server thread; the caller changes members of a copy. */
 extern const struct rr_fabric_config rr_fabric_config_default;
 
-/* For providers: whether no number in config is 0 or out of range. */
+/* For providers: returns false if a number in config is 0 or out of its range. */
 bool rr_fabric_config_is_good(const struct rr_fabric_config *config);
 
 /* The limits of a provider. */
@@ -221,128 +221,125 @@ struct rr_endpoint {
 	struct rr_grave grave;
 };
 
-/* For providers: frees a closed endpoint at the end of the turn, as its own handler may have closed it. The
- * provider's structure begins with endpoint. */
+/* For providers: frees an endpoint at the end of the turn of the loop, and not at once, as its own handler
+ * may be what closed it. The provider's structure begins with endpoint. */
 void rr_endpoint_bury(struct rr_endpoint *endpoint);
 
-/* Puts filters before a fabric, which they own from then on. *fabric becomes the fabric that the caller is to
- * destroy, also after a failure. */
+/* Puts filters before *fabric: fabrics that pass each operation on to the fabric below, which they own from
+ * then on. *fabric becomes the fabric that the caller is to destroy, also after a failure. */
 typedef int rr_fabric_filter(void *ctx, struct rr_fabric **fabric);
 
 /* ---- The front door ---- */
 
-/* Return the name of the provider, its limits, the configuration of the fabric, and its loop. */
+/* Return the name of the fabric's provider, the limits of that provider, the configuration of the fabric,
+ * and its event loop. */
 const char *rr_fabric_name(const struct rr_fabric *fabric);
 const struct rr_fabric_limits *rr_fabric_limits(const struct rr_fabric *fabric);
 const struct rr_fabric_config *rr_fabric_config(const struct rr_fabric *fabric);
 struct rr_loop *rr_fabric_loop(const struct rr_fabric *fabric);
 
-/* Destroys the fabric, which may be NULL. Every listener and endpoint must have been closed. Not inside a
- * handler. */
+/* Destroys the fabric, which may be NULL. The caller must have closed every listener and endpoint before.
+ * Must not be called inside a handler. */
 void rr_fabric_destroy(struct rr_fabric *fabric);
 
-/* Listens at an address (port 0: the system chooses). Errors: SYSTEM (port in use, no permission: text says
- * which), NOMEM, INVAL (address family). */
+/* Listens at an address; if its port is 0, the system chooses the port. Errors: SYSTEM (for example, the
+ * port is in use or permission is missing: text says which), NOMEM, INVAL (the family of the address). */
 int rr_fabric_listen(struct rr_fabric *fabric, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);
 
 /* Sets *address to the address of the listener, with the port that was chosen. */
 int rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
 
-/* Ends a listener: no requests come any more. Endpoints that were handed over live on; requests that were not
- * yet are dropped. */
+/* Closes a listener: its handler is not called any more. Endpoints that were handed to it live on;
+ * connection requests that were not handed over yet are dropped. */
 void rr_fabric_unlisten(struct rr_listener *listener);
 
-/*
- * Begins to connect; ESTABLISHED or DISCONNECTED follows. Private data is copied.
- * Errors (at once): NOMEM, INVAL (private data too long, address family), SYSTEM.
- */
+/* Makes an endpoint and begins to connect it; the event ESTABLISHED or DISCONNECTED follows. The private
+ * data, which the peer gets, is copied. Errors that are returned at once: NOMEM, INVAL (private data too
+ * long, family of the address), SYSTEM. */
 int rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text);
 
-/* Accepts a request that a listener handed over; ESTABLISHED (or DISCONNECTED) follows. */
+/* Accepts a connection request that a listener handed over; the event ESTABLISHED (or DISCONNECTED) follows.
+ * The peer gets the private data. */
 int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,
 	const void *private_data, size_t private_size);
 
-/* Declines a request that a listener handed over; the endpoint is gone. */
+/* Declines a connection request that a listener handed over, and frees the endpoint. The peer gets the
+ * private data. */
 void rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 
 /*
- * Allows the peer count more Sends: "posts count Receives". Each RECEIVED event uses one up. A Send that
- * arrives when none is left ends the connection; where the shared pool is empty, the endpoint waits for a
- * release instead. May be called before the connection is established: on the connect side right after
- * rr_fabric_connect(), on the accept side before rr_endpoint_accept().
+ * Allows the peer count more Sends, which RFC 8166 calls posting Receives. Each RECEIVED event uses one up.
+ * A Send that arrives when none is left ends the connection; where the shared pool has no free buffer, the
+ * endpoint waits until one is released instead. May be called before the connection is established: on the
+ * connect side right after rr_fabric_connect(), on the accept side before rr_endpoint_accept().
  */
 void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 
-/* Gives a receive back to the pool. */
+/* Gives a receive, the buffer that a RECEIVED event brought, back to the pool of the fabric. */
 void rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive);
 
-/* Whether some endpoint waits for a receive to come back. */
+/* Whether some endpoint waits for a buffer, because all buffers for receives are in use. */
 bool rr_fabric_is_short(struct rr_fabric *fabric);
 
 /*
- * Posts a work request. Work requests start in the order of their posting; Sends and Writes also complete and
+ * Posts a work request, and returns 0, or RR_POST_COPIED for a Send if work->may_copy is set and the Send is
+ * complete already. Work requests start in the order of their posting; Sends and Writes also complete and
  * arrive in that order; a Read may complete later than requests that were posted after it. The work requests
- * of one turn of the loop leave together at its end. Returns 0, or RR_POST_COPIED for a Send, if
- * work->may_copy. Errors: LIMIT (work_max outstanding), DISCONNECTED, NOMEM, INVAL.
+ * of one turn of the loop leave together at its end. Errors: LIMIT (work_max requests are outstanding),
+ * DISCONNECTED, NOMEM, INVAL.
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 
-/* Sends a frame without contents (iWARP: a zero-length RDMA Write): it wakes a peer that missed the first
+/* Sends a frame without contents (over iWARP a zero-length RDMA Write), to wake a peer that missed the first
  * frame of this side. */
 int rr_endpoint_kick(struct rr_endpoint *endpoint);
 
-/*
- * Registers length (above 0) octets at addr, so that the peer has that access. Errors: LIMIT (region_max),
- * NOMEM, INVAL, DISCONNECTED (an adapter needs the connection for it).
- */
+/* Registers length (above 0) octets at addr, so that the peer has the access that the flags in access say,
+ * and fills in *region. Errors: LIMIT (region_max regions exist), NOMEM, INVAL, DISCONNECTED (an adapter
+ * needs the connection to register). */
 int rr_endpoint_register(
 	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 
 /*
- * Ends the peer's access to a region before the function returns. A region that the peer has invalidated
- * already may be passed, too: then there is no effect. If the peer is in the middle of reading from the
- * region or writing to it, the connection ends. region->handle becomes 0. An error, which only an adapter can
- * have: the peer may have access until the endpoint is closed.
+ * Ends the peer's access to a region before the function returns, and sets region->handle to 0. Has no other
+ * effect if the peer has invalidated the region already. If the peer is in the middle of reading from the
+ * region or writing to it, the connection ends. After an error, which only an adapter can have, the peer may
+ * have access until the endpoint is closed.
  */
 int rr_endpoint_invalidate(struct rr_endpoint *endpoint, struct rr_region *region);
 
 /*
  * Ends the peer's access as rr_endpoint_invalidate() does, but the handle stays known until that function is
- * called: a peer that does not know of the end may still send a Send With Invalidate. Over an RDMA adapter
- * the handle is not known any more, and such a Send ends the connection. Errors: as of
- * rr_endpoint_invalidate().
+ * called, too: a peer that does not know yet that its access has ended may still send a Send With Invalidate
+ * for the handle. Over an RDMA adapter the handle does not stay known, and such a Send ends the connection.
+ * Errors: those of rr_endpoint_invalidate().
  */
 int rr_endpoint_revoke(struct rr_endpoint *endpoint, struct rr_region *region);
 
-/*
- * For tests: damages the next frame that leaves, in one place, below the checksum that the peer checks.
- * -RPCRDMA_ERR_NOTSUP where there is no such checksum.
- */
+/* For tests: damages one octet of the next frame that leaves, so that the checksum which the peer checks is
+ * wrong. Returns -RPCRDMA_ERR_NOTSUP where frames have no such checksum. */
 int rr_endpoint_corrupt(struct rr_endpoint *endpoint);
 
-/*
- * Ends the connection in good order: work requests posted before still leave if the peer takes them.
- * DISCONNECTED follows, after the completions of all outstanding requests. No effect on an endpoint that is
- * disconnected.
- */
+/* Ends the connection in good order: work requests that were posted before still leave, if the peer takes
+ * them. The event DISCONNECTED follows, after the completions of all outstanding requests. Has no effect on
+ * an endpoint that is disconnected. */
 void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
 
-/*
- * Ends the connection at once, if it has not ended, and frees the endpoint: its regions are invalid, its work
- * requests forgotten, and no event comes any more. An endpoint may be closed inside its own handler.
- */
+/* Ends the connection at once, if it has not ended, and frees the endpoint: its regions become invalid, its
+ * work requests are dropped, and its handler is not called any more. An endpoint may be closed inside its
+ * own handler. */
 void rr_endpoint_close(struct rr_endpoint *endpoint);
 
-/* Returns the octets that the peer took and brought so far, as far as the provider knows before work requests
- * complete. */
+/* Returns the number of octets that the peer has taken and sent so far, including those of work requests
+ * that are not complete, where the provider knows them. */
 uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
 
-/* Returns the peer's address, for messages. */
+/* Returns the peer's address as text, for messages. */
 const char *rr_endpoint_peer(const struct rr_endpoint *endpoint);
 
-/* Returns the fabric of an endpoint. */
+/* Returns the fabric that an endpoint belongs to. */
 struct rr_fabric *rr_endpoint_fabric(const struct rr_endpoint *endpoint);
 
 #endif

@@ -34,28 +34,30 @@ struct rr_receive_wait {
 	bool reads;   /* the endpoint waits for data behind the Send */
 };
 
-/* Initialises the pool; size: octets of a receive. */
+/* Initialises an empty pool of receive buffers of size octets, of which at most max may be in use. */
 void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max);
 
-/* Frees the receives that have come back. A receive that is still out is never freed. */
+/* Frees the buffers that have come back to the pool. A buffer that has not come back is never freed. */
 void rr_receives_destroy(struct rr_receives *pool);
 
-/*
- * Takes a receive for the owner of wait, which then waits no longer. NULL with *full set: max are out or
- * others have waited longer, and the owner must wait for its turn. NULL without: no memory.
- */
+/* Takes a receive buffer for the owner of wait, which then waits no longer. Returns NULL with *full set if
+ * max buffers are in use or others have waited longer: the owner must wait for its turn. Returns NULL with
+ * *full not set if there is no memory. */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 
-/* Gives back a receive, and wakes the owner that has waited longest. */
+/* Gives a receive buffer back to the pool, and wakes the owner that has waited longest for one, if a buffer
+ * is free for it. */
 void rr_receives_put(struct rr_receives *pool, uint8_t *receive);
 
-/* Has the owner of wait wait: wake is called when there is a receive for it, once or more often. */
+/* Has the owner of wait wait for a receive buffer: the function wait->wake is called, once or more often,
+ * when a buffer is free for it. */
 void rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait);
 
-/* Whether any owner waits. */
+/* Whether any owner waits for a receive buffer. */
 bool rr_receives_are_wanted(const struct rr_receives *pool);
 
-/* Ends the wait. No effect where the owner does not wait. */
+/* Ends the owner's wait for a receive buffer, and wakes the owner that has waited longest, if a buffer is
+ * free for it. Has no effect if the owner does not wait. */
 void rr_receives_leave(struct rr_receives *pool, struct rr_receive_wait *wait);
 
 #endif

@@ -47,29 +47,32 @@ enum rr_region_fault {
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
 void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
 
-/* Adds a region and fills in *region. Errors: LIMIT, NOMEM. */
+/* Adds a region of length octets at addr to the table, with a new handle, and fills in *region. Errors:
+ * LIMIT (the table has all the regions that it may have), NOMEM. */
 int rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
 	unsigned access, struct rr_region *region);
 
-/* Removes the region with that handle. No effect where no region has it. */
+/* Removes the region with that handle from the table. Has no effect if no region has it. */
 void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
 
-/* Sets *addr to the memory of length octets at offset of the region, if the peer may access them in that way.
- */
+/* Sets *addr to the memory of the length octets at offset of the region with that handle, if the peer may
+ * access them in the way that access says, and returns RR_REGION_FINE. Else returns the reason why not. */
 enum rr_region_fault rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
 	uint32_t length, unsigned access, uint8_t **addr);
 
-/* Whether a region has the handle, valid or not. */
+/* Whether a region of the table has the handle, even if the peer cannot access the region any more. */
 bool rr_regions_has(const struct rr_regions *regions, uint32_t handle);
 
-/* Invalidates the region with that handle, as the peer asked for it. A region that is invalid already stays
- * so. */
+/* Makes the region with that handle invalid, as the peer asked for it: no access is allowed any more. Has no
+ * effect on a region that is invalid already. */
 void rr_regions_invalidate(struct rr_regions *regions, uint32_t handle);
 
-/* Ends the peer's access to the region with that handle, which stays known until it is removed. */
+/* Ends the peer's access to the region with that handle, as this side wants it. The region stays in the
+ * table until it is removed. */
 void rr_regions_revoke(struct rr_regions *regions, uint32_t handle);
 
-/* Says in words which memory an access was about and why it was refused. Returns text->text. */
+/* Sets text to words that say which memory an access was about and why (fault) it was refused. Returns
+ * text->text. */
 const char *rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
 	uint32_t length, enum rr_region_fault fault, struct rr_text *text);
 

@@ -23,17 +23,17 @@ struct rr_work_item {
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
-/* Initialises the memory of items; rr_cache_end() frees it. */
+/* Initialises the cache that work requests are kept in; rr_cache_end() frees it. */
 void rr_works_init(struct rr_cache *works, const struct rr_env *env);
 
-/* Makes an item for work, in no list; NULL: no memory. */
+/* Makes a copy of work and its sges as an item, which is in no list. Returns NULL if there is no memory. */
 struct rr_work_item *rr_works_get(struct rr_cache *works, const struct rr_work *work);
 
-/* Takes item out of its list, and frees it. */
+/* Removes the item of a work request from its list and frees it, without calling a handler. */
 void rr_works_put(struct rr_cache *works, struct rr_work_item *item);
 
-/* Takes item out of its list, frees it, and calls the endpoint's handler, if the request has a cookie or
- * failed. */
+/* Removes the item of a work request from its list, frees it, and calls the endpoint's handler with the
+ * completion, if the request has a cookie or status is an error. */
 void rr_works_complete(
 	struct rr_cache *works, struct rr_work_item *item, struct rr_endpoint *endpoint, int status);
 

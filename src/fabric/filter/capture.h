@@ -13,21 +13,23 @@
  */
 struct rr_capture;
 
-/* Makes a capture in a file, in the format of pcapng; a file that exists is emptied. Errors: SYSTEM, NOMEM.
- */
+/* Makes a capture that writes packets to the file at path, in the format of pcapng; a file that exists is
+ * emptied. Errors: SYSTEM, NOMEM. */
 int rr_capture_open(const char *path, struct rr_capture **capture, struct rr_text *text);
 
-/* Makes a capture whose packets, of raw IP, go to the function packet instead, with the time in ns since the
- * epoch. Several threads may call packet(), one at a time. -RPCRDMA_ERR_NOMEM. */
+/* Makes a capture that calls the function packet with each packet (raw IP), and with the time in ns since
+ * the epoch, and writes no file. Several threads may call packet(), one at a time. Returns
+ * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_capture_new(void (*packet)(void *ctx, uint64_t time, const void *data, size_t size), void *ctx,
 	struct rr_capture **capture);
 
-/* Closes and frees the capture, after all fabrics that write to it. -RPCRDMA_ERR_SYSTEM where not all could
- * be written. capture may be NULL. */
+/* Closes and frees the capture, which may be NULL; all fabrics that write to it must have been destroyed
+ * before. Returns -RPCRDMA_ERR_SYSTEM if not all packets could be written. */
 int rr_capture_close(struct rr_capture *capture, struct rr_text *text);
 
-/* Puts a filter before below, which the filter then owns. Several filters may write to one capture, also from
- * several threads. -RPCRDMA_ERR_NOMEM: below stays the caller's. */
+/* Puts a filter that writes to capture before the fabric below, which the filter then owns. Several filters
+ * may write to one capture, also from several threads. Returns -RPCRDMA_ERR_NOMEM if there is no memory:
+ * below then still belongs to the caller. */
 int rr_capture_fabric_new(struct rr_fabric *below, struct rr_capture *capture, struct rr_fabric **fabric);
 
 #endif

@@ -89,54 +89,61 @@ rr_capture_of(struct rr_capture_endpoint *endpoint)
 
 /* ---- capture_peer.c ---- */
 
-/* Remembers the Read chunks of a message that this side sends. */
+/* Remembers the memory in the Read chunks of a message that this side sends, so that the peer's RDMA Reads
+ * of it can be written when the answer comes. */
 void rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count);
 
-/* Writes a Send of the peer, and before it the RDMA operations that, as it says, were done. */
+/* Writes a Send of the peer to the capture, and before it the RDMA operations of the peer that, as the
+ * message in the Send shows, were done. */
 void rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event *event);
 
-/* Returns the region with that handle. NULL: there is no such region. */
+/* Returns the registered region with that handle, or NULL if there is no such region. */
 struct rr_capture_region *rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle);
 
 /* ---- capture_pcapng.c ---- */
 
 enum { RR_CAPTURE_PACKET_MAX = 65535 };
 
-/* Writes the blocks of a file that come before the first packet. */
+/* Writes the blocks of a pcapng file that come before the first packet. */
 void rr_capture_begin_file(FILE *file);
 
-/* Writes a packet of size octets, of which the first `kept` octets are at data. */
+/* Writes a packet of size octets to a pcapng file; only its first `kept` octets are at data and are written.
+ * */
 void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size);
 
 /* ---- capture_file.c ---- */
 
-/* rr_capture_on_failure() has a function called when a connection ends with an error of the protocol, in the
- * thread of that connection; rr_capture_failed() calls it. */
+/* rr_capture_on_failure() sets a function that is called when a connection ends with an error of the
+ * protocol, in the thread of that connection; rr_capture_failed() calls that function, if there is one. */
 void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
 void rr_capture_failed(const struct rr_capture *capture);
 
-/* Notes that a call of this side left (waits), or that a message of the peer came. */
+/* Notes that a call of this side left (waits is true), or that a message of the peer came (waits is false).
+ * */
 void rr_capture_set_waiting(struct rr_capture *capture, bool waits);
 
-/* Returns the time (ns, monotonic) since which a call has been waiting while nothing came; 0: there is no
- * such call. Any thread. */
+/* Returns the time (ns, monotonic) since which a call of this side has been waiting while nothing came from
+ * the peer, or 0 if there is no such call. Any thread may call this. */
 uint64_t rr_capture_waits_since(struct rr_capture *capture);
 
 /* TCP's flags, RFC 9293, 3.1. */
 enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };
 
-/* Write the opening of a connection: both SYNs and both MPA frames; and its end, which side `from` began. */
+/* The first function writes the opening of a connection: both SYNs, and both MPA frames with the private
+ * data first and second. The second function writes the end of the connection, which side `from` began. */
 void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow, struct rpcrdma_bytes first,
 	struct rpcrdma_bytes second, bool rejected);
 void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);
 
-/* Writes a message of DDP, in as many segments as it takes. header is complete but for last, MSN, and MO and
- * TO of later segments. sges: the message's octets. */
+/* Writes a message of DDP from side `from`, whose octets are those of sges, in as many segments as it needs.
+ * header must be complete except for last, MSN, and the MO and TO of later segments, which the function
+ * sets. */
 void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
 
-/* Write the request of an RDMA Read of size octets at handle and offset, and the response to it, with the
- * octets at data. The first function returns the sink, which the second one needs. */
+/* The first function writes the request of an RDMA Read of size octets at handle and offset, and returns the
+ * sink (the STag for the answer), which the second function needs. The second function writes the response,
+ * with the octets at data. */
 uint32_t rr_capture_read_request(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	uint32_t handle, uint64_t offset, uint32_t size);
 void rr_capture_read_response(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,

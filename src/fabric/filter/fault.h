@@ -11,17 +11,17 @@
  * all outstanding requests complete before the end of a connection.
  */
 
-/*
- * Puts a filter before below, which the filter then owns. Errors: NOMEM; NOTSUP where the script corrupts
- * octets and the path has no checksum. After an error below stays the caller's.
- */
+/* Puts a filter that brings about the faults of script before the fabric below, which the filter then owns.
+ * Errors: NOMEM; NOTSUP if the script corrupts octets and the connections have no checksum. After an error,
+ * below still belongs to the caller. */
 int rr_fault_fabric_new(
 	struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric);
 
-/* Puts the filter before *fabric, as a rr_fabric_filter: script is the const struct rr_fault_script. */
+/* Puts the filter before *fabric, and sets *fabric to the filter: a function of the type rr_fabric_filter.
+ * script must point to a const struct rr_fault_script. */
 int rr_fault_filter(void *script, struct rr_fabric **fabric);
 
-/* Returns how many faults the filter has brought about. */
+/* Returns how many faults the fault filter (fabric) has brought about so far. */
 uint64_t rr_fault_count(struct rr_fabric *fabric);
 
 #endif

@@ -52,24 +52,29 @@ rr_fault_of(struct rr_filter_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_fault_endpoint, filter);
 }
 
-/* Counts an operation and returns the fault that it is to have. size: octets that the operation moves.
- * *argument: the delay in ns, or the octets that are left. */
+/* Counts an operation and returns the fault that it is to have, by the rules of the script or at random, or
+ * RR_FAULT_NONE. size: octets that the operation moves. *argument becomes the delay in ns, or the octets
+ * that a cut leaves. */
 enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fault_operation operation,
 	uint64_t size, uint64_t *argument);
 
 /* ---- fault_events.c ---- */
 
-/* Make and free an item. data: octets for private data, which lie behind the item. NULL: no memory. */
+/* Make and free an item (a work request or an event that the filter keeps). data: octets of memory for
+ * private data, which lies behind the item. The first function returns NULL if there is no memory. */
 struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
 void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
 
-/* Handles an event of the endpoint below: the function for struct rr_filter_fabric.event. */
+/* Handles an event of the endpoint below: this is the function for the member event of struct
+ * rr_filter_fabric. */
 void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
-/* The connection is lost: all outstanding work is cancelled, then the owner gets DISCONNECTED. */
+/* Ends the connection as if it were lost: closes the endpoint below and cancels all outstanding work
+ * requests; then the owner gets DISCONNECTED, with status and text. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
 
-/* Passes the held events whose time has come to the owner; called by the timer `telling`. */
+/* Called by the timer `telling`: passes the held events to the owner, in their order, up to the first whose
+ * time has not come. */
 void rr_fault_told(struct rr_timer *timer);
 
 #endif

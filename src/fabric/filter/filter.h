@@ -62,31 +62,35 @@ rr_filter_endpoint_of(struct rr_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_filter_endpoint, base);
 }
 
-/* The fabric that an endpoint belongs to. */
+/* Returns the filter's fabric that an endpoint belongs to. */
 static inline struct rr_filter_fabric *
 rr_filter_fabric(const struct rr_filter_endpoint *endpoint)
 {
 	return rr_filter_fabric_of(endpoint->base.fabric);
 }
 
-/* Makes the fabric of a filter before below, in zeroed memory of size octets, which begins with the
- * structure. The fabric hands everything on. NULL: no memory. */
+/* Makes the fabric of a filter before the fabric below, in zeroed memory of size octets, which begins with
+ * this structure. With the operations in ops, the fabric passes on to below what the filter does not handle.
+ * Returns NULL if there is no memory. */
 struct rr_filter_fabric *rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size);
 
-/* Hands an event to the endpoint's owner, which may close the endpoint meanwhile. */
+/* Calls the handler of the endpoint's owner with an event. The owner may close the endpoint inside its
+ * handler. */
 void rr_filter_emit(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
-/* Makes an endpoint without an endpoint below: the filter sets that later, or never. NULL: no memory. */
+/* Makes an endpoint of the filter without an endpoint below: the filter sets that later, or never. Returns
+ * NULL if there is no memory. */
 struct rr_filter_endpoint *rr_filter_endpoint_new(
 	struct rr_filter_fabric *fabric, rr_endpoint_handler *handler, void *ctx);
 
-/* Takes the events of the endpoint below, with the filter's endpoint as ctx. */
+/* The handler for events of the endpoint below; ctx must be the filter's endpoint. Passes each event to the
+ * filter's function event. */
 void rr_filter_event(void *ctx, const struct rr_event *event);
 
 /* ---- Operations ---- */
 
-/* The operations of struct rr_fabric_ops: each calls the same one of the fabric, listener or endpoint below.
- */
+/* The operations of struct rr_fabric_ops that filters use: each of these functions calls the same operation
+ * of the fabric, listener or endpoint below. */
 void rr_filter_destroy(struct rr_fabric *base);
 int rr_filter_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);

@@ -14,26 +14,29 @@ struct rr_flight;
 
 enum { RR_FLIGHT_PACKETS = 1024, RR_FLIGHT_OCTETS = 512 };
 
-/* Makes a recorder. path must outlive the recorder. -RPCRDMA_ERR_NOMEM. */
+/* Makes a flight recorder that is to write to the file at path. The string path must outlive the recorder.
+ * Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_flight_new(const char *path, struct rr_flight **flight);
 
-/* Returns the recorder's capture, to be put before a fabric by rr_capture_fabric_new(). */
+/* Returns the capture that belongs to the recorder, which the caller puts before a fabric by
+ * rr_capture_fabric_new(). */
 struct rr_capture *rr_flight_capture(struct rr_flight *flight);
 
-/* Writes the packets that are kept, in the format of pcapng, in place of the file's contents. Any thread. The
- * recorder does so by itself when a connection ends with an error of the protocol. -RPCRDMA_ERR_SYSTEM, with
- * errno. */
+/* Writes the packets that are kept to the recorder's file, in the format of pcapng, in place of what the
+ * file contains. Any thread may call this. The recorder calls it by itself when a connection ends with an
+ * error of the protocol. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
 int rr_flight_write(struct rr_flight *flight);
 
-/* Starts a thread that writes the file when the process receives the signal, and when a call of this side has
- * had no answer for hang nanoseconds (once for each call). The signal must be blocked in all threads.
- * -RPCRDMA_ERR_SYSTEM, with errno. */
+/* Starts a thread that writes the recorder's file when the process receives the signal, and when a call of
+ * this side has had no answer for hang nanoseconds (once for each call). The signal must be blocked in all
+ * threads. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
 int rr_flight_watch(struct rr_flight *flight, int signal_number, uint64_t hang);
 
-/* Whether the file was ever written. */
+/* Whether the recorder has ever written its file. */
 bool rr_flight_is_written(struct rr_flight *flight);
 
-/* Ends the thread and frees the recorder, after all fabrics that write to its capture. flight may be NULL. */
+/* Ends the thread and frees the recorder, which may be NULL; all fabrics that write to its capture must have
+ * been destroyed before. */
 void rr_flight_free(struct rr_flight *flight);
 
 #endif

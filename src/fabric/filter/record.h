@@ -10,15 +10,17 @@
  */
 struct rr_record;
 
-/* Makes the file; a file that exists is emptied. Errors: SYSTEM, NOMEM. */
+/* Makes a record that writes lines to the file at path; a file that exists is emptied. Errors: SYSTEM,
+ * NOMEM. */
 int rr_record_open(const char *path, struct rr_record **record, struct rr_text *text);
 
-/* Closes the file and frees the record, after all fabrics that write to it. -RPCRDMA_ERR_SYSTEM where not all
- * could be written. record may be NULL. */
+/* Closes the file and frees the record, which may be NULL; all fabrics that write to it must have been
+ * destroyed before. Returns -RPCRDMA_ERR_SYSTEM if not all lines could be written. */
 int rr_record_close(struct rr_record *record, struct rr_text *text);
 
-/* Puts a filter before below, which the filter then owns. Several filters may write to one record, also from
- * several threads. -RPCRDMA_ERR_NOMEM: below stays the caller's. */
+/* Puts a filter that writes to record before the fabric below, which the filter then owns. Several filters
+ * may write to one record, also from several threads. Returns -RPCRDMA_ERR_NOMEM if there is no memory:
+ * below then still belongs to the caller. */
 int rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct rr_fabric **fabric);
 
 #endif

@@ -64,13 +64,14 @@ struct rr_fault_script {
 	uint64_t delay_max; /* ns */
 };
 
-/* Whether the action can be done to the operation. */
+/* Whether a fault script may apply this action to this operation. */
 bool rr_fault_applies(enum rr_fault_action action, enum rr_fault_operation operation);
 
-/* Whether the script damages octets on their way, so that the path needs CRCs. */
+/* Whether the script may damage octets on their way, so that connections need checksums. */
 bool rr_fault_corrupts(const struct rr_fault_script *script);
 
-/* Reads source into script. -RPCRDMA_ERR_INVAL, with a text that shows the wrong word. */
+/* Reads a fault script in the text source into *script. Returns -RPCRDMA_ERR_INVAL, with a text that shows
+ * the wrong word, if the script is wrong. */
 int rr_fault_parse(const char *source, struct rr_fault_script *script, struct rr_text *text);
 
 #endif

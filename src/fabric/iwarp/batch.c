@@ -24,7 +24,7 @@ enum { KEPT_MAX = 64 };
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
 /* Sets the limits of vectors, header octets and octets in all up to which a further FPDU is put into the
- * batch. Below them, the batch has room for the largest FPDU. */
+ * batch. A batch within these limits has room for the largest FPDU. */
 static void
 batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {

@@ -143,7 +143,8 @@ rr_iwarp_confirm_fault(struct rr_iwarp *engine)
 	return end_for(engine, engine->rx.cause, engine->rx.head);
 }
 
-/* Whether a Terminate of the peer says that this side accessed memory that it must not access. */
+/* Whether the cause of a Terminate of the peer is that this side tried to access memory of the peer that it
+ * must not access. */
 static bool
 end_is_about_access(const struct rr_terminate *terminate)
 {

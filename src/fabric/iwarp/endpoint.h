@@ -112,58 +112,65 @@ rr_iwarp_endpoint_of(struct rr_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_iwarp_endpoint, engine.base);
 }
 
-/* The fabric that an endpoint belongs to. */
+/* Returns the provider's fabric that an endpoint belongs to. */
 static inline struct rr_iwarp_fabric *
 rr_iwarp_fabric(const struct rr_iwarp_endpoint *endpoint)
 {
 	return rr_iwarp_fabric_of(endpoint->engine.base.fabric);
 }
 
-/* Makes an endpoint with the socket fd. NULL: no memory. */
+/* Makes an endpoint with the socket fd. Returns NULL if there is no memory; fd then stays open. */
 struct rr_iwarp_endpoint *rr_iwarp_endpoint_new(
 	struct rr_iwarp_fabric *fabric, int fd, const struct sockaddr *peer);
 
-/* Watches the endpoint's descriptor; limit: nanoseconds until the event LIMIT comes, or 0.
- * -RPCRDMA_ERR_SYSTEM. */
+/* Has the loop report when the endpoint's socket is ready for what wanted says, and has the event LIMIT come
+ * after limit nanoseconds, unless limit is 0. Returns -RPCRDMA_ERR_SYSTEM on failure. */
 int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted, uint64_t limit);
 
-/* Ends the watch of the descriptor; no effect where it is not watched. */
+/* Ends the watch of the endpoint's socket. Has no effect if the socket is not watched. */
 void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
 
-/* Begins to connect to the endpoint's address; the MPA request of its engine follows. */
+/* Begins to connect TCP to the endpoint's address; once TCP has connected, the MPA request of the endpoint's
+ * engine leaves. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
-/* rr_iwarp_endpoint_set_state() changes the state and traces that; rr_iwarp_endpoint_event() does what an
- * event asks for in the present state. */
+/* rr_iwarp_endpoint_set_state() changes the endpoint's state and writes a trace of that;
+ * rr_iwarp_endpoint_event() calls the function that the table has for the present state and the event. */
 void rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state);
 void rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_event event);
 
-/* Begins to watch the peer's TCP, which is connected: a peer whose TCP is silent is dead. */
+/* Begins to check, once TCP is connected, that the peer's TCP still answers: if it is silent for too long,
+ * the connection ends. */
 void rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint);
 
-/* Has the event TURN come at the end of the turn. */
+/* Schedules the endpoint's task, which handles the event TURN at the end of the turn of the loop. */
 void rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint);
 
-/* Closes and frees the endpoint. */
+/* Closes the endpoint's socket and frees the endpoint, at the end of the turn of the loop. */
 void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
 
-/* Closes and frees an endpoint that was rejected. */
+/* Removes an endpoint whose connection request was rejected from the fabric's list, closes its socket, and
+ * frees it. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
-/* stream.c: read and write as much as one turn may. */
+/* stream.c: read from the socket, and write to it, as much as one turn of the loop allows, and handle the
+ * octets. */
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
-/* Writes once, in the middle of a turn. Octets that TCP does not take now leave at the end of the turn. */
+/* Writes to the socket once, in the middle of a turn of the loop. Octets that TCP does not take now leave at
+ * the end of the turn. */
 void rr_iwarp_stream_flush(struct rr_iwarp *engine);
 
-/* Ends the connection after an error of TCP; error: an errno value. */
+/* Ends the connection after an error of TCP, which is an errno value. */
 void rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error);
 
-/* Takes the endpoint out of its listener's list: its request has come, or it is over. */
+/* Removes the endpoint from its listener's list of those that wait for an MPA request: the request has come,
+ * or the endpoint is closed. */
 void rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint);
 
-/* Hands the endpoint, whose request has come, over to the listener's user. */
+/* Hands the endpoint, whose MPA request has come, over to the listener's user, by calling the listener's
+ * handler. */
 void rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint);
 
 /* listener.c: the operations of struct rr_fabric_ops. */

@@ -187,95 +187,110 @@ struct rr_iwarp {
 	struct rr_text text;
 };
 
-/* Initialises the shared memory. -RPCRDMA_ERR_NOMEM. */
+/* Initialises the memory that the engines of a fabric share. Returns -RPCRDMA_ERR_NOMEM if there is not
+ * enough. */
 int rr_iwarp_shared_init(struct rr_iwarp_shared *shared);
 void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);
 
-/* Initialises an engine, which is zeroed memory but for its base. */
+/* Initialises an engine (an iWARP connection without its socket). All its memory but base must be zero. */
 void rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared);
 
-/* Changes the state, and traces that. */
+/* Changes the state of the connection, and writes a trace of that. */
 void rr_iwarp_set_state(struct rr_iwarp *engine, enum rr_iwarp_state state);
 
-/* Frees all memory of the engine; no event comes any more. Work requests are forgotten. */
+/* Ends the connection if it has not ended, and frees all memory of the engine but its own structure. The
+ * owner's handler is not called any more, not even for outstanding work requests. */
 void rr_iwarp_release(struct rr_iwarp *engine);
 
 /* ---- Setup ---- */
 
-/* Begins the exchange as the initiator: the request is to leave. -RPCRDMA_ERR_NOMEM. */
+/* Begins the exchange of MPA frames as the initiator: writes the MPA request with the private data, which is
+ * to leave. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size);
 
-/* Begins once more on a new stream, with revision 1, after a peer that did not answer at all (again is set).
- * -RPCRDMA_ERR_NOMEM. */
+/* Begins the exchange of MPA frames once more on a new TCP connection, with revision 1 of MPA, after a peer
+ * that closed the first one without an answer (again is set). Returns -RPCRDMA_ERR_NOMEM if there is no
+ * memory. */
 int rr_iwarp_initiate_again(struct rr_iwarp *engine);
 
-/* Begins the exchange as the responder. -RPCRDMA_ERR_NOMEM. */
+/* Begins the exchange of MPA frames as the responder, which waits for the MPA request. Returns
+ * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_respond(struct rr_iwarp *engine);
 
-/* In state ASKED: accepts. The reply is to leave, and the connection is open. -RPCRDMA_ERR_NOMEM. */
+/* Accepts the peer's MPA request, in state ASKED: writes the MPA reply with the private data, which is to
+ * leave, and opens the connection. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size);
 
-/* In state ASKED: rejects. The reply is to leave, and the connection closes. */
+/* Rejects the peer's MPA request, in state ASKED: writes the MPA reply with the private data, which is to
+ * leave, after which the connection closes. */
 void rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size);
 
 /* ---- Octets in ---- */
 
-/* Sets up to two vectors to the memory that the next octets are to be read into; returns how many vectors. 0:
- * nothing is to be read now. */
+/* Sets up to two vectors to the memory that the next octets are to be read into, and returns how many
+ * vectors it has set: 0 if nothing is to be read now. */
 int rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2]);
 
-/* Handles octets that were read into these vectors. Events follow. */
+/* Handles the octets that were read into the vectors of rr_iwarp_space(). The owner's handler may be called.
+ * */
 void rr_iwarp_received(struct rr_iwarp *engine, size_t octets);
 
-/* Goes on with octets that were blocked, as there may be a receive now. Events follow. */
+/* Handles octets that were held back while no receive buffer was free, as one may be free now. The owner's
+ * handler may be called. */
 void rr_iwarp_resume(struct rr_iwarp *engine);
 
-/* Whether the peer has begun an FPDU or a Send, and owes the rest of it. */
+/* Whether the peer has sent only the beginning of an FPDU or of a Send, and is to send the rest. */
 bool rr_iwarp_is_owed(const struct rr_iwarp *engine);
 
 /* ---- Octets out ---- */
 
-/* Sets the size of a TCP segment (EMSS), which bounds the FPDUs. */
+/* Sets the size of a TCP segment (EMSS), which limits the size of the FPDUs that are sent. */
 void rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss);
 
-/* Posts a work request, as rr_endpoint_post() does. */
+/* Posts a work request, with the results of rr_endpoint_post(). */
 int rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work);
 
-/* Sends a zero-length RDMA Write. */
+/* Has a zero-length RDMA Write sent, which wakes a peer that missed the first FPDU of this side. Returns
+ * -RPCRDMA_ERR_DISCONNECTED if the connection is not open. */
 int rr_iwarp_kick(struct rr_iwarp *engine);
 
-/* Damages the next FPDU in one place, below its CRC. */
+/* For tests: has one octet of the next FPDU damaged, so that its CRC is wrong. Returns -RPCRDMA_ERR_NOTSUP
+ * if the open connection uses no CRCs. */
 int rr_iwarp_corrupt(struct rr_iwarp *engine);
 
-/* Returns the octets that are to leave, as vectors, and how many vectors; 0: no octets. They stay the same
- * until rr_iwarp_taken(). */
+/* Sets *vectors to the octets that are to leave, and returns the number of vectors: 0 if no octets are to
+ * leave. The result stays the same until rr_iwarp_taken() is called. */
 uint32_t rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors);
 
-/* TCP took the first octets of the vectors. Events follow. */
+/* Called after TCP took the given number of octets from the vectors of rr_iwarp_output(): completes the work
+ * requests that have left. The owner's handler may be called. */
 void rr_iwarp_taken(struct rr_iwarp *engine, size_t octets);
 
 /* ---- Regions ---- */
 
-/* Ends the peer's access to the region; ends the connection, too, where the peer is in the middle of an
- * access. */
+/* Ends the peer's access to the region with that handle. Also ends the connection if the peer is in the
+ * middle of an access to the region. */
 void rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle);
 
-/* Ends the peer's access as rr_iwarp_revoke() does, and removes the region. */
+/* Ends the peer's access to a region as rr_iwarp_revoke() does, and removes the region from the table. */
 void rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle);
 
 /* ---- The end ---- */
 
-/* Closes the connection once all outstanding requests are done. */
+/* Has the connection close once all outstanding work requests, and the RDMA Reads of the peer, are done. */
 void rr_iwarp_drain(struct rr_iwarp *engine);
 
-/* Ends the connection at once: nothing leaves any more, and memory of the caller is not touched any more. */
+/* Ends the connection at once, with status and a text for the owner: nothing is sent any more, and memory of
+ * the owner's work requests and regions is not touched any more. */
 void rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Ends the connection, as the peer sends no more octets. */
+/* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Sets again
+ * if the peer closed before it answered the MPA request. */
 void rr_iwarp_eof(struct rr_iwarp *engine);
 
-/* In state OVER: completes all outstanding requests as cancelled. Events follow, but not DISCONNECTED. */
+/* Completes all outstanding work requests with the status CANCELLED, in state OVER. The owner's handler is
+ * called for them, but not with DISCONNECTED. */
 void rr_iwarp_flush(struct rr_iwarp *engine);
 
 #endif

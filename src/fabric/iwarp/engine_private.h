@@ -8,12 +8,13 @@
 
 /* ---- setup.c ---- */
 
-/* Handles further octets of an MPA frame, which are in setup->in. */
+/* Handles further octets of the peer's MPA frame, which were read into setup->in; when the frame is
+ * complete, handles the frame. */
 void rr_iwarp_setup_received(struct rr_iwarp *engine, size_t octets);
 
 /* ---- rx.c ---- */
 
-/* Prepares for the first FPDU: the connection is open. */
+/* Prepares rx for the first FPDU, as the connection is open. */
 void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
 
 /* ---- message.c ---- */
@@ -21,28 +22,34 @@ void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
 /* The outcome of a step of receiving. */
 enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 
-/* Checks the head of an FPDU, which has come, and sets the place of its payload. */
+/* Checks the head of an FPDU (length and DDP header), which has come, and sets rx->to to the memory that its
+ * payload goes to. Returns BLOCKED if a receive buffer is needed and none is free, and ENDED if the head is
+ * wrong, which ends the connection. */
 enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
 
-/* Takes a receive for a whole Send of length octets, of which all but the length was checked. False: the
- * length is wrong, or there is no receive, and nothing was changed. */
+/* Takes a receive buffer for a Send of length octets in one segment, whose header was checked. Returns
+ * false, and changes nothing, if the Send is too long, or the endpoint cannot have a buffer now. */
 bool rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length);
 
-/* Handles an FPDU that has come to its end, with a good CRC. */
+/* Handles a complete FPDU whose CRC is good: delivers a Send or a Read Response, queues the answer to a Read
+ * Request, or ends the connection for a Terminate. */
 enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
 
 /* ---- tx.c ---- */
 
-/* Enters a Read Request of the peer, whose header is in rx.ddp. */
+/* Queues the Read Response to a Read Request of the peer, whose header is in rx.ddp. Ends the connection if
+ * the peer has too many Read Requests under way. */
 enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
 
-/* Fills a batch with as many FPDUs as are ready and fit. False: there is no FPDU. */
+/* Fills the batch with as many FPDUs as are ready and fit. Returns false if there is no FPDU to send. */
 bool rr_iwarp_gather(struct rr_iwarp *engine);
 
-/* Whether all requests, those of the peer included, are done and the batch is empty. */
+/* Whether all work requests and all RDMA Reads of the peer are done, and TCP has taken all octets of the
+ * batch. */
 bool rr_iwarp_is_idle(const struct rr_iwarp *engine);
 
-/* Whether a response with data of the region has begun to leave and has not left. */
+/* Whether a Read Response with data of the region with that handle has begun to leave and has not left
+ * completely. */
 bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
 
 /* ---- batch.c ---- */
@@ -58,17 +65,19 @@ struct rr_iwarp_fpdu {
 	size_t spoil;   /* octets in front of the octet that is to be damaged; SIZE_MAX: no octet is */
 };
 
-/* Makes sure that the engine has a batch. False: no memory. */
+/* Makes sure that the engine has a batch to put FPDUs into. Returns false if there is no memory. */
 bool rr_iwarp_batch_open(struct rr_iwarp *engine);
 
-/* Whether another FPDU fits into the batch. */
+/* Whether the batch has room for another FPDU, even the largest. */
 bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
 
-/* Begins an FPDU with this header, in front of payload octets. */
+/* Begins an FPDU in the engine's batch, with this header; payload is the number of octets that are to be
+ * appended behind it. */
 void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
 	const struct rr_ddp_header *header, uint32_t payload);
 
-/* Appends size octets at data to the batch, by reference. */
+/* Appends size octets at data to the batch, by reference: they are not copied, and must stay as they are
+ * until TCP has taken them. */
 static inline void
 rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 {
@@ -83,10 +92,11 @@ rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t siz
 	batch->count++;
 }
 
-/* Appends the next octets of an FPDU that is not plain, with markers in between, and continues its CRC. */
+/* Appends the next size octets of an FPDU to the batch by reference, with markers in between where the peer
+ * asked for them, and continues the FPDU's CRC over them. */
 void rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint32_t size);
 
-/* Appends the next octets of the FPDU, by reference. */
+/* Appends the next size octets of the FPDU to the batch, by reference: they are not copied. */
 static inline void
 rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 {
@@ -96,35 +106,39 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 		rr_iwarp_fpdu_refer_marked(fpdu, data, size);
 }
 
-/* Appends the next octets of the FPDU, by copying them. */
+/* Appends a copy of the next size octets of the FPDU to the batch. */
 void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
 
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
 
-/* Appends a whole Send as an FPDU, by copying it, where neither CRCs nor markers are in use. The engine has a
- * batch. False: the batch has no room. */
+/* Appends a copy of a whole Send of length octets, as one FPDU, to the engine's batch, where neither CRCs
+ * nor markers are in use. Returns false if the batch has no room. */
 bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
-/* Takes octets, which have left, off the front of the batch. */
+/* Removes the given number of octets, which TCP has taken, from the front of the batch. */
 void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
 
-/* Gives the batch back, whether its octets have left or not. */
+/* Takes the batch away from the engine, if there is one, and keeps its memory for reuse or frees it. Octets
+ * of the batch that have not left are dropped. */
 void rr_iwarp_batch_close(struct rr_iwarp *engine);
 
 /* ---- end.c ---- */
 
 /*
- * Ends the connection, as the peer broke the protocol, with status and text, and a Terminate with this cause.
- * head: the FPDU in question, from its length on; or NULL. Where the CRC of that FPDU is still to come, the
- * rest of the FPDU is skipped first: GO_ON.
+ * Ends the connection, as the peer broke the protocol: keeps status and text for the owner, and has a
+ * Terminate with this cause leave. head: the wrong FPDU from its length on, or NULL. If the CRC of that FPDU
+ * is still to come, the rest of the FPDU is skipped first, and the function returns GO_ON; the connection
+ * ends when the CRC is good.
  */
 enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Ends the connection for the fault that was found before the CRC came: the CRC is good. */
+/* Ends the connection for the fault that rr_iwarp_fault() was called for before the FPDU's CRC came: the CRC
+ * is good, so that the fault is the peer's. */
 enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *engine);
 
-/* Ends the connection, as the peer sent the Terminate that is in rx.head. */
+/* Ends the connection, as the peer sent a Terminate, which is in rx.head. The log and the owner get a text
+ * with the cause that the Terminate gives. */
 enum rr_iwarp_outcome rr_iwarp_terminated(struct rr_iwarp *engine);
 
 #endif

@@ -13,33 +13,36 @@
  * Functions return a descriptor, octets or 0, or a negative errno value.
  */
 
-/* Makes a socket that listens at the address. */
+/* Makes a socket that listens at the address, and returns its descriptor. reuse_port: other sockets may
+ * listen at the same address. */
 int rr_socket_listen(const struct sockaddr *address, socklen_t size, bool reuse_port);
 
 /* Sets *address to the address that the socket is bound to. */
 int rr_socket_address(int fd, struct sockaddr_storage *address);
 
-/* Accepts the next connection; *peer becomes the peer's address. */
+/* Accepts the next connection and returns its descriptor; *peer becomes the peer's address. */
 int rr_socket_accept(int fd, struct sockaddr_storage *peer);
 
-/* Makes a socket for a connection to an address of that family. */
+/* Makes a socket for a connection to an address of that family, and returns its descriptor. */
 int rr_socket_open(int family);
 
-/* Begins to connect; -EINPROGRESS is usual. */
+/* Begins to connect the socket to an address. Usually returns -EINPROGRESS: the socket becomes writable when
+ * connecting has ended. */
 int rr_socket_connect(int fd, const struct sockaddr *address, socklen_t size);
 
-/* Returns how connecting ended. */
+/* Returns 0 if the socket has connected, or the negative errno value with which connecting has failed. */
 int rr_socket_error(int fd);
 
-/* Returns the largest segment that TCP sends now (EMSS). */
+/* Returns the size of the largest segment that TCP sends now (EMSS), in octets. */
 uint32_t rr_socket_emss(int fd);
 
-/* Reads into the vectors. 0: the peer sends no more. */
+/* Reads octets into the vectors, and returns how many. Returns 0 if the peer has closed its side and sends
+ * no more. */
 ssize_t rr_socket_read(int fd, struct iovec *vectors, int count);
 
 ssize_t rr_socket_write(int fd, const struct iovec *vectors, uint32_t count);
 
-/* Sends FIN. */
+/* Sends TCP's FIN: this side sends no more octets. */
 void rr_socket_end(int fd);
 
 void rr_socket_close(int fd);

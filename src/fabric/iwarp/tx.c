@@ -15,7 +15,7 @@ tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 	return &tx->responses[(tx->response_first + number) % tx->ird];
 }
 
-/* Returns the first work request of a list. */
+/* Returns the first work request of a list, which is not empty. */
 static struct rr_work_item *
 tx_first_of(const struct rr_list *list)
 {
@@ -248,7 +248,7 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Sets the header of the next FPDU of a Send or an RDMA Write. */
+/* Sets *header to the DDP header of the next FPDU of a Send or an RDMA Write, except for its member last. */
 static void
 tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
 {

@@ -89,35 +89,38 @@ rr_loop_endpoint_of(struct rr_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_loop_endpoint, base);
 }
 
-/* The fabric that an endpoint belongs to. */
+/* Returns the provider's fabric that an endpoint belongs to. */
 static inline struct rr_loop_fabric *
 rr_loop_fabric(const struct rr_loop_endpoint *endpoint)
 {
 	return rr_loop_fabric_of(endpoint->base.fabric);
 }
 
-/* Makes an endpoint. NULL: no memory. */
+/* Makes an endpoint. Returns NULL if there is no memory. */
 struct rr_loop_endpoint *rr_loop_endpoint_new(struct rr_loop_fabric *fabric);
 
-/* Frees all memory of the endpoint, and the endpoint itself at the end of the turn. */
+/* Frees all memory that the endpoint has, and the endpoint itself at the end of the turn of the loop. */
 void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
 
-/* rr_loop_set_state() changes the state and traces that; rr_loop_event() does what an event asks for in the
- * present state. */
+/* rr_loop_set_state() changes the endpoint's state and writes a trace of that; rr_loop_event() calls the
+ * function that the table has for the present state and the event. */
 void rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state);
 void rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event);
 
-/* Ends the connection for endpoint, with status and text. The other side is not touched. */
+/* Ends the connection for this endpoint only, with status and text for its owner. The endpoint of its peer
+ * stays as it is. */
 void rr_loop_end(struct rr_loop_endpoint *endpoint, int status, const char *text);
 
-/* Ends the connection for both sides. */
+/* Ends the connection for both sides: the owner of endpoint gets status and text, the owner of its peer gets
+ * peer_status and peer_text. */
 void rr_loop_end_both(struct rr_loop_endpoint *endpoint, int status, const char *text, int peer_status,
 	const char *peer_text);
 
-/* Calls the handler of the endpoint's owner. */
+/* Calls the handler of the endpoint's owner with an event. */
 void rr_loop_emit(struct rr_loop_endpoint *endpoint, const struct rr_event *event);
 
-/* Carries out the work requests of an established endpoint. */
+/* Carries out the work requests of an established endpoint, until one must wait for a receive buffer or the
+ * turn has done enough; then ends the connection, if the owner has asked for it. */
 void rr_loop_work(struct rr_loop_endpoint *endpoint);
 
 #endif

@@ -200,7 +200,7 @@ rr_verbs_endpoint_of(struct rr_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_verbs_endpoint, base);
 }
 
-/* The fabric that an endpoint belongs to. */
+/* Returns the provider's fabric that an endpoint belongs to. */
 static inline struct rr_verbs_fabric *
 rr_verbs_fabric(const struct rr_verbs_endpoint *endpoint)
 {
@@ -209,139 +209,154 @@ rr_verbs_fabric(const struct rr_verbs_endpoint *endpoint)
 
 /* find.c */
 
-/* Finds the first device that the kernel has, whether it can be used or not. False: the kernel has no device.
- */
+/* Sets name to the name of the first RDMA device that the kernel has, even if it cannot be used. Returns
+ * false if the kernel has no such device. */
 bool rr_verbs_kernel_device(char name[RR_VERBS_NAME]);
 
-/* Finds the device that has a local address, by binding to that address. UNREACHABLE: no device has it. text
- * has the reason of any error. */
+/* Sets device to the name of the device that has the local address, by binding to that address. Returns
+ * -RPCRDMA_ERR_UNREACHABLE if no device has it; text has the reason of this and of any other error. */
 int rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel,
 	struct sockaddr *local, char device[RR_VERBS_NAME], struct rr_text *text);
 
-/* Sets text to the reason why create_event_channel() failed, and what to do. Returns the error. */
+/* Sets text to the reason why create_event_channel() failed, and to what the user can do. Returns the error.
+ * */
 int rr_verbs_no_channel(struct rr_text *text);
 
-/* Sets text to the reason why the list of devices is empty, and what to do. Returns -RPCRDMA_ERR_NOTSUP. */
+/* Sets text to the reason why the list of devices is empty, and to what the user can do. Returns
+ * -RPCRDMA_ERR_NOTSUP. */
 int rr_verbs_nothing_there(struct rr_text *text);
 
-/* Sets text to the reason why open_device() failed, and what to do. */
+/* Sets text to the reason why open_device() failed, and to what the user can do. */
 void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text);
 
 /* addresses.c */
 
-/* Begins and ends to watch for addresses that this machine loses: connections with such an own address are
- * ended. A fabric whose kernel does not report lost addresses says so in its log. */
+/* The first function begins to watch for addresses that this machine loses, the second one ends that:
+ * connections whose local address is lost are ended. If the kernel does not report lost addresses, the log
+ * says so. */
 void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
 void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* device.c */
 
-/* Finds the device that id was bound to, and makes its queues. An error has its reason in text. */
+/* Sets *device to the device that id was bound to, and makes its queues if it has none yet. An error has its
+ * reason in text. */
 int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 	struct rr_verbs_device **device, struct rr_text *text);
 
-/* rr_verbs_devices_open() opens all devices that can be used, and sets the fabric's limits.
- * -RPCRDMA_ERR_NOTSUP: no device can be used. rr_verbs_device_close() closes a device and frees it. */
+/* rr_verbs_devices_open() opens all devices that can be used, and sets the fabric's limits; it returns
+ * -RPCRDMA_ERR_NOTSUP if no device can be used. rr_verbs_device_close() closes a device and frees it. */
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
-/* Closes a device that was removed, once nothing of it is in use: until then, the kernel keeps the device. */
+/* Closes a device, if it was removed from the machine and nothing of it is in use any more: until it is
+ * closed, the kernel keeps the device. */
 void rr_verbs_device_leave(struct rr_verbs_device *device);
 
-/* Returns the reason why a device with these attributes cannot be used by any fabric, or NULL. */
+/* Returns the reason why a device with these attributes cannot be used by any fabric, or NULL if it can be
+ * used. */
 const char *rr_verbs_device_lacks(const struct ibv_device_attr *attr);
-/* Whether the device has memory windows of type 2. */
+/* Whether a device with these attributes has memory windows of type 2. */
 bool rr_verbs_device_has_windows(const struct ibv_device_attr *attr);
-/* Whether the device applies the limit of locked memory to privileged processes, too. */
+/* Whether a device with these attributes applies the limit of locked memory to privileged processes, too. */
 bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr); /* about locked memory */
 
 /* event.c */
 
-/* Handles the events of a device, which are about queue pairs and the device itself. */
+/* Handles the events that a device has reported, which are about its queue pairs, completion queues or the
+ * device itself. */
 void rr_verbs_device_events(struct rr_verbs_device *device);
 
-/* Called by the loop when there are events of the device, and of its completion queues. */
+/* The loop calls the first function when a device has events, and the second one when its completion queues
+ * have events: they handle these events. */
 void rr_verbs_events_ready(struct rr_watch *watch, unsigned events);
 void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
 
 /* refill.c */
 
-/* Keeps as many receives in each shared queue as Sends are allowed. */
+/* Runs as a task of the device: posts receive buffers to both shared queues, until there is one for each
+ * Send that the peers are allowed. */
 void rr_verbs_device_refill(struct rr_task *task);
 
-/* Gives a receive back to the pool. */
+/* Gives a receive buffer back to its pool. */
 void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
 
 /* end.c */
 
-/* Changes the state, which is traced. */
+/* Changes the state of the endpoint, and writes a trace of that. */
 void rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state state);
 
-/* Ends the connection, if it has not ended; the endpoint's task then calls the handler. */
+/* Ends the connection, if it has not ended, with status and a text for the owner; the endpoint's task then
+ * calls the owner's handler with DISCONNECTED. */
 void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Puts the queue pair into its error state: nothing is sent or received any more, and outstanding requests
- * are flushed. */
+/* Asks the connection manager to disconnect, and puts the queue pair into its error state: nothing is sent
+ * or received any more, and outstanding requests are flushed. */
 void rr_verbs_stop(struct rr_verbs_endpoint *endpoint);
 
-/* Calls the handler of the endpoint's owner. */
+/* Calls the handler of the endpoint's owner with an event. */
 void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *event);
-/* The connection is up: calls the handler with the peer's private data. */
+/* Changes the state to ESTABLISHED, and calls the owner's handler with ESTABLISHED and the peer's private
+ * data. */
 void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
-/* Has the endpoint's task run, as there is work to do. */
+/* Schedules the endpoint's task, as there is work for it to do. */
 void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* endpoint.c */
 
-/* Makes an endpoint without a queue pair. NULL: no memory. */
+/* Makes an endpoint without a queue pair. Returns NULL if there is no memory. */
 struct rr_verbs_endpoint *rr_verbs_endpoint_new(struct rr_verbs_fabric *fabric);
 
-/* Closes an endpoint, as rr_endpoint_close() asks for. */
+/* Closes an endpoint: does what rr_endpoint_close() asks for. */
 void rr_verbs_endpoint_close(struct rr_endpoint *base);
 
-/* Destroys the queues of a closed endpoint, and buries it. */
+/* Destroys the queues of a closed endpoint, and frees the endpoint at the end of the turn of the loop. */
 void rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint);
 
 /* queues.c */
 
-/* Makes the queue pair on the device that the endpoint's id was bound to. An error has its reason in text. */
+/* Makes the queue pair and the completion queue of the endpoint, on the device that the endpoint's id was
+ * bound to. An error has its reason in text. */
 int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text);
-/* Destroys the queue pair and the completion queue, if there are any. */
+/* Destroys the queue pair and the completion queue of the endpoint, if it has them. */
 void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
-/* Allows the peer count more Sends, as rr_endpoint_allow() asks for. */
+/* Allows the peer count more Sends: does what rr_endpoint_allow() asks for. */
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
 
-/* Begins to resolve the address of the peer, with a new id of the connection manager. Returns -1, with errno,
- * where there is no new id; a failure behind that ends the endpoint. */
+/* Has the connection manager begin to look for the device that leads to the peer, with a new id. Returns -1,
+ * with errno, if there is no new id; a later failure ends the endpoint's connection. */
 int rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_storage *peer);
 
-/* Called by the loop when the connection manager has events. */
+/* The loop calls this when the connection manager has events: handles these events. */
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
-/* Accepts a request, as rr_endpoint_accept() asks for. */
+/* Accepts the peer's connection request: does what rr_endpoint_accept() asks for. */
 int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size);
 
 /* work.c */
 
-/* Post a work request and a frame without contents, as rr_endpoint_post() and rr_endpoint_kick() ask for. */
+/* The first function posts a work request, the second one a frame without contents: they do what
+ * rr_endpoint_post() and rr_endpoint_kick() ask for. */
 int rr_verbs_post(struct rr_endpoint *base, const struct rr_work *work);
 int rr_verbs_kick(struct rr_endpoint *base);
 
-/* Queues the binding of a region's window; -RPCRDMA_ERR_NOMEM. */
+/* Queues the request that binds the region's memory window to length octets at addr, with this handle and
+ * the access that the peer gets. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
 	uint32_t length, unsigned access, uint32_t handle);
 
-/* Takes work out of its list and frees all that it has. */
+/* Removes a work request from its list, and frees it with its registrations and its buffer. */
 void rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work);
 
-/* Frees work as rr_verbs_work_free() does, and calls the handler, if the work has a cookie or failed. */
+/* Frees a work request as rr_verbs_work_free() does, and calls the owner's handler with the completion, if
+ * the request has a cookie or failed. */
 void rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, int status);
 
 /* post.c */
 
-/* Posts the works of the queue, as far as the queue pair has room. */
+/* Posts the work requests of the endpoint's queue, as far as the queue pair has room for them. */
 void rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint);
 
 /* completion.c */
@@ -349,32 +364,35 @@ void rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint);
 /* A bit of wr_id that marks a receive: a completion that failed does not say which operation it was. */
 enum { RR_VERBS_RECEIVE = 1 };
 
-/* Makes room in the stash for another batch, which polling needs. False: no memory. */
+/* Makes room in the stash (completions that were taken off the queue) for RR_VERBS_BATCH more. Returns false
+ * if there is no memory. */
 bool rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint);
 
-/* Handles the works and receives that have completed, up to a batch; returns how many there were. */
+/* Handles up to RR_VERBS_BATCH completions of work requests and receives. Returns how many it has handled.
+ * */
 int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 
-/* Handles all works and receives that have completed, while the connection is up. */
+/* Handles all completions of work requests and receives that there are, as long as the connection is up. */
 void rr_verbs_drain(struct rr_verbs_endpoint *endpoint);
 
-/* Waits, for a bounded time, until the binding of the region's window has completed; no handler is called
- * meanwhile. Ends the connection if it has not completed then. */
+/* Waits until the binding of the region's window has completed, but not longer than a fixed time, after
+ * which the connection ends. The owner's handler is not called meanwhile. */
 void rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region);
 
-/* Takes all completions off the queue and gives back the receives in them, after the connection has ended. */
+/* Takes all completions off the queue after the connection has ended, and gives the receive buffers that
+ * they name back. */
 void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
 
-/* Register a region and end the peer's access to it, as rr_endpoint_register(), rr_endpoint_invalidate() and
- * rr_endpoint_revoke() ask for. */
+/* Register a region, and end the peer's access to it: these functions do what rr_endpoint_register(),
+ * rr_endpoint_invalidate() and rr_endpoint_revoke() ask for. */
 int rr_verbs_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);
 int rr_verbs_revoke(struct rr_endpoint *base, struct rr_region *region);
 
-/* Ends the peer's access to all regions of the endpoint. */
+/* Ends the peer's access to all regions of the endpoint, and frees the regions. */
 void rr_verbs_regions_close(struct rr_verbs_endpoint *endpoint);
 
 #endif

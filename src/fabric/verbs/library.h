@@ -60,8 +60,9 @@ struct rr_verbs_library {
 	const char *(*event_str)(enum rdma_cm_event_type event);
 };
 
-/* Loads the libraries and fills in the table. -RPCRDMA_ERR_NOTSUP: text says what is missing. There is
- * nothing to be undone: the libraries stay loaded. */
+/* Loads libibverbs and librdmacm, and fills in the table of their functions. On failure returns
+ * -RPCRDMA_ERR_NOTSUP, and text says what is missing. Nothing has to be undone: the libraries stay loaded.
+ * */
 int rr_verbs_library_load(struct rr_verbs_library *library, struct rr_text *text);
 
 #endif

@@ -35,20 +35,21 @@ struct rr_verbs_pool {
 	struct rr_verbs_slab *slabs;
 };
 
-/* Initialises an empty pool in a protection domain. */
+/* Initialises an empty pool for at most max buffers of size octets, which are registered in the protection
+ * domain pd. */
 void rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	const struct rr_verbs_library *library, struct ibv_pd *pd, uint32_t size, uint32_t max);
 
-/* Frees all buffers, also those that are out. The pool may be all zeroes. */
+/* Frees all buffers of the pool, even those that are in use. Has no effect on a pool that is all zeroes. */
 void rr_verbs_pool_destroy(struct rr_verbs_pool *pool);
 
-/* Takes a buffer of length octets or more; one longer than the pool's size is made for this use alone. NULL:
- * no memory, or max buffers are out. */
+/* Takes a buffer of at least length octets. A buffer that is longer than the pool's size is made for this
+ * use alone. Returns NULL if there is no memory, or max buffers are in use. */
 struct rr_verbs_buffer *rr_verbs_pool_get(struct rr_verbs_pool *pool, uint32_t length);
 
 void rr_verbs_pool_put(struct rr_verbs_buffer *buffer);
 
-/* Returns the buffer that data is a member of. */
+/* Returns the buffer whose member data is at this address. */
 struct rr_verbs_buffer *rr_verbs_buffer_of(uint8_t *data);
 
 #endif

@@ -35,10 +35,9 @@
 int rr_verbs_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
-/*
- * Makes a fabric as rr_verbs_fabric_new() does; text has the reason of an error. Errors: NOTSUP (no library,
- * no device), LIMIT (locked memory), SYSTEM, NOMEM, INVAL.
- */
+/* Makes a fabric as rr_verbs_fabric_new() does, but also sets text to the reason of an error. Errors: NOTSUP
+ * (there is no library or no device), LIMIT (the limit of locked memory is too low), SYSTEM, NOMEM, INVAL.
+ * */
 int rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config,
 	struct rr_fabric **fabric, struct rr_text *text);
 
@@ -47,10 +46,10 @@ int rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *co
 enum { RR_VERBS_PORTS = 8, RR_VERBS_ADDRESSES = 16, RR_VERBS_NAME = 64 };
 
 /*
- * Returns 0 where an RDMA device has this address of this machine, which must not be the address that stands
- * for all. Else text has the reason. UNREACHABLE: no device has it. NOTSUP: there are no devices, or
- * something is missing to use them. Other errors: the devices cannot be used. No library is loaded where the
- * kernel has no device.
+ * Returns 0 if an RDMA device has this address of this machine, which must not be the wildcard address.
+ * Returns -RPCRDMA_ERR_UNREACHABLE if no device has it, -RPCRDMA_ERR_NOTSUP if there are no devices or
+ * something is missing to use them, and other errors if the devices cannot be used; text then has the
+ * reason. No library is loaded if the kernel has no device.
  */
 int rr_verbs_has_address(const struct sockaddr *local, socklen_t size, struct rr_text *text);
 
@@ -82,17 +81,14 @@ struct rr_verbs_device_info {
 
 typedef void rr_verbs_device_handler(void *ctx, const struct rr_verbs_device_info *info);
 
-/*
- * Calls handler with each device. -RPCRDMA_ERR_NOTSUP: there is no device, or no library; text has the
- * reason. -RPCRDMA_ERR_NOMEM.
- */
+/* Calls handler with a description of each device of this machine, even if it cannot be used. Returns
+ * -RPCRDMA_ERR_NOTSUP, with the reason in text, if there is no device or no library, or -RPCRDMA_ERR_NOMEM.
+ * */
 int rr_verbs_devices(
 	const struct rr_env *env, rr_verbs_device_handler *handler, void *ctx, struct rr_text *text);
 
-/*
- * Whether this process may lock need octets of memory: 0, or -RPCRDMA_ERR_LIMIT, with the limit and the
- * setting in text. strict: the limit holds for privileged processes, too, as with siw.
- */
+/* Returns 0 if this process may lock need octets of memory, or else -RPCRDMA_ERR_LIMIT, with the limit and
+ * the setting that raises it in text. strict: the limit holds for privileged processes, too, as with siw. */
 int rr_verbs_check_locked_memory(uint64_t need, bool strict, struct rr_text *text);
 
 #endif
