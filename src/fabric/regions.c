@@ -33,8 +33,8 @@ rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
 	regions->size = regions->used = regions->count = 0;
 }
 
-/* Returns the slot of the table that has the region with that handle, or NULL if no region has the handle.
- * */
+/* Returns the entry (slot) of the table that has the region with that handle, or NULL if no region has the
+ * handle. */
 static struct rr_region_slot *
 regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 {
@@ -45,7 +45,7 @@ regions_slot_of(const struct rr_regions *regions, uint32_t handle)
 	return &regions->slots[number];
 }
 
-/* Doubles the number of slots of the table. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Doubles the number of entries (slots) of the table. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 regions_grow(struct rr_regions *regions, const struct rr_env *env)
 {
@@ -59,9 +59,10 @@ regions_grow(struct rr_regions *regions, const struct rr_env *env)
 	return 0;
 }
 
-/* Sets *number to a slot for a new region: a slot that was never used, or else the one that has been free
- * longest, so that handles are used again as late as possible. Makes the table larger if no slot is left.
- * Returns -RPCRDMA_ERR_LIMIT if the table has all the regions that it may have. */
+/* Sets *number to that of an entry (slot) of the table for a new region: one that was never used, or else
+ * the one that has been free longest, so that handles are used again as late as possible. Makes the table
+ * larger if no entry is left. Returns -RPCRDMA_ERR_LIMIT if the table has all the regions that it may have.
+ * */
 static int
 regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
 {
@@ -85,8 +86,8 @@ regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t
 	return 0;
 }
 
-/* Returns a new handle, which is never 0, for a region in slot number: the upper bits are a count with a
- * random step, the lower bits the number of the slot, disguised by a random number. */
+/* Returns a new handle, which is never 0, for a region in the entry number of the table: the upper bits are
+ * a count with a random step, the lower bits are number, disguised by a random value. */
 static uint32_t
 regions_new_handle(struct rr_regions *regions, uint32_t number)
 {

@@ -90,9 +90,9 @@ capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segme
 	return region->addr + at;
 }
 
-/* Called when a message of the peer ends the exposure of the memory that was offered under its XID: writes
- * RDMA Reads of that memory to the capture, as the peer has read it, and forgets the memory. After an error
- * of the peer no Reads are written, as it may not have read. */
+/* Called when the peer has answered a message: writes RDMA Reads of the memory that the message offered
+ * (found by its XID) to the capture, as the peer must have read it, and forgets that memory. If the answer
+ * is an error, no Reads are written, as the peer may not have read. */
 static void
 capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_header *header)
 {

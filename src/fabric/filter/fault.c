@@ -184,8 +184,9 @@ fault_cut(struct rr_fault_item *item, uint64_t octets)
 	item->drops = fault_operation_of(item->work.kind) != RR_FAULT_SEND;
 }
 
-/* Makes an item for a work request, with copies of the request and its sges. The copy has the item as its
- * cookie; the owner's cookie is kept for the event of the completion. Returns NULL if there is no memory. */
+/* Makes an item, in which the filter keeps a work request until it completes, with copies of the request and
+ * its sges. The copy has the item as its cookie; the owner's cookie is kept for the event of the completion.
+ * Returns NULL if there is no memory. */
 static struct rr_fault_item *
 fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 {
@@ -203,9 +204,9 @@ fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 	return item;
 }
 
-/* Posts the work request of an item at the endpoint below, and adds the item to those that are posted. On
- * failure, the item is in no list. After a request that was cut, and is to end the connection, no further
- * request is posted. */
+/* Posts the work request of an item at the endpoint below the filter, and adds the item to those that are
+ * posted. Returns an error if posting fails; the item is then in no list. If the request was cut and is to
+ * end the connection, no further requests are posted. */
 static int
 fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
@@ -219,8 +220,8 @@ fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 	return 0;
 }
 
-/* Posts the work requests that were put off until the time `until` or earlier, and arms the timer for the
- * next one. If posting fails, the connection is lost. */
+/* Posts the work requests that were put off until the time `until` or an earlier one, and arms the timer for
+ * the next one after that. If posting fails, the connection is lost. */
 static void
 fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
@@ -240,7 +241,7 @@ fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 	}
 }
 
-/* Called by the timer: posts the work requests that were put off until now. */
+/* Called by the timer: posts the work requests whose delay is over. */
 static void
 fault_posting_is_due(struct rr_timer *timer)
 {
@@ -332,7 +333,8 @@ fault_begin(struct rr_filter_endpoint *filter)
 	rr_timer_init(&endpoint->telling, rr_fault_told);
 }
 
-/* Frees all items of a list, and gives the receive buffers of their events back to the fabric below. */
+/* Frees all items (work requests and events that the filter keeps) of a list, and gives the receive buffers
+ * of the events back. */
 static void
 fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {
@@ -345,7 +347,8 @@ fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 	}
 }
 
-/* Called when an endpoint is closed: disarms its timers and frees its items. */
+/* Called when an endpoint is closed: disarms its timers, and frees all work requests and events that the
+ * filter keeps for it. */
 static void
 fault_end(struct rr_filter_endpoint *filter)
 {

@@ -23,7 +23,8 @@ events_now(const struct rr_fault_endpoint *endpoint)
 	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
-/* Returns the first item of a list, which is not empty. */
+/* Returns the first item (a work request or an event that the filter keeps) of a list, which is not empty.
+ * */
 static struct rr_fault_item *
 events_first_of(const struct rr_list *list)
 {
@@ -52,8 +53,8 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 /* The streams of events: events of one stream keep their order, events of different streams need not. */
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
-/* Returns the stream of an event. Events of one stream keep their order; those of STREAM_ALL keep it with
- * all events. */
+/* Returns the stream of an event (receives, Sends or Reads), within which events keep their order. An event
+ * of STREAM_ALL keeps its order with all other events. */
 static enum stream
 events_stream_of(const struct rr_event *event)
 {
@@ -64,8 +65,8 @@ events_stream_of(const struct rr_event *event)
 	return event->work == RR_WORK_READ ? STREAM_READS : STREAM_SENDS;
 }
 
-/* Whether an event may go to the owner before all the events that are held back: each of them must allow
- * that (alone), and be of another stream. */
+/* Whether an event may overtake all the events that are held back: each of them must allow it (its item is
+ * alone), and be of another stream (receives, Sends, Reads). */
 static bool
 events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -80,7 +81,8 @@ events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event 
 	return true;
 }
 
-/* Whether later events of other streams may overtake all the events that are held back. */
+/* Whether all the events that are held back may be overtaken by events of other streams (receives, Sends,
+ * Reads). */
 static bool
 events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {
@@ -131,8 +133,8 @@ rr_fault_told(struct rr_timer *timer)
 	events_arm(endpoint);
 }
 
-/* Moves an item to the end of the list of held events, where its event waits for delay nanoseconds before it
- * goes to the owner. alone: events of other streams may overtake it. */
+/* Moves an item to the end of the list of events that are held back, for delay nanoseconds from now. alone:
+ * events of other streams (receives, Sends, Reads) may overtake it. */
 static void
 events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
 {
@@ -154,8 +156,9 @@ events_let_go(struct rr_fault_endpoint *endpoint)
 	events_arm(endpoint);
 }
 
-/* Makes an item with a copy of event, and of the private data of ESTABLISHED, so that the event can be held
- * back. Returns NULL if there is no memory; the event's receive buffer then still belongs to the caller. */
+/* Makes an item, in which an event can be held back: it has a copy of event, and of the private data of
+ * ESTABLISHED. Returns NULL if there is no memory; the event's receive buffer then still belongs to the
+ * caller. */
 static struct rr_fault_item *
 events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -257,8 +260,8 @@ events_lose(struct rr_fault_endpoint *endpoint)
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
 }
 
-/* Called when a work request has completed below: frees its item, and passes the completion to the owner,
- * with the fault that the script has for it. Some faults also end the connection. */
+/* Called when a work request has completed at the endpoint below: frees its item, and passes the completion
+ * to the owner, with the fault that the script has for it. Some faults also end the connection. */
 static void
 events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

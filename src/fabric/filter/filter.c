@@ -67,8 +67,8 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 	return endpoint;
 }
 
-/* Connects the filter's endpoint to the endpoint below, and copies the text of that endpoint's peer address.
- * */
+/* Sets the endpoint below, to which the filter's endpoint passes its operations, and copies the text of that
+ * endpoint's peer address. */
 static void
 filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 {

@@ -23,8 +23,9 @@ enum { KEPT_MAX = 64 };
 /* The most markers in an FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
-/* Sets the limits of vectors, header octets and octets in all up to which a further FPDU is put into the
- * batch. A batch within these limits has room for the largest FPDU. */
+/* Sets the limits (of vectors, of header octets and of octets in all) up to which a further FPDU is put into
+ * the batch, the octets that TCP is to take next. A batch within these limits has room for the largest FPDU.
+ * */
 static void
 batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {
@@ -100,7 +101,7 @@ batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size
 }
 
 /* Appends octets of an FPDU, or a marker in it, to the batch by reference, and continues the FPDU's CRC over
- * them. If the octet that a test damages is among them, it is damaged. */
+ * them. If a test asked to damage one of these octets (fpdu->spoil), that octet is damaged. */
 static void
 batch_put(struct rr_iwarp_fpdu *fpdu, const void *data, size_t size)
 {
@@ -124,8 +125,8 @@ batch_marker_is_due(const struct rr_iwarp_tx *tx)
 	return tx->markers && tx->gathered % RR_MPA_MARKER_INTERVAL == 0;
 }
 
-/* Appends an MPA marker, which says that the FPDU began `back` octets before it. RFC 5044, 4.3: "All MPA
- * Markers are included in the containing FPDU CRC calculation". */
+/* Appends an MPA marker, which says that the FPDU began `back` octets before the marker; the CRC goes over
+ * the marker, too. RFC 5044, 4.3: "All MPA Markers are included in the containing FPDU CRC calculation". */
 static void
 batch_put_marker(struct rr_iwarp_fpdu *fpdu, uint64_t back)
 {
@@ -158,8 +159,8 @@ rr_iwarp_fpdu_refer_marked(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, uint
 	}
 }
 
-/* Returns the memory of the batch to which the next octets of a header or trailer are to be written. The
- * batch contains them only once batch_put_meta() was called. */
+/* Returns the place at which the caller is to write the next octets of a header or trailer; batch_put_meta()
+ * then appends these octets to the FPDU. */
 static uint8_t *
 batch_meta(const struct rr_iwarp_fpdu *fpdu)
 {

@@ -73,8 +73,8 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 	return size + RR_MPA_MARKER_SIZE;
 }
 
-/* Writes the FPDU of a Terminate to engine->frame, which is sent after the octets of the batch. head: the
- * wrong FPDU of the peer, or NULL if none is to be described. */
+/* Writes the FPDU of a Terminate to engine->frame, whose octets are sent after those that are in the batch
+ * already. head: the wrong FPDU of the peer, or NULL if none is to be described. */
 static void
 end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {

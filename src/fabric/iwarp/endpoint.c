@@ -112,9 +112,9 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- Actions ---- */
 
-/* Handles octets that were held back for want of a receive buffer, if a buffer is free now. This comes after
- * writing: once a Read Request has left, more buffers may be taken for the Sends in front of its data. If
- * FPDUs were handled, another turn is scheduled, as they may have brought about octets to be sent. */
+/* Handles octets that were held back for want of a receive buffer, if a buffer is free now. The caller has
+ * written before: once a Read Request has left, more buffers may be taken for the Sends that come before its
+ * data. If FPDUs were handled, schedules the endpoint's task again, as there may be octets to send now. */
 static void
 endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 {
@@ -142,8 +142,8 @@ endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 	endpoint->debt = debt;
 }
 
-/* Turns the engine's states OPEN, CLOSING and OVER into the endpoint's events of these names, and handles
- * the event. In all other states it does nothing. */
+/* Handles the endpoint's event OPEN, CLOSES or OVER if the iWARP connection (the engine) is open, closing or
+ * over. In all other states of the connection it does nothing. */
 static void
 endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 {
@@ -160,8 +160,9 @@ endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 	}
 }
 
-/* Runs at the end of the turn: writes, handles octets that were held back, acts on the engine's state, and
- * decides whether the socket is watched for reading, for writing, or for both. */
+/* Runs at the end of a turn of the event loop: writes, handles octets that were held back, acts on the state
+ * of the iWARP connection, and decides whether the socket is watched for reading, for writing, or for both.
+ * */
 static void
 endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 {
@@ -224,8 +225,8 @@ endpoint_lift_limit(struct rr_iwarp_endpoint *endpoint)
 		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->timer);
 }
 
-/* Once the MPA reply has left, changes the responder's state to UP and calls the owner's handler with
- * ESTABLISHED. Until then, only disarms the timer. */
+/* Disarms the timer that limits the set-up of the connection. Once the MPA reply has left, also changes the
+ * responder's state to UP and calls the owner's handler with ESTABLISHED. */
 static void
 endpoint_establish(struct rr_iwarp_endpoint *endpoint)
 {
@@ -251,8 +252,8 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_SHUT);
 }
 
-/* Changes the state to CLOSING, as the engine closes, and arms the timer that limits how long the last
- * octets may take to leave. */
+/* Called when the iWARP connection (the engine) closes: changes the endpoint's state to CLOSING, and arms
+ * the timer that limits how long the last octets may take to leave. */
 static void
 endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 {
@@ -293,9 +294,9 @@ endpoint_drop_pending(struct rr_iwarp_endpoint *endpoint)
 	rr_iwarp_endpoint_bury(endpoint);
 }
 
-/* Cancels all outstanding work requests and calls the owner's handler with DISCONNECTED. If a second TCP
- * connection with MPA revision 1 is to be tried (engine->again), tries that first, and reports nothing if it
- * begins. */
+/* Reports the end of the connection: closes the socket, completes all outstanding work requests as
+ * cancelled, and calls the owner's handler with DISCONNECTED. If a second attempt with MPA revision 1 is
+ * possible (engine->again), begins that instead, and reports nothing. */
 static void
 endpoint_report(struct rr_iwarp_endpoint *endpoint)
 {

@@ -90,8 +90,8 @@ engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 	return 1;
 }
 
-/* Sets *vectors to the octets of the batch that have not left, and returns the number of vectors. From now
- * on the batch accepts no more octets. */
+/* Sets *vectors to those octets of the batch that have not left, and returns the number of vectors. From now
+ * on no further FPDUs are put into the batch. */
 static uint32_t
 batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 {

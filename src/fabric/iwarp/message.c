@@ -71,9 +71,9 @@ message_oldest_read(struct rr_iwarp *engine)
 	return rr_list_empty(reads) ? NULL : rr_container(reads->next, struct rr_work_item, link);
 }
 
-/* Sets rx->to to the memory that the payload of a Read Response goes to, that of the oldest RDMA Read; ends
- * the connection if the response does not continue that Read. RFC 5040, 5.2.2: the responses come in the
- * order of the requests, with as many octets as were asked for. */
+/* Sets rx->to to the place of a Read Response's payload in the memory of the oldest RDMA Read, or ends the
+ * connection if the response does not continue that Read. RFC 5040, 5.2.2: the responses come in the order
+ * of the requests, with as many octets as were asked for. */
 static enum rr_iwarp_outcome
 message_place_response(struct rr_iwarp *engine)
 {
@@ -116,8 +116,9 @@ message_take_receive(struct rr_iwarp *engine)
 	return RR_IWARP_ENDED;
 }
 
-/* Checks that the segment of a Send is the next one and fits into a receive buffer, and sets rx->to to its
- * place in the buffer. Takes a buffer first if the Send has none yet; returns BLOCKED if none is free. */
+/* Checks that a segment of a Send is the next one and fits into a receive buffer, and sets rx->to to the
+ * payload's place in that buffer. For the first segment, takes a buffer from the pool, or returns BLOCKED if
+ * the endpoint must wait for one. */
 static enum rr_iwarp_outcome
 message_place_send(struct rr_iwarp *engine)
 {
@@ -192,8 +193,8 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	}
 }
 
-/* Returns whether to go on after the owner's handler was called, which may have ended or closed the
- * connection. */
+/* Returns GO_ON if the connection is still open, else ENDED: the owner's handler was called, which may have
+ * ended or closed the connection. */
 static enum rr_iwarp_outcome
 message_outcome_of(const struct rr_iwarp *engine)
 {
@@ -216,7 +217,7 @@ message_deliver_response(struct rr_iwarp *engine)
 }
 
 /* Invalidates the region that the peer's Send With Invalidate names. Ends the connection if there is no such
- * region, or if data of it is just being sent to the peer. */
+ * region, or if data of that region is just being sent to the peer. */
 static enum rr_iwarp_outcome
 message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 {

@@ -40,8 +40,8 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 	rx_expect_head(rx);
 }
 
-/* Whether the rest of the payload is read from the socket straight into its place, and not into the scratch
- * memory first: for large payloads without markers. */
+/* Whether the rest of the payload is read from the socket straight into its place, and not into shared
+ * scratch memory first, from which it is copied: for large payloads without markers. */
 static bool
 rx_goes_direct(const struct rr_iwarp_rx *rx)
 {
@@ -49,9 +49,9 @@ rx_goes_direct(const struct rr_iwarp_rx *rx)
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
-/* Sets the vectors to the memory that the next octets of FPDUs are to be read into: the rest of the payload
- * to its place (if it is large), and what follows to the scratch memory. Returns how many vectors are set; 0
- * while no receive buffer is free. */
+/* Sets the vectors to the memory that the next octets of FPDUs are to be read into: the place of the
+ * payload, for the rest of a large payload, and scratch memory for what follows. Returns how many vectors
+ * are set: 0 while the connection waits for a receive buffer. */
 static int
 rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
@@ -160,8 +160,9 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 		rx_expect_tail(rx);
 }
 
-/* Called at the end of an FPDU: compares its CRC with the one that came, which is at crc, and handles the
- * FPDU. A wrong CRC ends the connection, and so does a fault in the head that was found before. */
+/* Called at the end of an FPDU: compares the computed CRC with the one that came, which is at crc, and
+ * handles the FPDU. A wrong CRC ends the connection, and so does a fault in the head that was found before.
+ * */
 static enum rr_iwarp_outcome
 end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 {
@@ -204,7 +205,8 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 
 /* Handles the complete FPDU at data, if it is a whole Send in one segment, in sequence, and CRCs are not in
  * use: a short cut, as most FPDUs are such Sends. The checks are those of rr_iwarp_place(). Returns how many
- * octets the FPDU has, or 0 if a check failed or no receive buffer is free; then nothing was changed. */
+ * octets the FPDU has. Returns 0, and changes nothing, if the FPDU is no such Send or no receive buffer is
+ * free. */
 static size_t
 rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {

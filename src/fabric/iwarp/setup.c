@@ -107,17 +107,17 @@ setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool marker
 
 /* ---- The responder ---- */
 
-/* Returns the number of RDMA Reads at a time (the depth) that the MPA reply states: the smaller one of what
- * the peer asked for and this side's own limit. RFC 6581, 9.1: a depth that is not to be negotiated is
- * answered by the same value. */
+/* Returns the depth (the number of RDMA Reads at a time) that the MPA reply states: the smaller one of what
+ * the peer asked for and this side's limit (own). RFC 6581, 9.1: if the peer asks for a depth that is not to
+ * be negotiated, the answer is that same value. */
 static uint16_t
 setup_answer(uint16_t asked, uint32_t own)
 {
 	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
 }
 
-/* Returns the number of RDMA Reads at a time that the peer's answer allows; own, this side's limit, where
- * the answer leaves it open. */
+/* Returns the number of RDMA Reads at a time that an answer (answered) allows. If the answer leaves the
+ * number open, returns this side's limit (own). */
 static uint32_t
 setup_depth(uint16_t answered, uint32_t own)
 {
@@ -127,8 +127,8 @@ setup_depth(uint16_t answered, uint32_t own)
 /*
  * Returns the MPA reply to a request, as far as the request and the configuration determine it. RFC 6581,
  * 9.2: "If Control Flag A is 1 in the MPA Request message, then the responder MUST set Control Flag A to 1
- * in the MPA reply message", and one RTR indication: here a zero-length RDMA Write, or a zero-length RDMA
- * Read if the initiator offers only that.
+ * in the MPA reply message". The reply also has one RTR indication: a zero-length RDMA Write, or a
+ * zero-length RDMA Read if the initiator offers only that.
  */
 static struct rr_mpa_frame
 setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)
@@ -209,8 +209,9 @@ setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply
 		(uint32_t)rr_min(setup_depth(reply->ird, own), own), reply->markers);
 }
 
-/* Checks that the MPA reply asks for nothing that this side cannot do: more RDMA Reads than were offered, or
- * another RTR indication. Returns true, and ends the connection, if it does. */
+/* Whether the MPA reply asks for something that this side cannot do: more RDMA Reads at a time than were
+ * offered, or another RTR indication than a zero-length RDMA Write. If it does, ends the connection with a
+ * Terminate. */
 static bool
 setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {

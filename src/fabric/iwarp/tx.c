@@ -22,8 +22,8 @@ tx_first_of(const struct rr_list *list)
 	return rr_container(list->next, struct rr_work_item, link);
 }
 
-/* Whether a work request that is posted now could be put into the batch at once: nothing else is waiting to
- * leave, and the batch (if there is one) is still open. */
+/* Whether a work request that is posted now could be put at once into the batch (the octets that TCP is to
+ * take next): nothing else is waiting to leave, and the batch, if there is one, still accepts octets. */
 static bool
 tx_is_free(const struct rr_iwarp *engine)
 {
@@ -34,9 +34,10 @@ tx_is_free(const struct rr_iwarp *engine)
 	       (!tx->batch || tx->batch->open);
 }
 
-/* Copies a Send of at most RR_IWARP_COPY_MAX octets into the batch, if the caller allows it, nothing waits
- * in front of it, and neither CRCs nor markers are in use: copying costs less than to keep the request until
- * TCP has taken it. Returns false if the Send was not copied and must be queued. */
+/* Copies a Send of at most RR_IWARP_COPY_MAX octets into the batch (the octets that TCP is to take next), if
+ * the caller allows it, nothing waits in front of it, and neither CRCs nor markers are in use: copying costs
+ * less than to keep the request until TCP has taken it. Returns false if the Send was not copied and must be
+ * queued. */
 static bool
 tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
 {
@@ -142,7 +143,7 @@ tx_begin_response(struct rr_iwarp *engine)
 	return true;
 }
 
-/* Whether the first work request of the queue can leave: it can, unless it is an RDMA Read and as many Reads
+/* Whether the queue has a work request, and the first one can leave: an RDMA Read cannot while as many Reads
  * as the peer allows (ORD) are under way. */
 static bool
 tx_work_is_ready(const struct rr_iwarp_tx *tx)
@@ -191,7 +192,7 @@ tx_refer_to_sges(
 	}
 }
 
-/* Appends the next FPDU of the Read Response that is being sent to the batch; with the last FPDU, the
+/* Appends to the batch the next FPDU of the Read Response that is on its way. With the last FPDU, the
  * response counts as sent. */
 static void
 tx_gather_response(struct rr_iwarp *engine)
@@ -248,7 +249,8 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Sets *header to the DDP header of the next FPDU of a Send or an RDMA Write, except for its member last. */
+/* Sets *header to the DDP header of the next FPDU of a Send or an RDMA Write. The caller sets the member
+ * `last`. */
 static void
 tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struct rr_ddp_header *header)
 {
@@ -313,7 +315,8 @@ tx_gather_kick(struct rr_iwarp *engine)
 	engine->tx.kick = false;
 }
 
-/* Appends the next FPDU to the batch. Returns false if no FPDU can be sent now. */
+/* Appends one FPDU to the batch (the octets that TCP is to take next): of a Write without octets, a Read
+ * Response or a work request. Returns false if no FPDU can be sent now. */
 static bool
 tx_gather_next(struct rr_iwarp *engine)
 {
@@ -344,7 +347,8 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 	return engine->tx.batch;
 }
 
-/* Removes the Read Responses from the ring whose octets TCP has taken in full. */
+/* Removes from the ring those Read Responses whose octets TCP has taken in full, which makes room for
+ * further Read Requests of the peer. */
 static void
 tx_retire_responses(struct rr_iwarp_tx *tx)
 {

@@ -16,8 +16,8 @@ rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state)
 	endpoint->state = state;
 }
 
-/* Completes all work requests of an endpoint whose connection has ended with the status CANCELLED. Stops if
- * the owner's handler, which is called for them, closes the endpoint. */
+/* Completes, with the status CANCELLED, all work requests of an endpoint whose connection has ended. Stops
+ * if the owner's handler, which is called for them, closes the endpoint. */
 static void
 loop_flush(struct rr_loop_endpoint *endpoint)
 {
@@ -28,7 +28,7 @@ loop_flush(struct rr_loop_endpoint *endpoint)
 }
 
 /* Completes all work requests as cancelled, then calls the owner's handler with DISCONNECTED. An endpoint
- * that was not accepted yet has no handler: this is then done when it is accepted. */
+ * that was not accepted yet has no handler, so that nothing is done until it is accepted. */
 static void
 loop_finish(struct rr_loop_endpoint *endpoint)
 {

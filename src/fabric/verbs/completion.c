@@ -44,8 +44,8 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 }
 
 /* Handles the completion of a receive: hands the buffer to the owner with RECEIVED, if the receive
- * succeeded, the connection is established and the peer was allowed another Send. Else gives the buffer
- * back; on an established connection this ends the connection, too. */
+ * succeeded, the connection is established and the peer was allowed another Send. Else gives the buffer back
+ * to the pool, and, if the connection was established, ends it. */
 static void
 completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -78,8 +78,8 @@ completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Returns the first posted work request in front of end that is no RDMA Read: all but Reads complete in the
- * order of their posting. Returns NULL if there is no such request. */
+/* Returns the first request in the list `posted` that is no RDMA Read, if it comes before the request end,
+ * or else NULL: all requests but Reads complete in the order of their posting. */
 static struct rr_verbs_work *
 completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
@@ -185,8 +185,9 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 	return true;
 }
 
-/* Takes up to RR_VERBS_BATCH completions off the completion queue, and adds them to the stash. Returns how
- * many, or -1 if the queue fails or there is no memory. */
+/* Takes up to RR_VERBS_BATCH completions off the completion queue, and adds them to the stash, the
+ * endpoint's list of completions that are still to be handled. Returns how many, or -1 if the queue fails or
+ * there is no memory. */
 static int
 completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
@@ -215,8 +216,8 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
-/* Handles up to RR_VERBS_BATCH completions, and returns how many, or -1 on failure. They are taken from the
- * stash, which is filled from the completion queue when it is empty: a handler may have to look at the
+/* Handles up to RR_VERBS_BATCH completions, and returns how many, or -1 on failure. Completions go through
+ * the stash, the endpoint's list of those that are still to be handled, as a handler may have to look at the
  * completions that follow. */
 static int
 completion_poll(struct rr_verbs_endpoint *endpoint)
@@ -262,8 +263,9 @@ rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 		;
 }
 
-/* Whether a completion in the stash shows that work has completed, with success or without: a completion of
- * work itself, of a request that was posted later and is no RDMA Read, or of any request that failed. */
+/* Whether the stash (completions that are still to be handled) shows that work has completed, with success
+ * or without: it has a completion of work itself, of a request that was posted later and is no RDMA Read, or
+ * of any request that failed. */
 static bool
 completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {

@@ -65,7 +65,7 @@ device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	return rr_loop_watch(fabric->base.loop, watch, fd, RR_READABLE);
 }
 
-/* Closes the device if it was opened, frees it, and returns NULL, which the caller returns in turn. */
+/* Closes the device if it was opened, and frees it. Always returns NULL, for the caller to return. */
 static struct rr_verbs_device *
 device_discard(struct rr_verbs_device *device)
 {
@@ -77,8 +77,8 @@ device_discard(struct rr_verbs_device *device)
 	return NULL;
 }
 
-/* Asks an open device for its attributes, and returns whether it can be used. If it returns false, why has
- * the reason. */
+/* Whether an open device can be used: asks the device for its attributes and checks them. If the device
+ * cannot be used, sets why to the reason. */
 static bool
 device_suits(struct rr_verbs_device *device, const char *name, struct rr_text *why)
 {

@@ -13,8 +13,8 @@
 /* The polls in vain before the endpoint waits for an event of its completion queue. */
 enum { SPINS = 16 };
 
-/* Subtracts the Sends that the peer of this endpoint may still send from the count of its shared receive
- * queue, which then keeps fewer receives. */
+/* Subtracts the number of Sends that the endpoint's peer may still send from the number that all peers may
+ * send to the shared receive queue. */
 static void
 endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {

@@ -61,8 +61,8 @@ post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 	work->finished = true;
 }
 
-/* Fills wr with the next part (slice) of a work request, or with the binding of a memory window. wr->sg_list
- * is sges. Decides, too, whether the device is to report the completion of this part. */
+/* Fills wr with the next part (slice) of a work request, or with the binding of a memory window, and decides
+ * whether the device reports the completion of that part. sges: the memory for the sges of wr. */
 static void
 post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
 	struct ibv_sge *sges)
@@ -91,8 +91,8 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 }
 
 /* Takes work requests from the endpoint's queue, and fills wrs with a chain of requests for the queue pair,
- * as many as it has room for. Returns how many there are. Works whose last part is in the chain move to the
- * list `posted`. */
+ * as many as the queue pair has room for. Returns the number of requests in the chain. Work requests whose
+ * last part is in the chain move to the list `posted`. */
 static uint32_t
 post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {

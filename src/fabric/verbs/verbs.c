@@ -42,8 +42,8 @@ verbs_unlisten(struct rr_listener *base)
 	rr_free(fabric->env, listener);
 }
 
-/* Sets text to the reason why listening at the address failed, which errno has. Returns -RPCRDMA_ERR_SYSTEM.
- * */
+/* Sets text to a message, made from errno, that says why listening at the address failed. Returns
+ * -RPCRDMA_ERR_SYSTEM. */
 static int
 verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 {

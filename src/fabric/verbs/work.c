@@ -72,8 +72,9 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 		rr_verbs_emit(endpoint, &event);
 }
 
-/* Has a work request refer to the payload of from, unregistered, if the payload is short enough to be copied
- * by the device's driver when it is posted. Returns false if it is too long or has too many sges. */
+/* Has a work request refer to the payload of the caller's request (from), without a registration, if the
+ * payload is so short that it is copied into the posted request itself. Returns false if it is too long or
+ * has too many sges. */
 static bool
 work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -91,8 +92,8 @@ work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	return true;
 }
 
-/* Copies the payload of a work request into a registered buffer of the pool. Returns -RPCRDMA_ERR_NOMEM if
- * there is no buffer. */
+/* Copies the payload of the caller's request (from) into a registered buffer of the pool, which the work
+ * request then has. Returns -RPCRDMA_ERR_NOMEM if there is no buffer. */
 static int
 work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -113,8 +114,8 @@ work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return 0;
 }
 
-/* Registers the memory of each sge of from, as the payload of a work request. If one cannot be registered,
- * undoes all and returns -RPCRDMA_ERR_NOMEM. */
+/* Registers the memory of each sge of the caller's request (from) as the payload of a work request. If one
+ * sge cannot be registered, ends all of these registrations and returns -RPCRDMA_ERR_NOMEM. */
 static int
 work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	const struct rr_work *from, int access)
@@ -139,8 +140,9 @@ work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *
 	return 0;
 }
 
-/* Makes the payload of a work request accessible to the device: the device's driver takes a short one in,
- * and a longer one is copied or its memory is registered. */
+/* Makes the payload of the caller's request (from) accessible to the device: a short one becomes part of the
+ * posted request, and a longer one is copied to a buffer or its memory is registered. Returns
+ * -RPCRDMA_ERR_NOMEM on failure. */
 static int
 work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
