@@ -5,10 +5,8 @@
 #include "base/cache.h"
 #include "fabric/fabric.h"
 
-/*
- * A work request on its way, as providers keep it. The fabric keeps the memory of requests that are done for
- * reuse; an endpoint has as many items as it has requests outstanding.
- */
+/* A work request that is not complete, as providers keep it. The fabric keeps the memory of requests that
+ * are done for reuse; an endpoint has as many items as it has requests outstanding. */
 struct rr_work_item {
 	struct rr_list link;
 	enum rr_work_kind kind;

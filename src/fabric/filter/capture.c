@@ -99,8 +99,8 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 	endpoint->is_open = false;
 }
 
-/* Connects, and prepares the endpoint to write packets as side 0, the side that opens the connection. Keeps
- * the private data. */
+/* Connects, keeps the private data, and prepares the endpoint to write packets as side 0, the side that
+ * opens the connection. */
 static int
 capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -204,8 +204,8 @@ capture_end_read(struct rr_capture_endpoint *endpoint, const struct rr_event *ev
 	}
 }
 
-/* Writes a Send or an RDMA Write of this side to the capture. Also remembers the Read chunks of a Send,
- * which the peer may read from now on. */
+/* Writes a Send or an RDMA Write of this side to the capture. If the message in a Send has Read chunks,
+ * remembers their memory, which the peer may read from now on. */
 static void
 capture_sent(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -288,8 +288,8 @@ capture_revoke(struct rr_endpoint *base, struct rr_region *region)
 
 /* ---- Events ---- */
 
-/* Writes to the capture what an event of the endpoint below says, reports a connection that failed, and
- * passes the event to the owner. */
+/* Writes to the capture what an event of the endpoint below says, and passes the event to the owner. If the
+ * connection ended with an error of the protocol, also calls the capture's function for failures. */
 static void
 capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 {

@@ -30,7 +30,7 @@ struct rr_capture {
 	uint8_t octets[RR_CAPTURE_PACKET_MAX];
 };
 
-/* Writes a packet to the file ctx, in the format of pcapng. */
+/* Writes a packet to a file (ctx is its FILE), in the format of pcapng. */
 static void
 capture_to_file(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -179,8 +179,8 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	return at + TCP_SIZE;
 }
 
-/* Hands the packet in capture->octets, with at octets of headers and size octets of payload, to the
- * capture's function, with the present time. Moves the TCP sequence number of the sending side on. */
+/* Hands the packet in capture->octets, with `at` octets of headers and size octets of payload, and the
+ * present time to the capture's function. Moves the TCP sequence number of the sending side on. */
 static void
 capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t at, uint32_t size)
@@ -245,7 +245,8 @@ rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint
 
 /* ---- DDP ---- */
 
-/* Copies size octets to out: those of the sges, taken together, that begin at octet `from`. */
+/* Copies size octets of memory to out: of the octets of all sges, one after the other, those from octet
+ * `from` on. */
 static void
 capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t from, uint32_t size)
 {

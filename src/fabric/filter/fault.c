@@ -250,7 +250,8 @@ fault_posting_is_due(struct rr_timer *timer)
 	fault_post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
-/* Has the work request of an item wait for delay nanoseconds, and behind all requests that wait already. */
+/* Has the work request of an item wait for delay nanoseconds, and until all requests that wait already have
+ * been posted. */
 static void
 fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
@@ -307,7 +308,7 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Disconnects in good order; posts all work requests that were put off first. */
+/* First posts all work requests that were put off, then disconnects in good order. */
 static void
 fault_disconnect(struct rr_endpoint *base)
 {

@@ -93,7 +93,8 @@ events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 	return true;
 }
 
-/* Calls the owner's handler with an event, except for a request that succeeded and has no cookie. */
+/* Calls the owner's handler with an event. Leaves out the completion of a request that succeeded and has no
+ * cookie. Notes that the owner has had ESTABLISHED. */
 static void
 events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -181,8 +182,8 @@ events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
 }
 
-/* Passes an event to the owner, or holds it back if the action delays it or events are held that it must not
- * overtake. Without memory to hold it, the connection ends. */
+/* Passes an event to the owner. Holds the event back instead if the action delays or reorders it, or if
+ * events are held back that it must not overtake. Without memory to hold it back, the connection ends. */
 static void
 events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
 	uint64_t delay)
@@ -286,7 +287,8 @@ events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *even
 }
 
 /* Called when a Send of the peer came: passes its receive buffer to the owner, with the fault that the
- * script has for it. If the Send is to fail or to drop, gives the buffer back and ends the connection. */
+ * script has for it. If the fault is that the receive fails or the connection drops, gives the buffer back
+ * and ends the connection. */
 static void
 events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

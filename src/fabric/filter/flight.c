@@ -54,7 +54,8 @@ flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 	pthread_mutex_unlock(&flight->lock);
 }
 
-/* Called after a connection has failed: writes the packets that are kept to the file. */
+/* Called after a connection has failed: writes the packets that are kept to the recorder's file. An error in
+ * writing has no effect. */
 static void
 flight_failed(void *ctx)
 {

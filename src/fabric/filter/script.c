@@ -143,8 +143,9 @@ script_read_time(const char *word, uint64_t *time)
 	return false;
 }
 
-/* Reads the argument of a rule: the time of a delay, or the octets that a cut leaves. Without an argument,
- * the rule gets a usual value. Returns -RPCRDMA_ERR_INVAL if the action allows no such argument. */
+/* Reads the argument of a rule, if there is one: the time of a delay, or the octets that a cut leaves.
+ * Without an argument, the rule gets a default. Returns -RPCRDMA_ERR_INVAL if the argument is wrong for the
+ * action. */
 static int
 script_read_argument(struct reader *reader, struct rr_fault_rule *rule)
 {
@@ -213,7 +214,7 @@ script_read_kinds(const char *list, uint32_t *kinds)
 	}
 }
 
-/* Reads a fraction above 0 and at most 1, and sets *rate to its multiple of 2^32. Returns false if the word
+/* Reads a fraction above 0 and at most 1, and sets *rate to that fraction of 2^32. Returns false if the word
  * is no such fraction. */
 static bool
 script_read_rate(const char *word, uint32_t *rate)

@@ -59,7 +59,7 @@ struct rr_iwarp_shared {
 	uint8_t *scratch;
 };
 
-/* A batch: see batch.c. */
+/* A batch: FPDUs that TCP is to take next, as a list of vectors. */
 struct rr_iwarp_batch {
 	struct rr_list link;
 	uint32_t first, count, meta;
@@ -72,7 +72,7 @@ struct rr_iwarp_batch {
 	uint8_t metas[RR_IWARP_BATCH_META];
 };
 
-/* An RDMA Read of the peer. */
+/* An RDMA Read of the peer, which this side answers by a Read Response. */
 struct rr_iwarp_response {
 	struct rr_read_request request;
 	uint8_t *from;

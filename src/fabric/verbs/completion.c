@@ -45,7 +45,7 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 
 /* Handles the completion of a receive: hands the buffer to the owner with RECEIVED, if the receive
  * succeeded, the connection is established and the peer was allowed another Send. Else gives the buffer back
- * to the pool, and, if the connection was established, ends it. */
+ * to the pool; if the connection was established, it ends, at once or after its reason was looked for. */
 static void
 completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -78,7 +78,7 @@ completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Returns the first request in the list `posted` that is no RDMA Read, if it comes before the request end,
+/* Returns the first request in the list `posted` that is no RDMA Read, if it comes before the request `end`,
  * or else NULL: all requests but Reads complete in the order of their posting. */
 static struct rr_verbs_work *
 completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
