@@ -78,7 +78,8 @@ client_pause_over(struct rr_timer *timer)
 	rr_container(timer, struct pause, retry.later)->over = true;
 }
 
-/* Makes the call. Returns its status, or a negative error. */
+/* Sends the call and waits for its answer. Returns the status of NFS in the answer, or a negative error if no
+ * valid answer came. */
 static int
 client_try(struct rpcrdma_nfs *nfs, struct rr_call *call)
 {

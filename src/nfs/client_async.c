@@ -5,7 +5,8 @@
 
 /* This file has procedures on names, many under way at a time, for programs that handle many files. */
 
-/* Ends a procedure and calls done(). */
+/* Ends a procedure: notes in op->again whether its call may have been executed twice, and calls op->done()
+ * with the error. */
 static void
 async_finish(struct rr_nfs_op *op, int error)
 {
@@ -16,7 +17,8 @@ async_finish(struct rr_nfs_op *op, int error)
 	op->done(op, error);
 }
 
-/* Takes the handle and the attributes of the object. Returns false where the server did not send both. */
+/* Copies the handle and the attributes of the object that the server returned into op->object. Returns false
+ * if the server did not send both, or if the handle is empty or too long. */
 static bool
 async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
 {
@@ -26,7 +28,8 @@ async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attr
 	return true;
 }
 
-/* Takes the result of a call that was answered. Returns 0 or the error that the procedure ends with. */
+/* Checks the result of a call that was answered, and copies the object that CREATE or LOOKUP returned into
+ * op->object. Returns 0, or the error with which the procedure ends. */
 static int
 async_result(struct rr_nfs_op *op)
 {
@@ -58,7 +61,8 @@ async_done(struct rr_call *call, int error)
 	async_finish(op, error ? error : async_result(op));
 }
 
-/* Starts a procedure with the arguments in op->args. */
+/* Sends the call of the procedure proc with the arguments in op->args. async_done() is called when the call
+ * ends. */
 static void
 async_call(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, uint32_t proc)
 {

@@ -24,9 +24,9 @@ struct reading {
 	uint32_t keep_size;
 };
 
-/* Checks the cookie of an entry. RFC 1813, 3.3.16: a cookie is the place where the next READDIR goes on, so a
- * cookie that comes a second time leads through the same entries for ever. A cookie is kept until twice as
- * many entries have come, so that a circle of any length is detected. */
+/* Checks the cookie of an entry, and counts the entries. RFC 1813, 3.3.16: a cookie is the place where the
+ * next READDIR goes on, so a cookie that comes a second time leads through the same entries for ever. One
+ * cookie is remembered until twice as many entries have come, so that a circle of any length is detected. */
 static int
 dir_note_cookie(struct reading *reading, uint64_t cookie)
 {
@@ -44,8 +44,9 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
 	return 0;
 }
 
-/* Passes one entry to the caller's function each(). The name must be one that may be given to the local file
- * system as it is: with a '/' or a zero in it, it could lead anywhere. */
+/* Passes one entry to the caller's function each(), unless it is "." or "..", and returns the result of
+ * each(). Fails if the name has a '/' or a zero in it: given to the local file system, such a name could lead
+ * anywhere. */
 static int
 dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	const struct rr_nfs_object *object)
@@ -72,7 +73,8 @@ dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 			 : error;
 }
 
-/* Passes on one entry of READDIRPLUS, with its attributes and handle where the server sent both. */
+/* Passes one entry of READDIRPLUS to the caller's function each(), with the attributes and the handle of the
+ * object if the server sent both. */
 static int
 dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 {
@@ -85,7 +87,8 @@ dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
 }
 
-/* Checks that a reply had an entry or was the last one: any other server would be asked for ever. */
+/* Checks that a reply had at least one entry (any) or the end of the directory. A server that sends neither
+ * would be asked again for ever. */
 static int
 dir_check_progress(struct reading *reading, bool any)
 {
@@ -95,7 +98,7 @@ dir_check_progress(struct reading *reading, bool any)
 	return 0;
 }
 
-/* Prepares a call whose results go to the memory of the listing. */
+/* Returns a prepared call, whose results will be stored in the memory of the listing. */
 static struct rr_call
 dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
 {
@@ -109,7 +112,8 @@ dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *resu
 	};
 }
 
-/* Reads one part of the directory by READDIRPLUS. */
+/* Reads the next part of the directory by one READDIRPLUS, and passes its entries to the caller's
+ * function. */
 static int
 dir_read_plus(struct reading *reading)
 {
@@ -139,7 +143,7 @@ dir_read_plus(struct reading *reading)
 	return error;
 }
 
-/* Reads one part of the directory by READDIR. */
+/* Reads the next part of the directory by one READDIR, and passes its entries to the caller's function. */
 static int
 dir_read_plain(struct reading *reading)
 {
@@ -167,7 +171,8 @@ dir_read_plain(struct reading *reading)
 	return error;
 }
 
-/* Reads the directory to its end, by READDIR from where the server refuses READDIRPLUS. */
+/* Reads the rest of the directory by READDIRPLUS. If the server does not support READDIRPLUS, it is not
+ * called again by this client, and the directory is read by READDIR. */
 static int
 dir_read_all(struct reading *reading)
 {

@@ -35,7 +35,7 @@ io_broken(struct rr_nfs_io *io, const char *what)
 
 /* ---- READ and WRITE ---- */
 
-/* Repeats the call of a piece after the pause for a busy server. */
+/* Sends a READ or WRITE again, after the pause for a busy server (NFS3ERR_JUKEBOX). */
 static void
 io_again(struct rr_timer *timer)
 {
@@ -44,8 +44,8 @@ io_again(struct rr_timer *timer)
 	io_is_read(io) ? io_send_read(io) : io_send_write(io);
 }
 
-/* Handles the end of a call. Returns true where the call failed, and ended the piece, or where the call is
- * repeated later. */
+/* Handles the error or the status with which a READ or WRITE ended. Returns false if it succeeded and its
+ * result is to be used; true if the transfer has ended with an error, or the call is sent again. */
 static bool
 io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 {
@@ -108,7 +108,8 @@ rr_nfs_io_cancel(struct rr_nfs_io *io)
  * server that returns an octet at a time would keep its client busy for ever. */
 enum { LEAST = 512, ANSWERS_FREE = 64 };
 
-/* Checks that the server moves enough octets with each answer. */
+/* Checks that the server moves at least LEAST octets with each answer on average, so that the transfer comes
+ * to an end. The first ANSWERS_FREE answers are not counted. */
 static int
 io_check_progress(struct rr_nfs_io *io)
 {
@@ -120,7 +121,8 @@ io_check_progress(struct rr_nfs_io *io)
 
 /* ---- READ ---- */
 
-/* Sends the next READ of a piece. */
+/* Sends a READ of the next octets that are missing. In version 4, a file that is read only once is opened,
+ * read and closed by this one call. */
 static void
 io_send_read(struct rr_nfs_io *io)
 {
@@ -134,7 +136,8 @@ io_send_read(struct rr_nfs_io *io)
 	rr_nfs_send(io->nfs, &io->call);
 }
 
-/* Takes the data that the server returned. */
+/* Checks the result of a READ, and copies the data to the caller's memory unless RDMA has placed it there
+ * already. Returns 0 or an error. */
 static int
 io_take_read(struct rr_nfs_io *io)
 {
@@ -179,7 +182,7 @@ rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io)
 
 /* ---- WRITE ---- */
 
-/* Sends the next WRITE of a piece. */
+/* Sends a WRITE of the next octets that the server has not accepted yet. */
 static void
 io_send_write(struct rr_nfs_io *io)
 {
@@ -196,7 +199,8 @@ io_send_write(struct rr_nfs_io *io)
 	rr_nfs_send(io->nfs, &io->call);
 }
 
-/* Notes how much data the server accepted, and how stable that is. */
+/* Checks the result of a WRITE, and notes how many octets the server accepted, the lowest stability so far,
+ * and whether the verifier changed. Returns 0 or an error. */
 static int
 io_take_write(struct rr_nfs_io *io)
 {

@@ -14,7 +14,7 @@
 /* The most octets of results that the schema does not bound: the flavors of MNT, and the list of EXPORT. */
 enum { MNT_REPLY_MAX = 1024, EXPORT_REPLY_MAX = 32 << 10 };
 
-/* Prepares a call whose results go to the client's memory. */
+/* Returns a prepared call, whose results will be stored in the memory of the NFS client (keep and arena). */
 static struct rr_call
 mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, uint32_t proc, const void *args,
 	void *result)
@@ -33,7 +33,8 @@ mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, ui
 
 /* ---- The connection to MOUNT ---- */
 
-/* Makes a client over TCP to another port of the server. */
+/* Makes an RPC client that connects to the given port of the same server over TCP, also where NFS itself uses
+ * RDMA. */
 static int
 mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
 {
@@ -46,7 +47,7 @@ mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **c
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);
 }
 
-/* Asks rpcbind for the port of MOUNT. */
+/* Asks the rpcbind service of the server for the TCP port of MOUNT, and stores it in *port. */
 static int
 mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 {
@@ -74,8 +75,8 @@ mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 
 /* ---- The answers of MOUNT ---- */
 
-/* Takes the root's handle from the answer of MNT, where this client has a flavor of authentication that the
- * export accepts. */
+/* Sets the client's root to the handle that MNT returned. Fails if the export lists flavors of authentication
+ * and this client has none of them. */
 static int
 mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
@@ -113,7 +114,8 @@ rr_nfs_cut(char *path)
 	return true;
 }
 
-/* Lists the server's exports in text, for a message; text is empty where the server does not list them. */
+/* Writes the paths of the server's exports into text, for an error message. text becomes empty if the server
+ * does not answer. */
 static void
 list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text, size_t size)
 {
@@ -135,7 +137,8 @@ list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text,
 			(int)node->ex_dir.length, (const char *)node->ex_dir.data);
 }
 
-/* Reports why the mount was refused. MOUNT's statuses have the numbers of NFS's. */
+/* Sets the error text for a mount that the server refused, and returns the status. It needs no translation:
+ * the statuses of MOUNT have the numbers of those of NFS. */
 static int
 mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
 {
@@ -150,8 +153,9 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 		nfs, (int)status, "%.60s has no export of the path %.60s%s", nfs->server, nfs->path, list);
 }
 
-/* Asks MOUNT for the path, then for the directories above it. Of several refusals the most useful is
- * reported: a missing permission, else the first refusal. */
+/* Asks MOUNT for the path, then for each directory above it, until the server accepts one, whose handle
+ * becomes the root. If the server accepts none, reports the first refusal, but a missing permission rather
+ * than a missing path. */
 static int
 mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 {

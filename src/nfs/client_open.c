@@ -16,7 +16,7 @@ struct deadline {
 	uint64_t at; /* 0: no deadline */
 };
 
-/* Tells whether the wait is to end: at the deadline, or because the user interrupts it. */
+/* Tells whether a wait is to end: its deadline is over, or the user interrupts it. */
 static bool
 open_is_late(void *ctx)
 {
@@ -26,8 +26,8 @@ open_is_late(void *ctx)
 	       rr_nfs_interrupted(deadline->nfs);
 }
 
-/* Waits for the connection and for an answer to NULL, which shows that an RPC server serves this version of
- * NFS there. */
+/* Waits until the connection is made, then calls the procedure NULL and waits for its answer, which shows
+ * that the server has this version of NFS. */
 static int
 open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 {
@@ -49,7 +49,8 @@ open_greet(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program)
 	return error;
 }
 
-/* Asks by FSINFO for the limits of a READ, a WRITE, a READDIR and a file, on the file system of an object. */
+/* Asks by FSINFO for the largest READ, WRITE, READDIR and file on the file system of an object, and stores
+ * these limits in nfs. Fails if the server's READ or WRITE is too small to be used. */
 static int
 open_ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle)
 {
@@ -84,7 +85,8 @@ open_tick(struct rr_timer *timer)
 	rr_loop_arm(nfs->engine->loop, timer, TICK);
 }
 
-/* Opens the export with version 3. */
+/* Opens the export with version 3: waits for the server, mounts the export, and asks for the limits of its
+ * file system. */
 static int
 open_v3(struct rpcrdma_nfs *nfs)
 {
@@ -97,7 +99,8 @@ open_v3(struct rpcrdma_nfs *nfs)
 
 /* ---- Version 4 ---- */
 
-/* Opens a session, within the time that the server has to answer. */
+/* Opens a session of NFS version 4.minor. Fails if the server does not give a session within the timeout of
+ * the configuration. */
 static int
 open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
@@ -118,7 +121,8 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return error ? rr_nfs_fail(nfs, error, "%s", rr_v4_error(nfs->v4)) : 0;
 }
 
-/* Sets the root of the server as what is mounted. RFC 8881, 7.3: all exports of a server are in one tree. */
+/* Makes the root of the server's tree the mounted root, whose path is "/". RFC 8881, 7.3: in version 4, all
+ * exports of a server are in one tree. */
 static int
 mount_root(struct rpcrdma_nfs *nfs)
 {
@@ -132,11 +136,10 @@ mount_root(struct rpcrdma_nfs *nfs)
 	return error;
 }
 
-/*
- * Asks for the limits at the path, or at the closest directory above it that exists. RFC 8881, 5.4:
- * attributes such as maxfilesize belong to a file system, and the root of a server is often a file system of
- * its own, which can hold no file. missing: the root has no object of the path's first name.
- */
+/* Asks for the limits of the file system at the path, or at the closest directory above it that exists. RFC
+ * 8881, 5.4: attributes such as maxfilesize belong to a file system, and the root of a server is often a file
+ * system of its own, which can hold no file. *missing becomes true if the root has no object with the first
+ * name of the path. */
 static int
 open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 {
@@ -151,8 +154,8 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }
 
-/* Opens the export with version 4.minor. *missing: the server's tree has no object of the path's first
- * name. */
+/* Opens the export with NFS version 4.minor. *missing becomes true if the root of the server's tree has no
+ * object with the first name of the path. */
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 {
@@ -167,7 +170,7 @@ open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 
 /* ---- The highest version ---- */
 
-/* Ends the session of version 4, if there is one. */
+/* Ends the client's session of version 4, if there is one, and frees its memory. */
 static void
 open_leave_v4(struct rpcrdma_nfs *nfs)
 {
@@ -177,10 +180,9 @@ open_leave_v4(struct rpcrdma_nfs *nfs)
 	nfs->v4 = NULL;
 }
 
-/* Chooses the version for a path whose first name version 4 does not have. The tree of version 4 need not
- * begin where MOUNT's names do: the Linux server uses the directory of an export with fsid=0 as its root
- * (exports(5)). So the path is mounted with version 3; where version 3 only exports "/", or fails as well,
- * the client stays with version 4. */
+/* Opens a path that the tree of version 4 does not have. That tree may begin elsewhere than the names of
+ * MOUNT: the Linux server uses the directory of an export with fsid=0 as its root (exports(5)). So version 3
+ * is tried; if it fails or only exports "/", the client uses version 4.minor after all. */
 static int
 open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 {
@@ -194,7 +196,8 @@ open_where_it_is(struct rpcrdma_nfs *nfs, uint32_t minor)
 	return open_v4(nfs, minor, &missing);
 }
 
-/* Opens the export with the highest version that the server has. */
+/* Opens the export with the highest version of NFS that the server has: 4.2, 4.1, or 3. If the tree of
+ * version 4 does not have the path, open_where_it_is() chooses the version. */
 static int
 open_highest(struct rpcrdma_nfs *nfs)
 {
@@ -212,7 +215,8 @@ open_highest(struct rpcrdma_nfs *nfs)
 	return open_v3(nfs);
 }
 
-/* Connects and opens the export with the version of the configuration. */
+/* Connects to the server, and opens the export with the version that the configuration names, or with the
+ * highest version of the server if it names none. */
 static int
 open_all(struct rpcrdma_nfs *nfs)
 {

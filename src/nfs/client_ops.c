@@ -30,7 +30,8 @@ ops_where(const struct rpcrdma_nfs_handle *directory, const char *name)
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
-/* Takes the result of CREATE or MKDIR, or asks by LOOKUP where the server did not send all of it. */
+/* Stores the object that CREATE or MKDIR made in *object. If the server did not send both its handle and its
+ * attributes, asks for them by LOOKUP. */
 static int
 ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)
@@ -43,8 +44,9 @@ ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, co
 	return 0;
 }
 
-/* Handles the error that name exists already, which this client's own call may have caused. Returns 0 where
- * the name is an object of the wanted type after a repeated call, else error. */
+/* Handles the error that the name exists already. If the call was sent twice, it may itself have made the
+ * object: returns 0 if the name is now an object of the wanted type, and stores it in *object. Otherwise
+ * returns error. */
 static int
 ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)

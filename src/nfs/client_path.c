@@ -36,7 +36,8 @@ struct walk {
 	const char *rest;
 };
 
-/* Takes the next name off the rest; the name is empty at the end of the path. */
+/* Copies the next name of the path into name, and moves walk->rest behind it. The name is empty at the end of
+ * the path. Fails if the name is too long. */
 static int
 path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 {
@@ -53,7 +54,8 @@ path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 	return 0;
 }
 
-/* Returns the part of an absolute target that is inside the mounted export, or NULL. */
+/* Returns the part of an absolute path that follows the path of the mounted export, or NULL if the path is
+ * outside of the export. target is the path, which a symbolic link has. */
 static const char *
 path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 {
@@ -81,8 +83,8 @@ path_go_on(struct walk *walk, const struct rr_nfs_object *next)
 	walk->at_root = false;
 }
 
-/* Puts the target of the link in front of the rest. walk->here stays the link's directory, unless the target
- * is absolute. */
+/* Reads the symbolic link, and puts its target in front of the rest of the path. The walk goes on in the
+ * directory of the link, or in the mounted root if the target is absolute. Fails after too many links. */
 static int
 path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 {
@@ -115,8 +117,9 @@ path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 	return 0;
 }
 
-/* Tells whether name leads to the directory itself. POSIX: ".." of the root is the root, but RFC 8881,
- * 18.14.3, has NFS4ERR_NOENT there. */
+/* Tells whether name leads to the directory itself: "." does, and in version 4 also ".." in the root. POSIX
+ * says that ".." of the root is the root, but RFC 8881, 18.14.3, has NFS4ERR_NOENT there, so the server is
+ * not asked. */
 static bool
 path_stays(const struct walk *walk, const char *name)
 {
@@ -127,7 +130,8 @@ path_stays(const struct walk *walk, const char *name)
 		       memcmp(here->data, root->data, root->length) == 0);
 }
 
-/* Goes one name further. last: no other name follows. */
+/* Looks up one name in the present directory, and goes on from the object that is found. A symbolic link is
+ * followed if a '/' or another name comes after it, or if follow is true. */
 static int
 path_step(struct walk *walk, const char *name, bool follow)
 {
@@ -151,8 +155,8 @@ path_step(struct walk *walk, const char *name, bool follow)
 
 /* ---- Many names at a time, with version 4 ---- */
 
-/* Gathers as many of the next names as one call takes, up to a name that this client resolves itself. Returns
- * the rest of the path behind them. */
+/* Gathers as many of the next names as one call can have in args, up to a name that the server is not asked
+ * for: "." or a name that is too long. Returns the rest of the path behind the gathered names. */
 static const char *
 path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 {
@@ -170,10 +174,10 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 	return rest;
 }
 
-/* Looks up many names by one call. RFC 8881, 2.3: "multi-component look up requests can be constructed by
- * combining multiple LOOKUP operations." A server follows no symbolic link among the names, and does not say
- * which name it refused: where the call fails, and where the last name is that of a link, the walk goes on
- * name by name from where it was. */
+/* Looks up the next names by one call, if there are at least two. RFC 8881, 2.3: "multi-component look up
+ * requests can be constructed by combining multiple LOOKUP operations." The server follows no symbolic link,
+ * and does not say which name it refused. So if it refuses, or if the last name is a link, walk->by_name is
+ * set: the names are looked up again one by one. */
 static int
 path_leap(struct walk *walk)
 {

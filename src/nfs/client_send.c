@@ -40,9 +40,9 @@ rr_nfs_why(const struct rpcrdma_nfs *nfs)
 	return nfs->v4 ? rr_v4_error(nfs->v4) : rr_client_error(nfs->client);
 }
 
-/* Returns how many sessions were made with version 4, and how often the connection was made again with
- * version 3. RFC 8881, 2.10.6.1: in a session, a call that is sent again on another connection is executed
- * once. Where the session was lost, the call is made again in another session. */
+/* Returns a count that changes when a call under way may have been executed twice: in version 3, how often
+ * the connection was made again; in version 4, how many sessions were made. RFC 8881, 2.10.6.1: in one
+ * session, a call that is sent again on another connection is executed once. */
 uint32_t
 rr_nfs_repeats(const struct rpcrdma_nfs *nfs)
 {
@@ -70,7 +70,8 @@ struct send_wait {
 	int error;
 };
 
-/* Notes the end of the call that rr_nfs_send_and_wait() waits for. */
+/* Called when a call ends: notes its error, and that rr_nfs_send_and_wait(), which waits for it, can
+ * return. */
 static void
 send_done(struct rr_call *call, int error)
 {

@@ -38,8 +38,8 @@ lookup_netid(const struct rr_lookup *lookup)
 
 /* ---- Entries ---- */
 
-/* Takes the decimal octet at the end of text, and the dot in front of it. Returns false where there is no
- * such octet. */
+/* Parses the decimal number from 0 to 255 at the end of text, and shortens text by that number and the dot in
+ * front of it. Returns false if text does not end with a dot and such a number. */
 static bool
 lookup_octet(struct rpcrdma_bytes *text, uint32_t *octet)
 {
@@ -59,9 +59,9 @@ lookup_octet(struct rpcrdma_bytes *text, uint32_t *octet)
 	return false;
 }
 
-/* Returns the port of a universal address: RFC 5665, 5.2.3.3: "h1.h2.h3.h4.p1.p2", and for IPv6 5.2.3.4:
- * "x1:x2:x3:x4:x5:x6:x7:x8.p1.p2". The host in the address is ignored, as it is the host that was asked. 0:
- * this is no such address. */
+/* Returns the port of a universal address, or 0 if the text is no such address. RFC 5665, 5.2.3.3, for IPv4:
+ * "h1.h2.h3.h4.p1.p2"; RFC 5665, 5.2.3.4, for IPv6: "x1:x2:x3:x4:x5:x6:x7:x8.p1.p2". Only p1 and p2 are used:
+ * the host is the one that was asked. */
 static uint16_t
 lookup_address_port(struct rpcrdma_bytes address)
 {
@@ -71,7 +71,8 @@ lookup_address_port(struct rpcrdma_bytes address)
 									     : 0;
 }
 
-/* Tells whether an entry is that of the program, in one of the versions, over the transport. */
+/* Tells whether an entry of rpcbind is for the wanted program, in one of the wanted versions, over the wanted
+ * transport. */
 static bool
 lookup_fits(const struct rr_lookup *lookup, const rpcb *entry)
 {
@@ -82,7 +83,7 @@ lookup_fits(const struct rr_lookup *lookup, const rpcb *entry)
 	       memcmp(entry->r_netid.data, netid, strlen(netid)) == 0;
 }
 
-/* Returns the port of the highest version among the entries. 0: there is no entry. */
+/* Returns the port of the entry that fits the lookup and has the highest version, or 0 if no entry fits. */
 static uint16_t
 lookup_choose(const struct rr_lookup *lookup, const struct rp__list *entries)
 {
@@ -103,7 +104,8 @@ lookup_choose(const struct rr_lookup *lookup, const struct rp__list *entries)
 
 /* ---- Calls ---- */
 
-/* Asks rpcbind for all its entries, and takes the port from the best of them. */
+/* Asks rpcbind for all its entries, and stores the port of the fitting entry with the highest version in
+ * *port, or 0 if no entry fits. */
 static int
 lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {
@@ -129,8 +131,9 @@ lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint1
 	return error;
 }
 
-/* Asks the port mapper for the port, from the highest version down. RFC 1833, section 3: "PMAPPROC_GETPORT:
- * ... A port value of zeros indicates the program has not been registered." */
+/* Asks the port mapper for the TCP port of each wanted version, from the highest down, and stores the first
+ * port that is not 0 in *port. RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates
+ * the program has not been registered." */
 static int
 lookup_get_port(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {
@@ -155,7 +158,8 @@ lookup_get_port(const struct rr_lookup *lookup, struct rpcrdma_client *client, u
 	return error;
 }
 
-/* Connects to rpcbind and asks for the port. *port is 0 where there is no entry. */
+/* Connects to rpcbind and asks for the port of the program. *port becomes 0 if rpcbind has no entry for it. A
+ * host that only has the older port mapper is asked by that protocol, which knows TCP over IPv4 only. */
 static int
 lookup_ask(const struct rr_lookup *lookup, uint16_t *port, struct rr_text *why)
 {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Translates a status. Statuses that both protocols have are numbered alike. */
+/* Translates a status of NFS into a status of MOUNT. Statuses that both protocols have are numbered alike;
+ * any other status becomes MNT3ERR_SERVERFAULT. */
 static mountstat3
 mount_status(nfsstat3 status)
 {
@@ -20,7 +21,8 @@ mount_status(nfsstat3 status)
 	}
 }
 
-/* Lists the flavors that the caller's rule allows, the strongest first. Returns false without memory. */
+/* Lists in the result of MNT the flavors of authentication that the export allows this caller, the strongest
+ * first. Returns false if there is no memory. */
 static bool
 mount_list_flavors(struct rr_nfs_work *work, mountres3_ok *ok)
 {
@@ -44,7 +46,8 @@ mount_skip_slashes(struct rpcrdma_bytes *path)
 		*path = (struct rpcrdma_bytes){ (const char *)path->data + 1, path->length - 1 };
 }
 
-/* Looks up the next component of the path. */
+/* Begins to look up the next component of the path in the directory that was reached so far. Returns the
+ * status of the lookup, or RR_VFS_PENDING if it ends later. */
 static enum rr_vfs_status
 mount_step(struct rr_nfs_work *work)
 {
@@ -57,8 +60,9 @@ mount_step(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &walk->lookup);
 }
 
-/* Finds the export that the path lies in, and the caller's identity there. A caller that may not use all
- * exports does not learn which other names exist. */
+/* Finds the export that contains the path, and sets the caller's identity there. If there is no such export,
+ * a caller that may not use all exports gets RR_VFS_ACCESS, not RR_VFS_NOENT, and so does not learn which
+ * other names exist. */
 static enum rr_vfs_status
 mount_export(struct rr_nfs_work *work, uint32_t *number)
 {
@@ -80,9 +84,9 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	return RR_VFS_OK;
 }
 
-/* Begins MNT. The root of an export is given to all callers that its rules let in. A directory below it is
- * looked up with the caller's identity, as by LOOKUP: a caller that may not reach it gets no handle, and does
- * not learn whether it exists. */
+/* Begins MNT. The root of an export is given to every caller that may use the export. A directory below the
+ * root is looked up with the caller's identity, as by LOOKUP: a caller that may not reach the directory gets
+ * no handle, and does not learn whether the directory exists. */
 static enum rr_vfs_status
 mount_begin(struct rr_nfs_work *work)
 {
@@ -102,7 +106,9 @@ mount_begin(struct rr_nfs_work *work)
 	return RR_VFS_OK;
 }
 
-/* Goes on with the lookup of the path, or completes the result of MNT. */
+/* Goes on with the lookup of the path after one component was found. At the end of the path, completes the
+ * result of MNT, and adds the mount to the server's list. Returns RPCRDMA_HANDLE_KEPT if a lookup is still
+ * under way. */
 static enum rpcrdma_handled
 mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
@@ -132,8 +138,8 @@ mount_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_mnt = { mount_begin, mount_end, sizeof(struct rr_nfs_walk) };
 
-/* Lists the client of the rule as the export's group; an empty list stands for all clients. Returns false
- * without memory. */
+/* Sets the list of clients of an export to the client that the rule names. The list is empty if the rule is
+ * for all clients. Returns false if there is no memory. */
 static bool
 mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, groups *result)
 {
@@ -153,7 +159,8 @@ mount_export_group(struct rpcrdma_request *request, const struct rr_rule *rule, 
 	return true;
 }
 
-/* Lists the exports that the caller may use, each with the rule that lets the caller in. */
+/* Handles the procedure EXPORT: lists the exports that the caller may use, each with the clients of the rule
+ * by which the caller may use it. */
 enum rpcrdma_handled
 rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -180,7 +187,7 @@ rr_proc_export(void *ctx, struct rpcrdma_request *request, const void *args, voi
 	return RPCRDMA_HANDLED;
 }
 
-/* Makes an entry of the list of mounts. NULL: no memory. */
+/* Copies a mount into a new element of the result of DUMP. Returns NULL if there is no memory. */
 static struct mountbody *
 mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
 {
@@ -195,8 +202,9 @@ mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
 	return node;
 }
 
-/* Lists mounts, as many as there is memory for in one request. RFC 1813, 5.2.2: "returns the list of remotely
- * mounted file systems". */
+/* Handles the procedure DUMP: lists all mounts for a caller that may use all exports, else only the mounts of
+ * the caller's host, as many as there is memory for. RFC 1813, 5.2.2: "returns the list of remotely mounted
+ * file systems". */
 enum rpcrdma_handled
 rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

@@ -46,7 +46,8 @@ mounts_host(const struct rr_source *source, char host[RR_MOUNTS_HOST])
 		inet_ntop(AF_INET6, &address, host, RR_MOUNTS_HOST);
 }
 
-/* Makes the entry of a mount. */
+/* Returns an entry for the list of mounts, with the client's address and the path, which is shortened if it
+ * is too long. */
 static struct rr_mounts_entry
 mounts_entry(const struct rr_source *source, struct rpcrdma_bytes path)
 {

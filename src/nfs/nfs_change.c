@@ -13,7 +13,8 @@ change_time(struct rpcrdma_nfs_time time)
 	return (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
 }
 
-/* Translates the caller's changes. theirs may be NULL: only mode is set then. Errors: INVAL, NOTSUP. */
+/* Translates the caller's changes into the attributes of a call. If theirs is NULL, only the mode is set,
+ * unless mode is 0. Errors: INVAL, NOTSUP. */
 static int
 change_take(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, sattr3 *attributes, uint32_t mode)
@@ -76,7 +77,8 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 /* ---- Making ---- */
 
-/* Takes the new object from the reply, or asks by LOOKUP where the server did not send all of it. */
+/* Copies the handle and the attributes of the new object from the reply to the caller. If they are not both
+ * there, asks for them by LOOKUP and returns PENDING_GOES_ON. */
 static int
 change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
 {
@@ -112,8 +114,9 @@ change_take_directory(struct rr_nfs_pending *pending)
 	return change_take_made(pending, &made->obj, &made->obj_attributes);
 }
 
-/* Handles the status that the name exists: the call, which was sent twice, may itself have made the object.
- * LOOKUP finds out whether the name is an object of the right type. */
+/* Handles the status of a call that was sent twice. If the name exists, the call may itself have made the
+ * object: a LOOKUP is sent, which shows whether the name is now an object of the right type. Any other status
+ * is returned. */
 static int
 change_made_before(struct rr_nfs_pending *pending, int status)
 {
@@ -127,7 +130,8 @@ change_made_before(struct rr_nfs_pending *pending, int status)
 	return PENDING_GOES_ON;
 }
 
-/* Makes a new operation that makes an object of that name. */
+/* Prepares an operation that makes an object of that name in the directory, and stores the operation in
+ * *result. The new object will be described in *object, which must not be NULL. */
 static int
 change_make(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then,
@@ -176,7 +180,8 @@ rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 		     : rr_nfs_pending_start(pending, NFSPROC3_MKDIR, then);
 }
 
-/* Copies the target of a symbolic link. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */
+/* Copies the target of a new symbolic link into the operation. Errors, with a text: INVAL if the target is
+ * NULL or empty, NFS3ERR_NAMETOOLONG. */
 static int
 change_target(struct rr_nfs_pending *pending, const char *target)
 {

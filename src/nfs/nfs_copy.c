@@ -53,7 +53,8 @@ rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 
 /* ---- COPY and CLONE ---- */
 
-/* Checks the caller's range. */
+/* Checks the range that the caller wants to copy: the size of its structure, and that its ends are possible
+ * offsets. Its length may be 0 only if may_be_empty is true. */
 static int
 copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool may_be_empty)
 {
@@ -67,7 +68,7 @@ copy_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_range *range, bool 
 	return 0;
 }
 
-/* Sends the next COPY of the range. */
+/* Sends a COPY of the next octets of the range, at most COPY_PIECE. */
 static void
 copy_send(struct rr_nfs_pending *pending)
 {
@@ -87,7 +88,8 @@ copy_send(struct rr_nfs_pending *pending)
  * time would keep its client busy for ever. */
 enum { COPY_LEAST = 512 };
 
-/* Takes the result of a COPY, and sends the next one where some of the range is left. */
+/* Notes the result of a COPY in the range: the octets copied so far, the lowest stability, and whether the
+ * verifier changed. If octets of the range are left, sends the next COPY and returns PENDING_GOES_ON. */
 static int
 copy_take_copy(struct rr_nfs_pending *pending)
 {
@@ -109,7 +111,8 @@ copy_take_copy(struct rr_nfs_pending *pending)
 	return PENDING_GOES_ON;
 }
 
-/* Makes a new operation on a range, for COPY or CLONE. */
+/* Checks the range, and makes a new operation on it, for COPY or CLONE. Stores the operation in *pending;
+ * nothing is sent yet. */
 static int
 copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
@@ -183,9 +186,10 @@ copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 	       memcmp(here, there, sizeof(here)) == 0 && rr_address_port(x) == rr_address_port(y);
 }
 
-/* Tells whether both clients use one server. RFC 8881, 2.10.5.1: "the client does not have to trust the
- * servers' claims". A server that claims to be another server could make that server copy a file whose handle
- * it knows. So both clients must be connected to the same address, too. */
+/* Tells whether both clients, with version 4.2, use one server: their servers say so, and both clients are
+ * connected to the same address. RFC 8881, 2.10.5.1: "the client does not have to trust the servers' claims".
+ * A server that falsely claims to be another one could otherwise make that one copy a file whose handle it
+ * knows. */
 bool
 rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 {

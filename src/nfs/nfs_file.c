@@ -4,7 +4,7 @@
 
 #include "nfs/nfs_private.h"
 
-/* Copies the results of a read or a write to the caller's structure. */
+/* Copies the results of a read or a write that has ended to the caller's structure. */
 static void
 file_give(struct rpcrdma_nfs_io *io, const struct rr_nfs_io *data)
 {
@@ -26,7 +26,8 @@ file_done(struct rr_nfs_io *data, int error)
 	rr_nfs_pending_finish(pending, error);
 }
 
-/* Checks the caller's structure. */
+/* Checks the caller's structure for a read or a write: its size, the memory and the length of the data, the
+ * offset, and the stability. Sets the error text if one of these is wrong. */
 static int
 file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
 {
@@ -42,7 +43,8 @@ file_check(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_io *io)
 	return 0;
 }
 
-/* Makes a new operation and starts its read or write. */
+/* Makes a new operation, and starts its read or write by start(). If then is NULL, waits for the end, and
+ * returns the result. */
 static int
 file_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then,
 	void (*start)(struct rpcrdma_nfs *nfs, struct rr_nfs_io *data))

@@ -4,7 +4,8 @@
 
 #include "nfs/nfs_private.h"
 
-/* Handles the status that the name does not exist: the call, which was sent twice, has removed it itself. */
+/* Handles the status of a REMOVE or RMDIR that was sent twice. If the name does not exist, the call itself
+ * has removed it already, so the result is 0. Any other status is returned. */
 static int
 move_gone_before(struct rr_nfs_pending *pending, int status)
 {
@@ -12,8 +13,9 @@ move_gone_before(struct rr_nfs_pending *pending, int status)
 	return status == NFS3ERR_NOENT ? 0 : status;
 }
 
-/* Handles the status that the old name does not exist: the call, which was sent twice, may itself have
- * renamed it. LOOKUP of the new name finds that out. */
+/* Handles the status of a RENAME that was sent twice. If the old name does not exist, the call may itself
+ * have renamed the object: a LOOKUP of the new name is sent, which shows that. Any other status is
+ * returned. */
 static int
 move_renamed_before(struct rr_nfs_pending *pending, int status)
 {
@@ -71,8 +73,8 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
 }
 
-/* Takes the result of the LOOKUP after LINK found the name to exist: where the name is that of the same file,
- * the call itself, which was sent twice, has made it. */
+/* Handles the result of the LOOKUP that move_linked_before() sent. Returns 0 if the name is that of the same
+ * file, because LINK itself has then made the name; else the status of LINK. */
 static int
 move_take_linked(struct rr_nfs_pending *pending)
 {
@@ -84,8 +86,8 @@ move_take_linked(struct rr_nfs_pending *pending)
 		       : pending->status;
 }
 
-/* Handles the status that the name exists: LOOKUP finds out whether the call, which was sent twice, has made
- * it itself. */
+/* Handles the status of a LINK that was sent twice. If the name exists, the call may itself have made the
+ * name: a LOOKUP is sent, which shows that. Any other status is returned. */
 static int
 move_linked_before(struct rr_nfs_pending *pending, int status)
 {

@@ -7,7 +7,8 @@
 
 /* ---- Objects ---- */
 
-/* Passes the object, whose handle is in pending->handles[0], to the caller. */
+/* Copies the object, whose handle is in pending->handles[0], to the caller's structure, if there is one.
+ * Returns NFS3ERR_EXIST if the object is not of the type pending->type (0: any type). */
 static int
 name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
 {
@@ -24,7 +25,8 @@ name_take_attributes(struct rr_nfs_pending *pending)
 	return name_give(pending, &pending->result.getattr.u.resok.obj_attributes);
 }
 
-/* Takes the result of LOOKUP, and asks by GETATTR for attributes that the server did not send. */
+/* Handles the result of LOOKUP: passes the object to the caller. If the server did not send the attributes,
+ * asks for them by GETATTR first and returns PENDING_GOES_ON. */
 static int
 name_take_found(struct rr_nfs_pending *pending)
 {
@@ -131,7 +133,8 @@ rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 /* ---- Symbolic links ---- */
 
-/* Copies the target of a symbolic link to the caller's memory. */
+/* Handles the result of READLINK: copies the target of the symbolic link to the caller's memory. Fails if the
+ * target is no path, or is too long for that memory. */
 static int
 name_take_target(struct rr_nfs_pending *pending)
 {
@@ -172,7 +175,7 @@ struct name_list {
 	void *ctx;
 };
 
-/* Passes one entry on to the caller's function, as the public interface has it. */
+/* Passes one entry of a directory to the caller's function, in the structures of the public interface. */
 static int
 name_list_each(void *ctx, const struct rr_nfs_entry *entry)
 {

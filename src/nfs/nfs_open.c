@@ -13,8 +13,8 @@
 
 enum { OPEN_ADDRESSES = 8 };
 
-/* Returns in *cred the user and groups that calls are made for: those of config, else of the URL, else of
- * this process. */
+/* Stores in *cred the user and the groups for which calls are made: those of config; if config has none, the
+ * user and group of the URL; else those of this process. */
 static int
 open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *url, char *machine,
 	struct rr_auth_sys *cred, struct rr_text *text)
@@ -32,7 +32,8 @@ open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *ur
 	return 0;
 }
 
-/* Opens the export at one address of the host. rpcbind gives the port where the URL says so. */
+/* Opens the export at the address in config. If the URL asks for it, the port of NFS is found by rpcbind
+ * first. */
 static int
 open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)
@@ -48,8 +49,9 @@ open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_c
 	return error ? error : rr_nfs_open(engine, config, nfs, text);
 }
 
-/* Opens the export at the first address that answers. Of several addresses, rpcbind may only know those of
- * one family. */
+/* Opens the export at the first of the host's addresses where this succeeds. The next address is tried only
+ * if one refuses, cannot be reached or does not answer; rpcbind, for example, may only know the port for
+ * IPv4. */
 static int
 open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)

@@ -17,7 +17,7 @@ rr_nfs_pending_init(struct rpcrdma_nfs *nfs)
 	rr_cache_init(&nfs->pendings, nfs->env, sizeof(struct rr_nfs_pending), PENDINGS_KEPT);
 }
 
-/* Repeats the call of an operation after the pause for a busy server. */
+/* Sends the call of an operation again, after the pause for a busy server (NFS3ERR_JUKEBOX). */
 static void
 pending_again(struct rr_timer *timer)
 {
@@ -75,7 +75,7 @@ rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error)
 	return error;
 }
 
-/* Ends an operation without done(), and frees it. */
+/* Ends an operation without calling its done(), and frees it. */
 static void
 pending_cancel(struct rr_nfs_pending *pending)
 {
@@ -133,8 +133,8 @@ rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error)
 	then.done(then.ctx, error);
 }
 
-/* Handles a status other than NFS3_OK. Returns the error that the operation ends with, or PENDING_GOES_ON
- * where another call was or will be made. */
+/* Handles a status other than NFS3_OK. Returns the error with which the operation ends, or PENDING_GOES_ON if
+ * another call was sent, or the same call is sent again after a pause. */
 static int
 pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 {
@@ -147,7 +147,8 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
-/* Takes the end of a call: the operation goes on with another call, or ends. */
+/* Called when a call of an operation ends: handles the result. The operation ends, unless this handling has
+ * sent another call. */
 static void
 pending_done(struct rr_call *call, int error)
 {

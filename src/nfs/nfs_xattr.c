@@ -4,8 +4,8 @@
 
 #include "nfs/nfs_private.h"
 
-/* Makes a new operation on an extended attribute of an object. name NULL: the operation is on all
- * attributes. */
+/* Prepares an operation on an extended attribute of an object, and stores it in *result. If name is NULL, the
+ * operation is on all extended attributes of the object. */
 static int
 xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const char *name,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result)
@@ -86,8 +86,8 @@ rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handl
 	return rr_nfs_pending_wait(pending, then);
 }
 
-/* Takes names that were listed into value, and asks for more. The operation ends with LIMIT where they do not
- * fit. */
+/* Handles a result of LISTXATTRS, whose names are in the caller's memory already. If there are more names,
+ * asks for them, to be put behind these, and returns PENDING_GOES_ON. */
 static int
 xattr_take_names(struct rr_nfs_pending *pending)
 {

@@ -29,8 +29,9 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 	return true;
 }
 
-/* Notes that nobody waits for the answer any more. An operation that is under way goes on to its end, and
- * keeps the request's memory. */
+/* Called when the client does not wait for the answer any more. A request that waits for memory is dropped.
+ * An operation under way is cancelled if the procedure permits that; until the operation ends, it keeps the
+ * request's memory. */
 static void
 proc_lost(void *above, struct rpcrdma_request *request)
 {
@@ -46,7 +47,8 @@ proc_lost(void *above, struct rpcrdma_request *request)
 	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
-/* Begins the operation, and completes the result where it ended at once. */
+/* Begins the operation of a procedure. If the operation ends at once, completes the result; else returns
+ * RPCRDMA_HANDLE_KEPT. */
 static enum rpcrdma_handled
 proc_begin(struct rr_nfs_work *work)
 {
@@ -55,7 +57,8 @@ proc_begin(struct rr_nfs_work *work)
 	return status == RR_VFS_PENDING ? RPCRDMA_HANDLE_KEPT : work->procedure->end(work, status);
 }
 
-/* Continues a request that is kept: it stays kept, waits for memory, or is answered. */
+/* Acts on the outcome of a step of a kept request: the request stays kept, waits for memory in order to begin
+ * again, or is answered. It is dropped if it would have to wait and its client is lost. */
 static void
 proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 {
@@ -68,7 +71,7 @@ proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 			work->request, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_DROP : handled);
 }
 
-/* Begins the operation again, as there is memory now. */
+/* Called when there is memory again: begins the operation of the request that waited for it once more. */
 static void
 proc_wake(struct rr_pool_waiter *waiter)
 {
@@ -94,9 +97,9 @@ rr_nfs_caller(const struct rpcrdma_request *request)
 		.version = RR_RIGHT_V3 };
 }
 
-/* Asks the gate whether the caller may use the exports of both handles. The first handle is asked last, as
- * the gate sets work->identity, and the procedure is to run with the identity that the first handle's export
- * gives. */
+/* Asks the gate whether the caller may use the exports of both handles. The second handle is asked about
+ * before the first: each question sets work->identity, and the procedure is to run with the identity that the
+ * first handle's export gives. */
 static enum rr_gate_answer
 proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 {

@@ -12,8 +12,8 @@
  * when the reply was sent. The data of a WRITE stays where the transport put it.
  */
 
-/* Returns how many octets of data the reply can carry: in a chunk, or where the client gave no chunk for
- * them, inside the stream. */
+/* Returns how many octets of data the reply to a READ can carry: in the chunk that the client gave for the
+ * data, or, if there is none, within the reply message itself. */
 static uint32_t
 proc_read_room(const struct rpcrdma_request *request)
 {
@@ -29,7 +29,8 @@ proc_read_room(const struct rpcrdma_request *request)
  * return fewer than count bytes of data." */
 enum { READ_SHORT = 64 << 10 };
 
-/* Gets memory for the data of a READ from the pool. */
+/* Gets memory for the data of a READ from the pool, and returns it, or NULL if there is none. Where the pool
+ * gives less than size, the READ is shortened to that. */
 static void *
 proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -61,8 +62,8 @@ proc_read_begin(struct rr_nfs_work *work)
 	return vfs->ops->read(vfs, read);
 }
 
-/* Translates the status of READ, WRITE and COMMIT. RFC 1813, 3.3.6, on a file that is no regular file: "The
- * correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
+/* Translates the status of READ, WRITE and COMMIT. A directory gets NFS3ERR_INVAL; RFC 1813, 3.3.6, on a file
+ * that is no regular file: "The correct return value for the NFS version 3 protocol is NFS3ERR_INVAL." */
 static nfsstat3
 proc_data_status(enum rr_vfs_status status)
 {
@@ -91,14 +92,16 @@ proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_read = { proc_read_begin, proc_read_end, sizeof(struct rr_vfs_read) };
 
-/* Tells whether the arguments agree. Where they do not, the reply has only the attributes of the file. */
+/* Tells whether the arguments of a WRITE agree: its count is the length of its data. If not, nothing is
+ * written, and the reply has only a status and the attributes of the file. */
 static bool
 proc_write_makes_sense(const WRITE3args *args)
 {
 	return args->count == args->data.length;
 }
 
-/* Begins the operation write; or getattr, where the call's arguments do not agree. */
+/* Begins the provider's operation write. If the count and the data of the call do not agree, begins getattr
+ * instead, because the reply then has only the file's attributes. */
 static enum rr_vfs_status
 proc_write_begin(struct rr_nfs_work *work)
 {

@@ -6,7 +6,8 @@
 /* This file has CREATE, MKDIR, SYMLINK and MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. Each makes a new entry
  * of a directory. */
 
-/* Begins the operation create of the provider. */
+/* Begins the provider's operation create, which makes an object of this type and name. attributes may be
+ * NULL. */
 static enum rr_vfs_status
 make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const sattr3 *attributes)
 {
@@ -21,8 +22,8 @@ make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type t
 	return vfs->ops->create(vfs, create);
 }
 
-/* Translates the status of a procedure that makes an entry. RFC 1813, 3.3.9, for "." and "..": "In this case,
- * the server should return NFS3ERR_EXIST." */
+/* Translates the status of a procedure that makes an entry of a directory. The names "." and ".." get
+ * NFS3ERR_EXIST, as RFC 1813, 3.3.9, says of them: "In this case, the server should return NFS3ERR_EXIST." */
 static nfsstat3
 make_status(enum rr_vfs_status status, const diropargs3 *where)
 {
@@ -36,7 +37,8 @@ struct made {
 	wcc_data dir_wcc;
 };
 
-/* Makes the results of a procedure that made, or failed to make, an entry. */
+/* Returns what the results of CREATE, MKDIR, SYMLINK and MKNOD have in common: the change of the directory,
+ * and if the status is NFS3_OK, the handle and the attributes of the new object. */
 static struct made
 make_result(struct rr_nfs_work *work, nfsstat3 status)
 {

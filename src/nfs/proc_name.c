@@ -51,8 +51,8 @@ proc_readlink_begin(struct rr_nfs_work *work)
 	return readlink->target ? vfs->ops->readlink(vfs, readlink) : RR_VFS_FAULT;
 }
 
-/* Completes the result of READLINK. RFC 1813, 3.3.5: "should return the error, NFS3ERR_INVAL, if the object
- * is not of type, NF3LNK" */
+/* Completes the result of READLINK: the target of the symbolic link, or the status. RFC 1813, 3.3.5: "should
+ * return the error, NFS3ERR_INVAL, if the object is not of type, NF3LNK" */
 static enum rpcrdma_handled
 proc_readlink_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

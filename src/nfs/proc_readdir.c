@@ -4,7 +4,8 @@
 
 /* This file has READDIR: RFC 1813, section 3.3.16. */
 
-/* Adds an entry to the result. Returns false where the result or the request's memory has no room. */
+/* Adds an entry to the result of READDIR. Returns false if the result or the request's memory has no room for
+ * it. */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *given)
 {

@@ -4,9 +4,9 @@
 
 /* This file has READDIRPLUS: RFC 1813, section 3.3.17. */
 
-/* Adds attributes and handle to an entry, and returns the octets of XDR that they take. An object that is
- * gone by now, or that the caller may not reach, is listed without attributes and handle; the discriminants
- * remain. */
+/* Adds the attributes and the handle to an entry, and returns the octets of XDR that they take. An object
+ * that is gone by now, or that the caller may not reach, is listed without them; then only the two words
+ * remain that say so. */
 static uint32_t
 readdirplus_describe(struct rr_nfs_work *work, const struct rr_vfs_entry *given, entryplus3 *entry)
 {
@@ -23,7 +23,8 @@ readdirplus_describe(struct rr_nfs_work *work, const struct rr_vfs_entry *given,
 	return size + 4 + given->handle->length + rr_pad(given->handle->length);
 }
 
-/* Adds an entry to the result. Returns false where there is no room. RFC 1813, 3.3.17, of dircount: "This
+/* Adds an entry to the result of READDIRPLUS. Returns false if there is no memory, or if the result would
+ * exceed the client's maxcount, or its names the client's dircount. RFC 1813, 3.3.17, of dircount: "This
  * number should not include the size of the attributes and file handle portions of the result." */
 static bool
 readdirplus_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *given)

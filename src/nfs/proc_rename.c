@@ -17,10 +17,10 @@ rename_begin(struct rr_nfs_work *work)
 	return vfs->ops->rename(vfs, rename);
 }
 
-/* Completes the result of RENAME. RFC 1813, 3.3.14: "If they are not compatible or if the target is a
- * directory but not empty, the server should return the error, NFS3ERR_EXIST." For a directory that is not
- * empty, NFS3ERR_NOTEMPTY says more: it is among the errors of RENAME, and programs know ENOTEMPTY from their
- * local file systems. */
+/* Completes the result of RENAME. A target that is a directory and not empty gets NFS3ERR_NOTEMPTY, which is
+ * among the errors of RENAME, and which programs know as ENOTEMPTY. This deviates from RFC 1813, 3.3.14: "If
+ * they are not compatible or if the target is a directory but not empty, the server should return the error,
+ * NFS3ERR_EXIST." */
 static enum rpcrdma_handled
 rename_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -31,7 +31,8 @@ static const struct rr_nfs_procedure *const nfs_procedures[] = {
 	[NFSPROC3_COMMIT] = &rr_proc_commit,
 };
 
-/* Handles NULL. RFC 1813, 3.3.0: "It is important that this procedure do no work at all" */
+/* Handles the procedure NULL, which has no arguments and no results. RFC 1813, 3.3.0: "It is important that
+ * this procedure do no work at all" */
 static enum rpcrdma_handled
 server_do_nothing(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -63,7 +64,8 @@ SERVER_FIRST(FSINFO3args, fsroot);
 SERVER_FIRST(PATHCONF3args, object);
 SERVER_FIRST(COMMIT3args, file);
 
-/* Returns the second handle of RENAME and LINK; NULL for other procedures. */
+/* Returns the second file handle in the arguments of RENAME and LINK, which is that of the new name's
+ * directory. Returns NULL for other procedures. */
 static const nfs_fh3 *
 server_second(uint32_t proc, const void *args)
 {

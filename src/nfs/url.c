@@ -32,8 +32,8 @@ url_hex_value(char digit)
 	return -1;
 }
 
-/* Decodes an octet such as "%41" (RFC 3986, section 2.1). Returns false where text is not such an octet, or
- * stands for a zero octet. */
+/* Decodes an octet that is written as "%41" (RFC 3986, section 2.1) into *octet. Returns false if text is not
+ * written so, or stands for a zero octet. */
 static bool
 url_decode_octet(const char *text, char *octet)
 {
@@ -45,7 +45,8 @@ url_decode_octet(const char *text, char *octet)
 	return true;
 }
 
-/* Decodes length octets of text into out, which has size octets. what names the part, for the error text. */
+/* Copies length octets of text to out, which has size octets, with octets such as "%41" decoded and a zero at
+ * the end. The parameter what names the part of the URL, for the error text. */
 static int
 url_decode(const char *text, size_t length, char *out, size_t size, const char *what, struct rr_text *error)
 {
@@ -71,7 +72,8 @@ url_decode(const char *text, size_t length, char *out, size_t size, const char *
 	return 0;
 }
 
-/* Parses a decimal number from least to max, which must be all of the text. */
+/* Parses a decimal number into *value. Returns false if text is anything else, or the number is not from
+ * least to max. */
 static bool
 url_number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
 {
@@ -112,7 +114,7 @@ url_parse_id(const char *text, size_t length, const char *what, uint32_t *id, st
 
 /* ---- HOST[:PORT] ---- */
 
-/* Parses "HOST[:PORT]", where HOST may be an IPv6 address in brackets. */
+/* Parses "HOST[:PORT]" into the host and the port of the URL. HOST may be an IPv6 address in brackets. */
 static int
 url_parse_authority(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -199,7 +201,7 @@ url_parse_mount_port(const char *value, size_t length, struct rr_url *url, struc
 	return url_parse_port(value, length, "mountport", &url->mount_port, error);
 }
 
-/* Takes "port=", which must not contradict a port behind the host. */
+/* Handles the option "port=", whose value must not contradict a port behind the host. */
 static int
 url_parse_port_option(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -215,7 +217,8 @@ url_parse_port_option(const char *value, size_t length, struct rr_url *url, stru
 	return 0;
 }
 
-/* Takes "rpcbind". value is NULL where the option has no value. */
+/* Handles the option "rpcbind": the port of NFS is to be asked of rpcbind. value is the port of rpcbind
+ * itself; NULL if the option has no value, and the usual port is used. */
 static int
 url_parse_rpcbind(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {
@@ -251,7 +254,8 @@ static const struct {
 	{ "gid", url_parse_gid, false },
 };
 
-/* Parses one option, "NAME=VALUE" or "NAME". */
+/* Parses one option of the URL, "NAME=VALUE" or "NAME". Fails, with a text, if there is no such option or its
+ * value is missing or wrong. */
 static int
 url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {

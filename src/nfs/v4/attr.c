@@ -55,8 +55,8 @@ GET(files_total, u64, files_total)
 GET(files_free, u64, files_free)
 GET(files_avail, u64, files_avail)
 
-/* Gets the type. The numbers of the types are those of version 3; types that version 3 does not have are not
- * expected. */
+/* Decodes the type of an object. The numbers of the types are those of version 3. A type that version 3 does
+ * not have counts as malformed. */
 static void
 attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
@@ -68,7 +68,8 @@ attr_get_type(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 	taken->attributes.type = (ftype3)type;
 }
 
-/* Gets the file system. Version 4 has 128 bits for its identity, version 3 has 64. */
+/* Decodes the identity of a file system. Version 4 has 128 bits for it, which are combined into the 64 bits
+ * that version 3 has. */
 static void
 attr_get_fsid(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)
 {
@@ -83,8 +84,9 @@ attr_get_handle(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *take
 	taken->handle = rpcrdma_get_bytes(reader, NFS4_FHSIZE);
 }
 
-/* Gets a user or group. RFC 8881, 5.9: digits without an '@' are its number. Any other text is a name in a
- * domain, and becomes NOBODY, because this client has no table of names. */
+/* Decodes a user or a group, and returns its number. RFC 8881, 5.9: a text of digits without an '@' is a
+ * number. Any other text is a name in a domain, for which NOBODY is returned, because this client has no
+ * table of names. */
 static uint32_t
 attr_get_number(struct rpcrdma_xdr_reader *reader)
 {
@@ -123,7 +125,8 @@ attr_get_device(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *take
 	taken->attributes.rdev.specdata2 = rpcrdma_get_u32(reader);
 }
 
-/* Gets a time. Times before 1970 and after 2106 become the nearest that version 3 can express. */
+/* Decodes a time. A time before 1970 or after 2106, which version 3 cannot express, becomes the nearest time
+ * that version 3 can express. */
 static nfstime3
 attr_get_time(struct rpcrdma_xdr_reader *reader)
 {
@@ -185,8 +188,8 @@ rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number)
 	return (have[number / 32] & BIT(number)) != 0;
 }
 
-/* Tells whether all given attributes were asked for. RFC 8881, 18.7.3: "The server MUST return a value for
- * each attribute that the client requests if the attribute is supported". */
+/* Tells whether the client has asked for all attributes that the server gave. RFC 8881, 18.7.3: "The server
+ * MUST return a value for each attribute that the client requests if the attribute is supported". */
 static bool
 attr_was_asked(const bitmap4 *given, const bitmap4 *asked)
 {
@@ -223,7 +226,8 @@ struct attr_writer {
 	struct rpcrdma_xdr_writer values;
 };
 
-/* Notes that the attribute of this number follows, and returns the writer for its value. */
+/* Adds the attribute of this number to the bitmap of the attributes to be set. Returns the writer with which
+ * the caller then encodes its value. */
 static struct rpcrdma_xdr_writer *
 attr_add(struct attr_writer *writer, uint32_t number)
 {
@@ -231,7 +235,7 @@ attr_add(struct attr_writer *writer, uint32_t number)
 	return &writer->values;
 }
 
-/* Encodes a user or a group as digits. */
+/* Adds the attribute of this number, a user or a group, and encodes its value as decimal digits. */
 static void
 attr_put_number(struct attr_writer *writer, uint32_t number, uint32_t value)
 {

@@ -39,7 +39,7 @@ rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked)
 	rr_v4_op(slot, OP_GETATTR, ATTRIBUTES_MAX)->u.opgetattr.attr_request = *asked;
 }
 
-/* Appends SEQUENCE, with the slot's next sequence ID. */
+/* Appends the operation SEQUENCE to the slot's COMPOUND, with the sequence ID of the slot's present call. */
 static void
 compound_sequence(struct rr_v4_slot *slot)
 {
@@ -109,7 +109,8 @@ rr_v4_res_attributes(const struct rr_v4_slot *slot, const bitmap4 *asked, struct
 	return rr_v4_attr_take(&res->u.resok4.obj_attributes, asked, attributes);
 }
 
-/* Tells whether the result of SEQUENCE is for the slot and the sequence ID of the call. */
+/* Tells whether the result of SEQUENCE names the session, the slot and the sequence ID of the call. True also
+ * if SEQUENCE failed, because its result names none of them then. */
 static bool
 compound_is_in_slot(const struct rr_v4_slot *slot)
 {

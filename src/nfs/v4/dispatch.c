@@ -31,8 +31,8 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
-/* Makes the caller's result one with this status. The numbers of the statuses are the same in both
- * versions. */
+/* Empties the caller's result and sets its status. The statuses have the same numbers in both versions; only
+ * NFS4ERR_GRACE becomes NFS4ERR_DELAY, after which the caller repeats the call. */
 void
 rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 {
@@ -40,8 +40,8 @@ rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
-/* Ends the caller's call in the slot. done() may start further calls, and may free v4, which is not used any
- * more then. */
+/* Ends the caller's call in the slot: calls its done(), frees the slot, and sends waiting calls. done() may
+ * start further calls, and may free v4; in that case v4 is not used any more. */
 static void
 dispatch_finish(struct rr_v4_slot *slot, int error)
 {
@@ -62,7 +62,8 @@ dispatch_finish(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
-/* Ends the work in the slot. error: negative, or a status. */
+/* Ends the work in the slot, which is a call of the caller or work of the session itself. error is negative,
+ * or is a status of NFS. */
 static void
 dispatch_end(struct rr_v4_slot *slot, int error)
 {
@@ -79,7 +80,7 @@ dispatch_end(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
-/* Takes the results of a COMPOUND that succeeded, and ends its work. */
+/* Ends the work of a COMPOUND that succeeded, after the function take() of the work has used the results. */
 static void
 dispatch_succeed(struct rr_v4_slot *slot)
 {
@@ -94,7 +95,9 @@ dispatch_succeed(struct rr_v4_slot *slot)
 		dispatch_end(slot, error);
 }
 
-/* Makes the call again: in another session, or with another open. */
+/* Puts the caller's call back to the front of the queue, to be made again in another session or with another
+ * open file. If it was repeated too often, or the slot has no call of the caller, ends the work with the
+ * status. */
 static void
 dispatch_again(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -127,7 +130,7 @@ rr_v4_session_is_lost(nfsstat4 status)
 	}
 }
 
-/* Tells whether the status means that the server does not know the open any more. */
+/* Tells whether the status means that the server does not know the stateid of the open file any more. */
 static bool
 dispatch_open_is_lost(nfsstat4 status)
 {
@@ -142,8 +145,8 @@ dispatch_open_is_lost(nfsstat4 status)
 	}
 }
 
-/* Passes an event to the session where it is ready. Of many calls that find the session lost, the first
- * brings the event. */
+/* Passes an event to the state machine of the session if the session is ready. If many calls find the session
+ * lost, only the first of them finds it still ready, so the event is passed once. */
 static void
 dispatch_session_event(struct rr_v4 *v4, enum rr_v4_event event)
 {
@@ -151,10 +154,10 @@ dispatch_session_event(struct rr_v4 *v4, enum rr_v4_event event)
 		rr_v4_event(v4, event);
 }
 
-/* Sends the call in the slot again after a pause. RFC 8881, 2.10.6.2: "A retry might be sent while the
- * original request is still in progress on the replier. The replier SHOULD deal with the issue by returning
- * NFS4ERR_DELAY as the reply to SEQUENCE". The call is sent with the same sequence ID until its answer comes,
- * as it would be executed twice otherwise. */
+/* Sends the call in the slot again after a pause, with the same sequence ID, as the server would otherwise
+ * execute it twice. If the session was lost meanwhile, makes the call again in another session. RFC 8881,
+ * 2.10.6.2: "A retry might be sent while the original request is still in progress on the replier. The
+ * replier SHOULD deal with the issue by returning NFS4ERR_DELAY as the reply to SEQUENCE". */
 void
 rr_v4_slot_later(struct rr_timer *timer)
 {
@@ -166,9 +169,9 @@ rr_v4_slot_later(struct rr_timer *timer)
 		dispatch_again(slot, NFS4ERR_DELAY);
 }
 
-/* Tells whether the answer of a call that SEQUENCE refused may still come, so that the call is to be repeated
- * in its slot. RFC 8881, 2.10.6.2: "but implementations MAY return NFS4ERR_MISORDERED": so for a while that
- * status is treated as one of a retry, too. */
+/* Tells whether a call that SEQUENCE refused is to be sent again in its slot, as its answer may still come:
+ * for some time after NFS4ERR_DELAY, and a few times after NFS4ERR_SEQ_MISORDERED. A server may answer a
+ * retry with the latter, too; RFC 8881, 2.10.6.2: "but implementations MAY return NFS4ERR_MISORDERED". */
 static bool
 dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -179,8 +182,9 @@ dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 	return status == NFS4ERR_DELAY && rr_loop_now(slot->v4->loop) < slot->until;
 }
 
-/* Handles an error of SEQUENCE itself. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the state of
- * the slot (sequence ID, cached reply) MUST NOT change". */
+/* Handles an error of SEQUENCE itself: takes the sequence ID back, and sends the call again later, or in
+ * another session if this one is lost, or ends it. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the
+ * state of the slot (sequence ID, cached reply) MUST NOT change". */
 static void
 dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -201,7 +205,8 @@ dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 	dispatch_again(slot, status);
 }
 
-/* Takes from the result of SEQUENCE what it says of the session. */
+/* Notes what the result of SEQUENCE says of the session: the lease is renewed, the highest slot that the
+ * server wants to be used, and whether the server has restarted. */
 static void
 dispatch_note(struct rr_v4_slot *slot)
 {
@@ -219,7 +224,8 @@ dispatch_note(struct rr_v4_slot *slot)
 		dispatch_session_event(v4, RR_V4_STALE);
 }
 
-/* Takes the end of the call in a slot. */
+/* Called when the call in a slot ends: checks the reply, and ends the work of the slot, or makes the call
+ * again if the session or the open file was lost. */
 static void
 dispatch_done(struct rr_call *call, int error)
 {
@@ -264,7 +270,8 @@ dispatch_done(struct rr_call *call, int error)
 
 /* ---- The queue ---- */
 
-/* Moves a call into the slot. Returns false where no more calls can be sent now. */
+/* Sends the caller's call in the slot, unless the call must wait for its file to be opened. Returns false if
+ * a file must be closed first, so that no more calls can be sent now. */
 static bool
 dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 {

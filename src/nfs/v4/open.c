@@ -29,7 +29,7 @@ rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 	return NULL;
 }
 
-/* Notes that the open was used: it becomes the first of the list. */
+/* Notes the time at which the open file was used, and moves it to the front of the list of open files. */
 static void
 open_use(struct rr_v4 *v4, struct rr_v4_open *open)
 {
@@ -129,8 +129,9 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 	return NULL;
 }
 
-/* Handles a restart of the server, which has forgotten all opens: files that were open are to be reclaimed,
- * and files that were being opened are to be opened again. */
+/* Handles a restart of the server, which has forgotten all opens: files that are open are to be reclaimed,
+ * unless no call uses them (once). The state of files that are being opened stays, as they are opened
+ * anew. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {
@@ -145,7 +146,8 @@ rr_v4_opens_reclaim(struct rr_v4 *v4)
 	}
 }
 
-/* Handles that the server revoked the open, or does not know it. */
+/* Handles that the server revoked the open, or does not know it: the file is opened again when it is
+ * needed. */
 void
 rr_v4_open_lose(struct rr_v4_open *open)
 {
@@ -155,8 +157,8 @@ rr_v4_open_lose(struct rr_v4_open *open)
 	open->has_delegation = false;
 }
 
-/* Fills in the arguments that all OPENs have in common: they deny no access, and ask for no delegation,
- * because there is no backchannel to recall it by. */
+/* Fills in the arguments that all OPENs of this client have in common: they deny others no access, and ask
+ * for no delegation, because there is no backchannel by which the server could recall a delegation. */
 void
 rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {

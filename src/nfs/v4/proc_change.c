@@ -4,12 +4,10 @@
 
 /* ---- REMOVE and RMDIR ---- */
 
-/*
- * Builds REMOVE or RMDIR. RFC 8881, 18.25.4: "NFSv4.1 REMOVE can be used to delete any directory entry
- * independent of its file type", where version 3 has one procedure for directories and another for other
- * objects: "the implementor can produce a COMPOUND call that includes a LOOKUP/VERIFY sequence of operations
- * to verify the file type before a REMOVE operation".
- */
+/* Builds REMOVE or RMDIR: compare is OP_VERIFY if the object must be a directory, OP_NVERIFY if it must not
+ * be one. RFC 8881, 18.25.4: "NFSv4.1 REMOVE can be used to delete any directory entry independent of its
+ * file type", so "the implementor can produce a COMPOUND call that includes a LOOKUP/VERIFY sequence of
+ * operations to verify the file type before a REMOVE operation". */
 static void
 proc_remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 compare)
 {

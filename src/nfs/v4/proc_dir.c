@@ -11,8 +11,8 @@ struct dir_args {
 	uint32_t dircount, maxcount;
 };
 
-/* Builds a READDIR. The entries are decoded into the caller's memory for lists (outer->arena), and those of
- * version 3 are made behind them. */
+/* Builds a READDIR that asks for these attributes of each entry. The entries are decoded into the caller's
+ * memory for lists (outer->arena), and the entries of version 3 are made in the rest of that memory. */
 static void
 dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *attributes)
 {
@@ -29,7 +29,7 @@ dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *a
 	slot->call.often_large = true;
 }
 
-/* Returns zeroed memory from the caller's memory for lists, or NULL. */
+/* Returns zeroed memory from the caller's memory for lists, or NULL if that is used up. */
 static void *
 dir_alloc(struct rr_v4_slot *slot, size_t size)
 {
@@ -61,7 +61,8 @@ proc_plus_build(struct rr_v4_slot *slot)
 	dir_build(slot, &args, &rr_v4_attr_entry);
 }
 
-/* Makes an entry of READDIRPLUS from an entry of version 4. */
+/* Fills in an entry of version 3's READDIRPLUS from an entry of version 4's READDIR. Fails if the attributes
+ * are malformed, or the caller's memory has no room for the name and the handle. */
 static int
 proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 {
@@ -83,7 +84,7 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 	return rr_v4_keep(slot, &entry->name_handle.u.handle.data);
 }
 
-/* Makes the result of READDIRPLUS from that of READDIR of version 4. */
+/* Makes the result of version 3's READDIRPLUS from the result of version 4's READDIR. */
 static int
 proc_plus_take(struct rr_v4_slot *slot)
 {
@@ -119,7 +120,7 @@ proc_plain_build(struct rr_v4_slot *slot)
 	dir_build(slot, &args, &fileid);
 }
 
-/* Makes the result of version 3's READDIR from that of version 4's. */
+/* Makes the result of version 3's READDIR from the result of version 4's READDIR. */
 static int
 proc_plain_take(struct rr_v4_slot *slot)
 {

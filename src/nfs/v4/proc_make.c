@@ -6,8 +6,9 @@
 
 /* ---- SETATTR ---- */
 
-/* Builds SETATTR. RFC 8881, 18.30.3: the stateid matters where the size is set. The anonymous stateid serves
- * as well as an open, because this client denies others no access. */
+/* Builds SETATTR with the anonymous stateid (zeroes). RFC 8881, 18.30.3: the stateid matters only if the size
+ * is set. The anonymous stateid serves as well as that of an open file, because this client denies others no
+ * access. */
 static void
 proc_setattr_build(struct rr_v4_slot *slot)
 {
@@ -43,8 +44,9 @@ proc_create_build(struct rr_v4_slot *slot)
 	rr_v4_find(slot);
 }
 
-/* Takes the result. The file is open now, as data will be written into it next, so it is entered in the table
- * of opens, where rr_v4_wait_open() kept room for it. */
+/* Handles the result of CREATE: fills in the caller's result, and enters the file in the table of opens. The
+ * file is open, because data will be written to it next; rr_v4_wait_open() has kept room for it in the
+ * table. */
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {

@@ -9,7 +9,8 @@
  * a WRITE. */
 enum { AROUND_DATA = 1024, READDIR_PREFERRED = 32 << 10 };
 
-/* Takes the attributes of the last GETATTR. */
+/* Stores the attributes that the last GETATTR returned. Fails if they are malformed, were not asked for, or
+ * lack the type. */
 static int
 name_attributes(struct rr_v4_slot *slot, fattr3 *attributes)
 {
@@ -41,7 +42,8 @@ const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = 
 
 /* ---- LOOKUP ---- */
 
-/* Takes the handle and the attributes of the current object. */
+/* Stores the handle and the attributes that GETFH and GETATTR returned. Fails if the handle is empty, or the
+ * caller's memory has no room for it. */
 int
 rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes)
 {
@@ -61,7 +63,8 @@ rr_v4_find(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_object);
 }
 
-/* Appends the operation that looks up one name. RFC 8881, 18.13.4: a name of ".." needs LOOKUPP. */
+/* Appends the operation that looks up one name: LOOKUP, but LOOKUPP for the name ".." (RFC 8881, 18.13.4).
+ * For an empty name, appends nothing: the directory itself is meant. */
 static void
 proc_lookup_one(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 {
@@ -91,8 +94,8 @@ proc_lookup_take(struct rr_v4_slot *slot)
 
 const struct rr_v4_work rr_v4_lookup3 = { .build = proc_lookup_build, .take = proc_lookup_take };
 
-/* Builds a walk along many names. RFC 8881, 2.3: "multi-component look up requests can be constructed by
- * combining multiple LOOKUP operations." */
+/* Builds one COMPOUND that looks up many names, each in the directory of the name before it. RFC 8881, 2.3:
+ * "multi-component look up requests can be constructed by combining multiple LOOKUP operations." */
 static void
 proc_walk_build(struct rr_v4_slot *slot)
 {
@@ -161,9 +164,9 @@ proc_fsinfo_build(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_limits);
 }
 
-/* Returns the most octets of a READ or a WRITE. RFC 8881, 5.8.2.20: "Maximum amount of data the READ
- * operation will return". Where the server has no such attribute, the session's largest message is the
- * limit. */
+/* Returns the most octets of a READ or a WRITE: the value said of the attribute of this number (RFC 8881,
+ * 5.8.2.20: "Maximum amount of data the READ operation will return"), but not more than the session's largest
+ * message can carry. That alone is the limit if the server has no such attribute. */
 static uint32_t
 proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
 {

@@ -4,7 +4,8 @@
 
 #include "nfs/v4/private.h"
 
-/* Returns the stateid of an open. RFC 8881, 8.2.2: a seqid of zero stands for the most recent one. */
+/* Returns the stateid of an open file with a seqid of zero, which stands for the most recent seqid (RFC 8881,
+ * 8.2.2). */
 static stateid4
 newer_stateid(const struct rr_v4_open *open)
 {
@@ -26,11 +27,10 @@ proc_seek_build(struct rr_v4_slot *slot)
 		args->offset, args->data ? NFS4_CONTENT_DATA : NFS4_CONTENT_HOLE };
 }
 
-/*
- * Takes the result of SEEK. RFC 7862, 15.11.3: "If the server cannot find a corresponding sa_what, then the
- * status will still be NFS4_OK, but sr_eof would be TRUE." Linux answers NFS4ERR_NXIO where no data follows.
- * A hole is always found: "All files MUST have a virtual hole at the end of the file."
- */
+/* Handles the result of SEEK: the status is NFS3ERR_NXIO if no data follows. RFC 7862, 15.11.3: "If the
+ * server cannot find a corresponding sa_what, then the status will still be NFS4_OK, but sr_eof would be
+ * TRUE." (Linux answers NFS4ERR_NXIO.) A hole is always found: "All files MUST have a virtual hole at the end
+ * of the file." */
 static int
 proc_seek_take(struct rr_v4_slot *slot)
 {
@@ -54,10 +54,10 @@ const struct rr_v4_work rr_v4_seek = {
 
 /* ---- COPY and CLONE ---- */
 
-/* Appends operations that make the source the saved file and the target the current file. RFC 7862, 15.2.3:
- * "ca_src_stateid MUST refer to a stateid that is valid for a READ operation". The anonymous stateid, all
- * zeroes (RFC 8881, 8.2.3), is valid, so the source need not be open. Calls that needed two open files could
- * wait for each other without end. */
+/* Appends operations that make the source the saved file and the target the current file. The source need not
+ * be open, as calls that needed two open files could wait for each other without end: the anonymous stateid,
+ * all zeroes (RFC 8881, 8.2.3), satisfies RFC 7862, 15.2.3: "ca_src_stateid MUST refer to a stateid that is
+ * valid for a READ operation". */
 static void
 newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
 {
@@ -72,8 +72,8 @@ newer_commit(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_COMMIT, NFS4_VERIFIER_SIZE)->u.opcommit = (COMMIT4args){ 0, 0 };
 }
 
-/* Builds COPY. The copy is synchronous, because there is no backchannel by which the server could report the
- * end of an asynchronous copy. */
+/* Builds COPY, and a COMMIT if the caller asks for that. The copy is synchronous, because there is no
+ * backchannel by which the server could report the end of an asynchronous copy. */
 static void
 proc_copy_build(struct rr_v4_slot *slot)
 {
@@ -92,12 +92,11 @@ proc_copy_build(struct rr_v4_slot *slot)
 		newer_commit(slot);
 }
 
-/*
- * Takes the result of COPY. RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that
- * the copy protocol selected MUST perform a synchronous copy", and "if ca_consecutive is set, then the client
- * has specified that the copy protocol selected MUST copy bytes in consecutive order". The result of a server
- * that does otherwise is NFS3ERR_NOTSUPP, as it is not known which octets were copied.
- */
+/* Handles the result of COPY. If the copy is asynchronous or not consecutive, the status is NFS3ERR_NOTSUPP,
+ * as it is not known which octets were copied. RFC 7862, 15.2.3: "if ca_synchronous is set, then the client
+ * has required that the copy protocol selected MUST perform a synchronous copy", and "if ca_consecutive is
+ * set, then the client has specified that the copy protocol selected MUST copy bytes in consecutive
+ * order". */
 static int
 proc_copy_take(struct rr_v4_slot *slot)
 {
@@ -127,8 +126,8 @@ const struct rr_v4_work rr_v4_copy = {
 	.build = proc_copy_build, .take = proc_copy_take, .access = OPEN4_SHARE_ACCESS_WRITE, .changes = true
 };
 
-/* Builds CLONE, and a COMMIT, because RFC 7862, 15.13, does not say that the cloned data is on stable
- * storage. */
+/* Builds CLONE, and a COMMIT behind it, because RFC 7862, 15.13, does not say that the cloned data is on
+ * stable storage. */
 static void
 proc_clone_build(struct rr_v4_slot *slot)
 {

@@ -9,9 +9,9 @@
  * the stateid represents the current stateid". */
 static const stateid4 once_current = { .seqid = 1 };
 
-/* Fills in the arguments of an OPEN. Each slot has an owner of its own: opens of one owner and one file are
- * one open (RFC 8881, 9.7), and the CLOSE of this COMPOUND would end it for calls that use the table of
- * opens. */
+/* Fills in the arguments of an OPEN for a COMPOUND that also closes the file. Each slot has an open-owner of
+ * its own: opens of one owner and one file are one open (RFC 8881, 9.7), so the CLOSE would otherwise end the
+ * open of other calls, which the table of opens has. */
 static void
 once_open(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {
@@ -27,8 +27,8 @@ once_close(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = once_current;
 }
 
-/* Enters a file that is still open at the server, or a delegation, into the table of opens, which closes it
- * with the unused files. Room was kept for it, because the work makes an open. */
+/* Enters a file that the COMPOUND did not close, or its delegation, in the table of opens, which closes it as
+ * an unused file. The table has room for it, which was kept because the work makes an open. */
 static void
 once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
 {
@@ -40,7 +40,7 @@ once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32
 	open->once = true;
 }
 
-/* Tells whether the server gave a delegation with the OPEN. */
+/* Tells whether the server gave a delegation with the result of OPEN, although none was asked for. */
 static bool
 once_is_delegated(const struct rr_v4_slot *slot)
 {
@@ -74,7 +74,8 @@ proc_read_once_take(struct rr_v4_slot *slot)
 	return rr_v4_read_take(slot);
 }
 
-/* Handles the failure of an operation behind OPEN: the file is still open. */
+/* Handles the failure of RR_V4_READ_ONCE: if the file was opened and is not closed, enters it in the table of
+ * opens. */
 static void
 proc_read_once_fail(struct rr_v4_slot *slot)
 {
@@ -95,7 +96,7 @@ const struct rr_v4_work rr_v4_read_once = {
 
 /* ---- A whole file ---- */
 
-/* Appends the OPEN that makes the file with a name, which must not exist, and mode 0600. */
+/* Appends the OPEN that makes a file with this name and the mode 0600. OPEN fails if the name exists. */
 static void
 once_create(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 {
@@ -111,8 +112,8 @@ once_create(struct rr_v4_slot *slot, struct rpcrdma_bytes name)
 	to->claim.u.file = name;
 }
 
-/* Appends a WRITE of the data, and a VERIFY of the file's size. RFC 8881, 18.32.3: "The server MAY write
- * fewer bytes than requested by the client": then the size is not that of the data, and VERIFY ends the
+/* Appends a WRITE of the data, and a VERIFY that the file then has the size of the data. RFC 8881, 18.32.3:
+ * "The server MAY write fewer bytes than requested by the client": in that case VERIFY fails and ends the
  * COMPOUND. */
 static void
 once_write(struct rr_v4_slot *slot, struct rpcrdma_bytes data)
@@ -125,8 +126,8 @@ once_write(struct rr_v4_slot *slot, struct rpcrdma_bytes data)
 		(fattr4){ { 1, size_words }, { slot->size, sizeof(slot->size) } };
 }
 
-/* Builds a COMPOUND that makes a file under the temporary name, writes it, sets its attributes, closes it and
- * renames it. */
+/* Builds a COMPOUND that makes a file under the temporary name, writes its data, sets its attributes, closes
+ * it, and renames it to its final name. */
 static void
 proc_put_build(struct rr_v4_slot *slot)
 {
@@ -160,8 +161,8 @@ proc_put_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-/* Handles the failure of an operation: notes whether the temporary name was made, and whether the file is
- * still open. */
+/* Handles the failure of RR_V4_PUT, by the operation that failed: sets *args->made if the temporary name was
+ * made, and enters the file in the table of opens if it is still open. */
 static void
 proc_put_fail(struct rr_v4_slot *slot)
 {

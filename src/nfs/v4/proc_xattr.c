@@ -73,7 +73,8 @@ proc_listxattrs_build(struct rr_v4_slot *slot)
 		(LISTXATTRS4args){ args->cookie, XATTR_LIST };
 }
 
-/* Copies the names to args->value, each followed by a zero. */
+/* Handles the result of LISTXATTRS: copies the names to args->value, each followed by a zero. Fails if there
+ * is no room for all of them, or if a name is empty or has a zero in it. */
 static int
 proc_listxattrs_take(struct rr_v4_slot *slot)
 {

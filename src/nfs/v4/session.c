@@ -14,7 +14,8 @@ static void session_done(struct rr_call *call, int error);
 
 /* ---- The states ---- */
 
-/* Handles that the server refuses to reclaim a file: the file is opened again when it is needed. */
+/* Handles that the server refuses to let a file be reclaimed: the file counts as not open, and is opened
+ * again when it is needed. */
 static void
 session_reclaim_refused(struct rr_v4 *v4)
 {
@@ -27,7 +28,7 @@ session_close_over(struct rr_v4 *v4)
 	rr_v4_open_forget(v4, v4->control.open);
 }
 
-/* Returns the next file that is to be reclaimed. */
+/* Returns the next open file that is to be reclaimed, or NULL if there is none. */
 static struct rr_v4_open *
 session_next_to_reclaim(struct rr_v4 *v4)
 {
@@ -81,7 +82,8 @@ session_fail(struct rr_v4 *v4, int error)
 	rr_v4_event(v4, RR_V4_FAILED);
 }
 
-/* Sends the COMPOUND of the present state in the control slot. */
+/* Sends the COMPOUND of the session's present state in the control slot, which is for work of the session
+ * itself. */
 static void
 session_send(struct rr_v4 *v4)
 {
@@ -91,7 +93,8 @@ session_send(struct rr_v4 *v4)
 	rr_v4_send(&v4->control, session_done);
 }
 
-/* Sends the work of the state, where it has work. */
+/* Sends the COMPOUND of the session's present state, if the state has one. A state that goes through open
+ * files sends it for the next of these files, and ends if none is left. */
 static void
 session_begin(struct rr_v4 *v4)
 {
@@ -108,7 +111,7 @@ session_begin(struct rr_v4 *v4)
 		session_send(v4);
 }
 
-/* Ends the calls that wait for a session with the session's error. */
+/* Ends all calls that wait for a session, with the error because of which there is no session. */
 static void
 session_end_calls(struct rr_v4 *v4)
 {
@@ -116,7 +119,9 @@ session_end_calls(struct rr_v4 *v4)
 		rr_v4_end_later(v4, rr_container(v4->queue.next, struct rr_call, link), v4->error);
 }
 
-/* Enters a state: begins its work, or ends or sends the calls in the queue. */
+/* Enters a state of the session, and sends the state's COMPOUND. If there is now a session (READY), sends the
+ * calls in the queue; if there is none (IDLE), ends them. Fails after too many sessions in a row without a
+ * success. */
 static void
 session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 {
@@ -150,8 +155,8 @@ session_again(struct rr_timer *timer)
 	session_send(rr_container(timer, struct rr_v4_slot, later)->v4);
 }
 
-/* Goes on after the work of a state was done, or was refused where that does not matter: to the next open, or
- * to the next state. */
+/* Goes on after the COMPOUND of a state has succeeded, or was refused where a refusal does not matter: to the
+ * next open file if the state goes through open files, else to the next state. */
 static void
 session_step_over(struct rr_v4 *v4)
 {
@@ -165,7 +170,8 @@ session_step_over(struct rr_v4 *v4)
 		rr_v4_event(v4, RR_V4_OK);
 }
 
-/* Handles that the server refused the COMPOUND of the state. */
+/* Handles that the server refused the COMPOUND of a state: depending on the status and the state, begins
+ * again with a new client ID or a new session, goes on, or gives up. */
 static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
 {
@@ -198,7 +204,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 	session_step_over(v4);
 }
 
-/* Takes the results of the state's COMPOUND. */
+/* Handles that the COMPOUND of a state succeeded: uses its results, and goes on. */
 static void
 session_succeeded(struct rr_v4 *v4)
 {
@@ -212,7 +218,8 @@ session_succeeded(struct rr_v4 *v4)
 	session_step_over(v4);
 }
 
-/* Takes the end of the state's COMPOUND. */
+/* Called when the COMPOUND of a state ends: checks the reply, and goes on by its status. After NFS4ERR_DELAY,
+ * the COMPOUND is sent again after a pause. */
 static void
 session_done(struct rr_call *call, int error)
 {
@@ -247,7 +254,8 @@ session_done(struct rr_call *call, int error)
 #define SESSION_TICK (2 * RR_SECOND)
 #define SESSION_IDLE (5 * RR_SECOND)
 
-/* Appends no operation: the COMPOUND has a SEQUENCE only, which renews the lease. */
+/* Appends no operation: the COMPOUND that renews the lease has only the SEQUENCE with which every COMPOUND in
+ * a session begins. */
 static void
 session_renew_build(struct rr_v4_slot *slot)
 {
@@ -264,8 +272,8 @@ static const struct rr_v4_work renew_work = {
 	.build = session_renew_build, .take = rr_v4_nothing_take, .end = session_renew_end
 };
 
-/* Renews the lease where no call was sent for a third of it, and closes idle files. RFC 8881, 8.3: "a
- * COMPOUND consisting of a single SEQUENCE operation will suffice". */
+/* Called at regular intervals: closes idle files, and renews the lease if no call has done so for a third of
+ * its time. RFC 8881, 8.3: "a COMPOUND consisting of a single SEQUENCE operation will suffice". */
 static void
 session_tick(struct rr_timer *timer)
 {

@@ -8,8 +8,8 @@ rr_v4_slots_of(const struct rr_v4 *v4)
 	return (UINT64_C(2) << (v4->slots - 1)) - 1;
 }
 
-/* Takes the lowest free slot. RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available
- * slot". */
+/* Reserves the lowest free slot for a call. Returns NULL if no slot is free that the server allows. RFC 8881,
+ * 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
 struct rr_v4_slot *
 rr_v4_slot_get(struct rr_v4 *v4)
 {
@@ -36,8 +36,9 @@ rr_v4_slot_end_use(struct rr_v4_slot *slot)
 	slot->outer = NULL;
 }
 
-/* Frees the slot. A slot whose last call was given up is not used again in its session: it is not known what
- * the server did with the call, and so not which sequence ID the slot's next call must have. */
+/* Makes the slot free for the next call. A slot whose last call was given up stays unused for the rest of its
+ * session: it is not known whether the server executed the call, and so not which sequence ID the next call
+ * must have. */
 void
 rr_v4_slot_put(struct rr_v4_slot *slot)
 {

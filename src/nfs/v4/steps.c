@@ -14,7 +14,7 @@ enum {
 	SESSION_BACK = 4096
 };
 
-/* Builds EXCHANGE_ID, by which the client gets its client ID. */
+/* Builds EXCHANGE_ID, by which the server gives the client its client ID. */
 static void
 steps_exchange_build(struct rr_v4_slot *slot)
 {
@@ -27,7 +27,7 @@ steps_exchange_build(struct rr_v4_slot *slot)
 	args->eia_flags = EXCHGID4_FLAG_USE_NON_PNFS;
 }
 
-/* Copies bytes into kept, as many as there is room for. Returns how many octets it copied. */
+/* Copies at most NFS4_OPAQUE_LIMIT octets of bytes into kept. Returns how many octets were copied. */
 static uint32_t
 steps_keep(uint8_t kept[NFS4_OPAQUE_LIMIT], struct rpcrdma_bytes bytes)
 {
@@ -38,8 +38,8 @@ steps_keep(uint8_t kept[NFS4_OPAQUE_LIMIT], struct rpcrdma_bytes bytes)
 	return length;
 }
 
-/* Takes the client ID and the server's identity. A new client ID means that the server has no opens of this
- * client. */
+/* Stores the client ID and the server's identity from the result of EXCHANGE_ID. If the client ID is new, the
+ * server has no opens of this client, so the files that are open are to be reclaimed. */
 static int
 steps_exchange_take(struct rr_v4_slot *slot)
 {
@@ -59,7 +59,7 @@ steps_exchange_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-/* Builds CREATE_SESSION. */
+/* Builds CREATE_SESSION, with the limits that this client asks for and without a backchannel. */
 static void
 steps_create_build(struct rr_v4_slot *slot)
 {
@@ -85,7 +85,8 @@ steps_create_build(struct rr_v4_slot *slot)
 		.csa_sec_parms = { 1, &sec } };
 }
 
-/* Takes the session and its limits, and frees its slots. */
+/* Stores the ID and the limits of the new session, and makes its slots free, except those that an earlier
+ * call still has. Fails if the limits are too small to be used. */
 static int
 steps_create_take(struct rr_v4_slot *slot)
 {

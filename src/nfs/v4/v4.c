@@ -12,8 +12,8 @@
 
 static void v4_ends(struct rr_timer *timer);
 
-/* Gives the client a name of its own. RFC 8881, 2.4, of co_ownerid: "The string should be unique so that
- * multiple clients do not present the same string." */
+/* Gives this client a name of its own, with the host, the process and a random number. RFC 8881, 2.4, of
+ * co_ownerid: "The string should be unique so that multiple clients do not present the same string." */
 static void
 v4_identify(struct rr_v4 *v4)
 {
@@ -107,8 +107,9 @@ rr_v4_can_put(const struct rr_v4 *v4)
 	return v4->operations >= RR_V4_PUT_OPS;
 }
 
-/* Tells whether both clients' servers say that they are one server. RFC 8881, 2.10.4: servers with the same
- * major ID and the same scope are one server, and a file handle of either is valid at both. */
+/* Tells whether the servers of the two clients say that they are one server. RFC 8881, 2.10.4: servers with
+ * the same major ID and the same scope are one server, and a file handle of one of them is valid at the
+ * other. */
 bool
 rr_v4_is_same_server(const struct rr_v4 *a, const struct rr_v4 *b)
 {
@@ -137,7 +138,8 @@ rr_v4_opens(const struct rr_v4 *v4)
 
 /* ---- Calls ---- */
 
-/* Ends the first call in v4->ending. */
+/* Called from the loop: removes the first call from v4->ending and calls its done(). If more calls are in
+ * that list, sets the timer again for the next of them. */
 static void
 v4_ends(struct rr_timer *timer)
 {
@@ -150,7 +152,7 @@ v4_ends(struct rr_timer *timer)
 	outer->done(outer, outer->error);
 }
 
-/* Ends a call whose time is over. */
+/* Called when the time for a call is over: cancels the call, and calls its done() with the error TIMEDOUT. */
 static void
 v4_expired(struct rr_timer *timer)
 {
@@ -197,7 +199,7 @@ rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call)
 	rr_v4_pump(v4);
 }
 
-/* Removes the calls from a list without done(). */
+/* Removes all calls from a list and stops their timers, without calling done(). */
 static void
 v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 {
@@ -207,7 +209,7 @@ v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 		rr_loop_disarm(v4->loop, &rr_container(link, struct rr_call, link)->timer);
 }
 
-/* Ends the calls of the caller and of the session itself without done(). */
+/* Ends all calls without calling done(): those of the caller, and those of the session itself. */
 static void
 v4_drop(struct rr_v4 *v4)
 {

@@ -3,8 +3,8 @@
  * is not needed any more. */
 #include "nfs/v4/private.h"
 
-/* Moves the calls that wait for the open to the front of the queue, in their order. failed: calls that were
- * repeated too often end with error. */
+/* Moves the calls that wait for the open file to the front of the queue, in their order. If failed is true,
+ * calls that were repeated too often end with the status error instead. */
 static void
 waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 {
@@ -20,7 +20,7 @@ waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 	}
 }
 
-/* Ends the calls that wait for the open with an error: negative, or a status. */
+/* Ends the calls that wait for the open file. error is negative, or is a status of NFS for their results. */
 static void
 waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 {
@@ -33,14 +33,16 @@ waiting_fail(struct rr_v4 *v4, struct rr_v4_open *open, int error)
 	}
 }
 
-/* Tells whether the OPEN or CLOSE is to be sent again after this error. */
+/* Tells whether OPEN or CLOSE is to be sent again after this error: the session was lost, or the server did
+ * not keep the reply to a repeated call. */
 static bool
 waiting_is_worth_it(int error)
 {
 	return error >= 0 && (rr_v4_session_is_lost((nfsstat4)error) || error == NFS4ERR_RETRY_UNCACHED_REP);
 }
 
-/* Takes the end of an OPEN: the calls that wait for it go on, or fail with it. */
+/* Called when an OPEN ends: the calls that wait for the file go back to the queue, or end with the error of
+ * OPEN. If OPEN failed, the file stays in the table of opens only if it was open before. */
 static void
 waiting_open_end(struct rr_v4_slot *slot, int error)
 {
@@ -59,7 +61,8 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 		rr_v4_open_forget(v4, open);
 }
 
-/* Takes the end of a CLOSE: calls that came meanwhile go back to the queue, to open the file again. */
+/* Called when a CLOSE ends: calls that came meanwhile go back to the queue, and open the file again. The file
+ * leaves the table of opens, unless CLOSE is to be sent again. */
 static void
 waiting_close_end(struct rr_v4_slot *slot, int error)
 {
@@ -80,7 +83,8 @@ static const struct rr_v4_work waiting_close = {
 	.build = rr_v4_close_build, .take = rr_v4_nothing_take, .end = waiting_close_end, .changes = true
 };
 
-/* Sends OPEN or CLOSE of a file in the slot. */
+/* Sends OPEN or CLOSE of a file in the slot. state is RR_V4_OPEN_MAKING for OPEN, RR_V4_OPEN_CLOSING for
+ * CLOSE. */
 static void
 waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_state state)
 {
@@ -89,8 +93,8 @@ waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_s
 	rr_v4_slot_send(slot, state == RR_V4_OPEN_MAKING ? &waiting_open : &waiting_close);
 }
 
-/* Closes the file that was unused for the longest time, because the table has no room. The call goes back to
- * the front of the queue. */
+/* Closes the file that was unused for the longest time, if there is an unused one, because the table of opens
+ * has no room. The call outer goes back to the front of the queue. */
 static enum rr_v4_wait
 waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 {
