@@ -27,7 +27,7 @@ struct rr_cm {
 /* Parses a Management Datagram. Returns false where it is not one of these messages. */
 bool rr_cm_parse(const void *data, size_t size, struct rr_cm *cm);
 
-/* Returns the meaning of a rejection's reason. NULL: not known here. */
+/* Returns the meaning of the reason in a rejection, or NULL if it is not known here. */
 const char *rr_cm_reason_name(uint16_t reason);
 
 #endif

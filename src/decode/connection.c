@@ -26,7 +26,8 @@ rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *plac
 		shared->sink->lost(shared->sink->ctx, place);
 }
 
-/* Passes a note on octets that were not decoded to the sink, and marks them as lost. */
+/* Passes a note on octets of side "from" that were not decoded to the sink, which receives all findings, and
+ * reports these octets as lost. */
 static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from, const char *text)
@@ -39,7 +40,8 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 
 /* ---- RDMA operations ---- */
 
-/* Decodes the message in a Send, and gives it to the pairing of calls and replies. */
+/* Decodes the RPC-over-RDMA message in a Send, passes it to the sink, and then to the pairing of calls and
+ * replies. */
 static void
 connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
 {
@@ -76,7 +78,8 @@ rr_decode_operation(
 	shared->sink->operation(shared->sink->ctx, place, op, region);
 }
 
-/* Takes a DDP segment, and passes on the operation that it completes. */
+/* Handles a DDP segment of side "from": passes it to the sink, adds it to its operation, and passes the
+ * operation on if it is now complete. Reports octets as lost if a Send is incomplete. */
 static void
 connection_segment(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdu *fpdu)
@@ -97,9 +100,9 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 
 /* ---- MPA ---- */
 
-/* Applies what the MPA frames of both sides agree on. RFC 5044, 7.1.1: M in a frame declares "a receiver's
- * requirement for Markers", so it is about what the other side sends. CRCs are in use in both directions
- * where either frame has C. */
+/* Applies what the MPA frames of both sides agree on. RFC 5044, 7.1.1: the flag M in the frame of a side
+ * declares "a receiver's requirement for Markers", so it is about what the other side sends. CRCs are in use
+ * in both directions if either frame has the flag C. */
 static void
 connection_agree(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
 {
@@ -113,7 +116,8 @@ connection_agree(struct rr_decode_connections *shared, struct rr_decode_connecti
 	}
 }
 
-/* Takes an MPA frame: reports it, and after a reply applies what both frames agree on. */
+/* Handles the MPA frame with which side "from" opens the connection: passes it to the sink, and after a reply
+ * applies what the frames of both sides agree on. */
 static void
 connection_opened(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	const struct rr_mpa_frame *frame)
@@ -136,7 +140,8 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 		connection_agree(shared, connection);
 }
 
-/* Gives up the FPDU and the Send under way of a side, because octets that it sent are missing. */
+/* Gives up the FPDU and the Send that side "from" has begun, because octets of that side are missing in the
+ * capture. */
 static void
 connection_lose(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from)
 {
@@ -149,7 +154,8 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
-/* Reports octets that belong to no FPDU, or a stream that is not MPA at all. */
+/* Called after octets of side "from" were read: reports them as lost if they belong to no FPDU, or passes
+ * them to the sink if the stream is not MPA at all. before is the state before they were read. */
 static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)
@@ -163,7 +169,8 @@ connection_was_read(struct rr_decode_connections *shared, struct rr_decode_conne
 		side->is_known = shared->sink->foreign(shared->sink->ctx, &place, data);
 }
 
-/* Decodes the octets of a side that can be read. final: no more will come. */
+/* Decodes the octets of side "from" that have come without a gap, one MPA frame or FPDU after the other.
+ * final is true if no more octets will come. */
 static void
 connection_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	bool final)
@@ -196,8 +203,9 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 
 /* ---- TCP ---- */
 
-/* Handles the acknowledgement in a packet. A side may acknowledge octets that have not been captured, or not
- * yet, and what it sends now may answer these: so they count as lost. A FIN counts as one octet. */
+/* Handles the acknowledgement in a packet. If it is for octets that have not been captured, or not yet, these
+ * are reported as lost, because the next messages of the side that acknowledges them may answer them. One
+ * octet more is allowed, as a FIN counts as one octet. */
 static void
 connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_packet *packet)

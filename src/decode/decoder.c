@@ -40,7 +40,7 @@ decoder_hash_end(const struct rr_packet_end *end)
 	return hash;
 }
 
-/* Returns the key of the packet's connection, which is the same for both directions. */
+/* Returns the key under which the packet's connection is stored, which is the same for both directions. */
 static uint64_t
 decoder_key(const struct rr_packet *packet)
 {
@@ -54,8 +54,8 @@ decoder_same_end(const struct rr_packet_end *a, const struct rr_packet_end *b)
 	       memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Finds the packet's connection, and sets *from to the side that sent the packet. NULL: there is no
- * connection. */
+/* Returns the connection of the packet, and sets *from to the side that sent the packet. Returns NULL if the
+ * connection is not known. */
 static struct rr_decode_connection *
 decoder_find(const struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -82,7 +82,7 @@ decoder_end(struct rr_decoder *decoder, struct rr_decode_connection *connection)
 	rr_decode_free(&decoder->memory, connection, sizeof(*connection));
 }
 
-/* Returns the TCP connection whose last packet is the oldest, or NULL. */
+/* Returns the TCP connection whose last packet is the oldest, or NULL if there is no TCP connection. */
 static struct rr_decode_connection *
 decoder_oldest(const struct rr_decoder *decoder)
 {
@@ -91,7 +91,8 @@ decoder_oldest(const struct rr_decoder *decoder)
 		       : rr_container(decoder->ages.next, struct rr_decode_connection, age);
 }
 
-/* Decodes the oldest TCP connection to its end and frees it, to make room. */
+/* Makes room: decodes what is left of the TCP connection whose last packet is the oldest, and frees the
+ * connection. */
 static void
 decoder_evict(struct rr_decoder *decoder)
 {
@@ -100,7 +101,9 @@ decoder_evict(struct rr_decoder *decoder)
 	decoder_end(decoder, decoder_oldest(decoder));
 }
 
-/* Returns which side sent the first packet that was captured: 0 where that side opened the connection. */
+/* Returns the side that sent the first captured packet of a connection: 0 is the side that opened the
+ * connection, 1 the other one. Without a SYN, side 1 is the one that sends the MPA reply, has the port of
+ * NFS, or has the lower port. */
 static uint8_t
 decoder_side(const struct rr_packet *packet)
 {
@@ -115,8 +118,8 @@ decoder_side(const struct rr_packet *packet)
 	return packet->source.port < packet->destination.port;
 }
 
-/* Makes a connection for its first packet, and sets *from to the side that sent the packet. NULL: no
- * memory. */
+/* Makes the connection of its first captured packet, and sets *from to the side that sent the packet. An old
+ * connection makes room if needed. Returns NULL if there is no memory. */
 static struct rr_decode_connection *
 decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -140,7 +143,8 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 	return connection;
 }
 
-/* Tells whether a SYN begins another connection between the same ports: it is not the first SYN, repeated. */
+/* Tells whether a packet is a SYN that begins a new connection between the same ports, and not the first SYN
+ * of this connection, sent again. */
 static bool
 decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet)
 {
@@ -151,7 +155,8 @@ decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, con
 	return !side->fpdus.begun || side->first != packet->sequence + 1;
 }
 
-/* Takes a TCP packet: finds or makes its connection, and decodes the packet there. */
+/* Decodes a TCP packet in its connection, which is made if it is not known. A SYN for a new connection
+ * between the same ports ends the old connection first. */
 static void
 decoder_tcp(struct rr_decoder *decoder, const struct rr_packet *packet)
 {

@@ -58,7 +58,8 @@ enum { DDP_RESERVED = 0x3c, RDMAP_RESERVED = 0x30, CONTROL_SIZE = RR_FPDU_LENGTH
 /* Says whether an FPDU can begin at an octet, as far as its first octets are there. */
 enum fpdu_look { LOOK_MORE, LOOK_GOOD, LOOK_BAD };
 
-/* Looks at the header of an FPDU that would begin at data, and sets *whole to the size of the FPDU. */
+/* Looks whether data can be the beginning of an FPDU, and sets *whole to the size of that FPDU. Returns
+ * LOOK_GOOD if it can, LOOK_BAD if it cannot, LOOK_MORE if there are too few octets to decide. */
 static enum fpdu_look
 fpdu_look(const uint8_t *data, size_t size, struct rr_ddp_header *header, size_t *whole)
 {
@@ -84,7 +85,8 @@ fpdu_crc_is_right(const uint8_t *data, size_t whole)
 	return rr_crc32c(0, data, covered) == rr_fpdu_get_crc(data + covered);
 }
 
-/* Reads the FPDU that begins at data. What cannot be an FPDU starts a search. */
+/* Reads the FPDU that begins at data. Returns RR_FPDU_MORE if the FPDU is not complete, or if the octets
+ * cannot be an FPDU; in that case the next one will be searched for. */
 static enum rr_fpdu_kind
 fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -124,7 +126,8 @@ enum {
 	CRC_WORK_EACH = 4 /* for each octet that was searched */
 };
 
-/* Returns the evidence of an FPDU's CRC, as far as there is crc_work left to compute it. */
+/* Returns how much the CRC of an FPDU speaks for its being one: 0 if the CRC is wrong, or if computing it
+ * would exceed the work that is left (crc_work). */
 static int
 fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 {
@@ -138,7 +141,8 @@ fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 	return fpdu_crc_is_right(data, whole) ? EVIDENCE_CRC : 0;
 }
 
-/* Tells whether FPDUs begin at data. LOOK_MORE: more octets will show that. */
+/* Adds up the evidence that FPDUs begin at data. Returns LOOK_GOOD if it is enough, LOOK_BAD if no FPDU can
+ * begin there, LOOK_MORE if more octets are needed to decide. If final is true, less evidence is enough. */
 static enum fpdu_look
 fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final)
 {
@@ -162,7 +166,8 @@ fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final
 	return LOOK_GOOD;
 }
 
-/* Searches for the next FPDU. */
+/* Searches data for the beginning of an FPDU. Sets fpdu->used to the octets in front of it, and changes the
+ * state if it was found. Returns RR_FPDU_MORE in all cases. */
 static enum rr_fpdu_kind
 fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {
@@ -187,8 +192,8 @@ fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool fina
 
 /* ---- The MPA frame ---- */
 
-/* Reads the MPA frame. Where a capture begins in the middle of a connection, either frame may come first in
- * either direction. */
+/* Reads the MPA frame at the beginning of a stream. Both a request and a reply are tried in either direction,
+ * because a capture may begin in the middle of a connection. If the octets are neither, the state changes. */
 static enum rr_fpdu_kind
 fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -206,7 +211,8 @@ fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 	return RR_FPDU_MORE;
 }
 
-/* Does one step. The state may change without a finding. */
+/* Reads what the state lets expect: the MPA frame, an FPDU, or the beginning of one that is searched for.
+ * Returns RR_FPDU_MORE if nothing was found, although the state may have changed. */
 static enum rr_fpdu_kind
 fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {

@@ -44,11 +44,12 @@ struct rr_fpdu {
 	uint32_t length;
 };
 
-/* Reads from the front of data. final: no more octets will come, so that less evidence is enough. */
+/* Reads an MPA frame or an FPDU from the front of data into *fpdu, and returns which of them it found. If
+ * final is true, no more octets will come, so less evidence is enough. */
 enum rr_fpdu_kind rr_fpdus_next(
 	struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu);
 
-/* Notes that octets are missing in front of the next octets. */
+/* Notes that octets are missing in front of the octets that come next. */
 void rr_fpdus_lose(struct rr_fpdus *fpdus);
 
 /* Notes what the MPA frames agree on. marked: this direction has markers. */

@@ -8,8 +8,8 @@ enum { JUDGE_MEMORY = 64 << 20, JUDGE_BUCKETS = 4096 };
 
 /* ---- Connections ---- */
 
-/* Sets the values that hold without an announcement: 1024 octets and one credit (RFC 8166, 3.3.2 and 3.3.3);
- * in version 2, 4096 octets. */
+/* Sets the limits of a side that hold until it announces others: in version 1, messages of 1024 octets and
+ * one credit (RFC 8166, 3.3.2 and 3.3.3); in version 2, messages of 4096 octets. */
 static void
 judge_side_init(struct rr_judge_side *side)
 {
@@ -18,7 +18,7 @@ judge_side_init(struct rr_judge_side *side)
 	side->grant = side->last_grant = 1;
 }
 
-/* Judges the calls of a connection that are left, and frees the connection. */
+/* Frees a connection and its calls. Calls that should have had a reply by now are reported. */
 static void
 judge_end_connection(struct rr_judge *judge, struct rr_judge_connection *connection)
 {
@@ -36,7 +36,8 @@ judge_oldest(const struct rr_judge *judge)
 		       : rr_container(judge->connection_ages.next, struct rr_judge_connection, age);
 }
 
-/* Returns the connection of the place, which is made where there is none yet. NULL: there is no memory. */
+/* Returns the judge's data about the connection of the place. Makes them if there are none yet, for which the
+ * oldest connection may be removed. Returns NULL if there is no memory. */
 static struct rr_judge_connection *
 judge_connection(struct rr_judge *judge, const struct rr_place *place)
 {
@@ -61,7 +62,8 @@ judge_connection(struct rr_judge *judge, const struct rr_place *place)
 
 /* ---- Findings of the decoder ---- */
 
-/* Returns the kind of a message, also for RDMA_NOMSG, whose kind its calls decide. */
+/* Returns the kind of a message. RDMA_NOMSG does not show whether it is a call or a reply: it is a reply if
+ * it has no Read list, or if its XID is that of a call of the other side which has no reply yet. */
 static enum rr_message_kind
 judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 {
@@ -77,7 +79,8 @@ judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 	return call && !call->answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
-/* Judges a message: its size and header, and then by its kind. */
+/* Checks a message that a side sent: first its size and its header, then what the rules for its kind (call,
+ * reply, error and so on) say. */
 static void
 judge_sent(void *ctx, const struct rr_message *message)
 {
@@ -157,8 +160,8 @@ judge_note(void *ctx, const struct rr_place *place, const char *text)
 	(void)text;
 }
 
-/* Notes that octets are missing in the capture. A later message may refer to them, so their absence is no
- * finding. */
+/* Notes that octets of the connection are missing in the capture. Rules that depend on earlier messages are
+ * not applied to it from now on, because these messages may be among the missing octets. */
 static void
 judge_lost(void *ctx, const struct rr_place *place)
 {

@@ -29,7 +29,8 @@ rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
 	rr_decode_free(&judge->memory, call, sizeof(*call));
 }
 
-/* Reports a call that has no reply although many later calls have replies. */
+/* Reports a call that has no reply although at least CALL_LONG_AGO replies to other calls of the same side
+ * came after it. Nothing is reported if octets of the connection are missing in the capture. */
 static void
 call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_judge_call *call)
@@ -57,8 +58,8 @@ rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
 	}
 }
 
-/* Removes the oldest call to make room. Where it has no reply yet, the reply would seem to be a stray, so its
- * connection counts as incomplete. */
+/* Removes the oldest call to make room. If the call has no reply yet, its connection counts as incomplete
+ * from now on: the reply would otherwise be reported as one that no call asked for. */
 static void
 call_evict(struct rr_judge *judge)
 {
@@ -72,7 +73,8 @@ call_evict(struct rr_judge *judge)
 	rr_judge_end_call(judge, oldest);
 }
 
-/* Allocates a call. Older calls make room where there are too many calls or too little memory. */
+/* Returns zeroed memory for a call, or NULL. Older calls are removed if there are too many calls or too
+ * little memory. */
 static struct rr_judge_call *
 call_alloc(struct rr_judge *judge)
 {
@@ -88,7 +90,8 @@ call_alloc(struct rr_judge *judge)
 	return call;
 }
 
-/* Keeps a call, or a message that an error may answer. NULL: there is no memory. */
+/* Remembers a call, or another message that an error may answer, and the memory that it offers. An earlier
+ * call with the same XID is removed. Returns NULL if there is no memory. */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {
@@ -126,9 +129,9 @@ call_begin(const struct rr_judged *judged)
 
 /* ---- Calls ---- */
 
-/* Checks the version of a call. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse-
- * and forward-direction Call messages on the same connection." Until the first reply, version 2 may be on
- * trial. */
+/* Checks the version of a call: the other side must not have refused it, and RFC 8167, 5.1: "The rdma_vers
+ * field MUST contain the same value in reverse- and forward-direction Call messages on the same connection."
+ * The last forward call counts, because a client may try version 2 before it uses version 1. */
 static void
 call_version(const struct rr_judged *judged)
 {
@@ -192,7 +195,8 @@ rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
 	call->answered = true;
 }
 
-/* Checks a reply that the responder leaves in its own memory. */
+/* Checks a reply that the responder leaves in its own memory, from where the requester reads it: it must be
+ * of version 2, and both sides must have announced that they use such replies. Remembers that memory. */
 static void
 call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 {

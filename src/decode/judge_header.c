@@ -3,7 +3,7 @@
 
 /* ---- RPC messages ---- */
 
-/* Checks that the RPC-over-RDMA header and the RPC header have the same XID. */
+/* Checks that the XID in the RPC-over-RDMA header is that of the RPC message behind it. */
 static void
 header_xids(const struct rr_judged *judged)
 {
@@ -18,7 +18,8 @@ header_xids(const struct rr_judged *judged)
 		rr_judge_message(judged, RR_RULE_XID, "that of the RPC message is 0x%08x", xid);
 }
 
-/* Checks that an RPC message follows the header if, and only if, the procedure says so. */
+/* Checks that an RPC message follows the header if, and only if, the procedure in the header is one that has
+ * it there. For RDMA_NOMSG, a Read chunk at position 0 or a Reply chunk must have the RPC message. */
 static void
 header_body(const struct rr_judged *judged)
 {
@@ -37,8 +38,8 @@ header_body(const struct rr_judged *judged)
 			lists->has_reply ? "an empty Reply chunk" : "no Reply chunk");
 }
 
-/* Checks for procedures of version 1 that are not used any more. RFC 8166, 4.6.1 and 4.6.2: "senders MUST NOT
- * send RDMA_MSGP procedures", "... RDMA_DONE messages". */
+/* Reports RDMA_MSGP and RDMA_DONE in version 1, which are not used any more. RFC 8166, 4.6.1 and 4.6.2:
+ * "senders MUST NOT send RDMA_MSGP procedures", "... RDMA_DONE messages". */
 static void
 header_procedure(const struct rr_judged *judged)
 {
@@ -51,8 +52,8 @@ header_procedure(const struct rr_judged *judged)
 
 /* ---- Read lists ---- */
 
-/* Checks the positions of Read chunks. A position counts octets of the unreduced stream, which includes the
- * chunks before it. */
+/* Checks the positions of the Read chunks of an RDMA_MSG: they must not be 0, nor lie behind the message. A
+ * position counts octets of the whole RPC message, with the chunks that come before put back in. */
 static void
 header_positions(const struct rr_judged *judged)
 {
@@ -78,7 +79,7 @@ header_positions(const struct rr_judged *judged)
 	}
 }
 
-/* Reports an empty segment in a Reply chunk that a call offers. */
+/* Reports the first segment without octets in the Reply chunk that a call offers. */
 static void
 header_empty_segments(const struct rr_judged *judged)
 {
@@ -93,7 +94,8 @@ header_empty_segments(const struct rr_judged *judged)
 	}
 }
 
-/* Reports a header that cannot be decoded. */
+/* Reports a header that is too short or malformed. A version or a number of chunks that this decoder does not
+ * know is not reported. */
 static void
 header_malformed(const struct rr_judged *judged)
 {

@@ -28,9 +28,9 @@ nfs_has_data_result(uint32_t proc)
 	return proc == READ || proc == READLINK;
 }
 
-/* Checks that a call has chunks only for data that may be placed. RFC 8267, 4: in version 3 these are the
- * data of WRITE, the target of SYMLINK, and the results of READ and READLINK. In version 4 a COMPOUND may
- * have any chunk. */
+/* Checks that a call has chunks only for data that RDMA may move separately. RFC 8267, 4: in version 3 of NFS
+ * these are the data of WRITE, the target of SYMLINK, and the results of READ and READLINK. In version 4 a
+ * COMPOUND may have any chunk. */
 void
 rr_judge_chunk_kinds(const struct rr_judged *judged)
 {
@@ -50,9 +50,9 @@ rr_judge_chunk_kinds(const struct rr_judged *judged)
 
 /* ---- The results of READ ---- */
 
-/* Checks the length of a READ's Write chunk. The length of the data is the last word that stays inline (RFC
- * 1813, 3.3.6), and RFC 8166, 3.4.6.2: "a returned Write chunk's total length MUST be the same as the encoded
- * length of the result data item". */
+/* Checks that the Write chunk in the reply to a READ is as long as the data. The data's length is the last
+ * word of the RPC message (RFC 1813, 3.3.6). RFC 8166, 3.4.6.2: "a returned Write chunk's total length MUST
+ * be the same as the encoded length of the result data item". */
 void
 rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -85,8 +85,8 @@ rr_judge_digest(const void *data, size_t size)
 	return hash;
 }
 
-/* Tells whether a server must execute the call only once: CREATE, MKDIR, SYMLINK, MKNOD, REMOVE, RMDIR,
- * RENAME and LINK. */
+/* Tells whether a server must execute the call only once even if it comes twice: CREATE, MKDIR, SYMLINK,
+ * MKNOD, REMOVE, RMDIR, RENAME and LINK of NFS version 3. */
 static bool
 nfs_is_once(const struct rr_judge_call *call)
 {
@@ -94,8 +94,8 @@ nfs_is_once(const struct rr_judge_call *call)
 	       call->proc >= CREATE && call->proc <= LINK;
 }
 
-/* Checks that a call that a server executes once has the same reply when it is repeated on another
- * connection. */
+/* Checks a reply to a call that must be executed only once: if the same call was sent on another connection
+ * before, the reply must be the same as there. Remembers the call and the reply of the first time. */
 void
 rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

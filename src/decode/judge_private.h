@@ -118,7 +118,7 @@ struct rr_judge {
 /* Tells whether the whole connection was captured so far, from its handshakes on. */
 bool rr_judge_is_whole(const struct rr_judge_connection *connection);
 
-/* Reports a finding at a place. xid NULL: it belongs to no transaction. */
+/* Reports a finding at a place. xid is NULL if the finding belongs to no transaction. */
 void rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_place *place,
 	const uint32_t *xid, const char *format, ...) __attribute__((format(printf, 5, 6)));
 

@@ -22,7 +22,8 @@ region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_jud
 	rr_map_add(&judge->regions, &region->link, region_key(call->connection, owner, segment->handle));
 }
 
-/* Notes the number of segments of each Write chunk. Returns false without memory. */
+/* Stores the number of segments of each offered Write chunk in the call. Returns false if there is no
+ * memory. */
 static bool
 region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_chunk_lists *lists)
 {
@@ -141,8 +142,9 @@ region_contains(const struct rr_judge_region *region, const struct rr_op *op)
 	return at <= region->segment.length && op->length <= region->segment.length - at;
 }
 
-/* Finds the region that the operation is for; where no region contains it, the last region with its handle.
- * NULL: its handle was not offered. */
+/* Returns the region (a segment of offered memory) that an RDMA operation is for. Among the regions with its
+ * handle, one that contains its octets and whose call has no reply is the first choice, then one that
+ * contains them, then the last region. Returns NULL if the handle was not offered. */
 static struct rr_judge_region *
 region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, const struct rr_op *op)
 {
@@ -162,7 +164,8 @@ region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, co
 	return fits ? fits : last;
 }
 
-/* Checks an operation against the region that it is for. */
+/* Checks an RDMA operation against the region (the segment of offered memory) that it is for: the direction,
+ * the bounds, the order, and that the call has no reply yet. Notes how far the region is filled or read. */
 static void
 region_moved(struct rr_judge *judge, const struct rr_place *place, const struct rr_op *op,
 	struct rr_judge_region *region)

@@ -3,7 +3,8 @@
 
 /* ---- Write chunks and Reply chunk ---- */
 
-/* Checks a chunk that a reply returns against the segments that were offered for it. */
+/* Checks a chunk that a reply returns: it must have the segments that the call offered for it, none of them
+ * longer, and not more octets than were written. */
 static void
 returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *offered, uint32_t count,
 	const struct rr_chunk *chunk)
@@ -35,7 +36,8 @@ returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *off
 			(unsigned long long)total, (unsigned long long)moved);
 }
 
-/* Checks the Write chunks that a reply returns. */
+/* Checks that a reply returns as many Write chunks as the call offered, and that each chunk fits the offered
+ * one. */
 static void
 returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -53,8 +55,9 @@ returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call
 	}
 }
 
-/* Checks the Reply chunk. RFC 8166, 4.3.3: a reply may be a Short message although a Reply chunk was offered;
- * peers differ in whether they return the chunk then. */
+/* Checks the Reply chunk of a reply: the call must have offered it, and it must be empty if the reply is a
+ * Short message. A chunk that is not returned is no finding. RFC 8166, 4.3.3: a reply may be a Short message
+ * although a Reply chunk was offered; peers differ in whether they return the chunk then. */
 static void
 returned_reply(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -83,8 +86,9 @@ returned_has_handle(const struct rr_judge_call *call, uint32_t handle)
 	return false;
 }
 
-/* Checks a Send with Invalidate. RFC 8797, 4.1: "When either peer on a connection clears this flag, the
- * responder MUST use only RDMA Send". */
+/* Checks a Send with Invalidate: both sides must have announced it, and the handle must be one that the call
+ * offered. RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only
+ * RDMA Send". */
 static void
 returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -6,9 +6,9 @@
 
 /* ---- Untagged messages ---- */
 
-/* Checks the numbers of an untagged segment. RFC 5041, 5.1: the MSNs of a queue count messages from 1, and
- * the offsets of a message's segments count its octets from 0. Only the last segment of a message has the L
- * flag. */
+/* Checks the message number (MSN) and the offset of an untagged segment. RFC 5041, 5.1: the MSNs of a queue
+ * count messages from 1, and the offsets of a message's segments count its octets from 0. Only the last
+ * segment of a message has the flag L, after which the next message is due. */
 static void
 segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)
@@ -26,7 +26,8 @@ segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struc
 
 /* ---- RDMA Reads ---- */
 
-/* Remembers a Read Request, in order to check its Response. */
+/* Remembers a Read Request, with which its Response will be compared. If there are too many, the oldest is
+ * forgotten. */
 static void
 segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 {
@@ -42,8 +43,8 @@ segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 	};
 }
 
-/* Checks a Read Response. RFC 5040, 4.4 and 5.2.1: Responses come in the order of their Requests, and bring
- * the octets that these ask for. */
+/* Checks that a segment of a Read Response has the octets that are due next. RFC 5040, 4.4 and 5.2.1:
+ * Responses come in the order of their Requests, and each has the octets that its Request asks for. */
 static void
 segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)

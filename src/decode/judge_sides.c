@@ -21,14 +21,15 @@ side_same_host(const struct rr_packet_end *a, const struct rr_packet_end *b)
 	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Returns the inline threshold of messages from this side. */
+/* Returns the inline threshold of messages from this side: the smaller of the size that it sends and the size
+ * that the other side receives. */
 static uint32_t
 side_threshold(const struct rr_judge_connection *connection, uint8_t from)
 {
 	return rr_min(connection->sides[from].send_size, connection->sides[!from].receive_size);
 }
 
-/* Remembers the thresholds that the hosts agreed on, for later connections between them. */
+/* Remembers the inline thresholds of a connection, for later connections between the same hosts. */
 static void
 side_remember(struct rr_judge *judge, const struct rr_judge_connection *connection)
 {
@@ -58,7 +59,8 @@ rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, 
 
 /* ---- Inline thresholds ---- */
 
-/* Tells whether an earlier connection between the hosts allowed a Send of that size. */
+/* Tells whether the inline threshold of an earlier connection between the same hosts allowed a Send of that
+ * size. */
 static bool
 side_was_allowed(const struct rr_judged *judged, uint32_t size)
 {
@@ -95,11 +97,10 @@ rr_judge_size(const struct rr_judged *judged)
 
 /* ---- Credits ---- */
 
-/*
- * Counts a call, and checks it against the credits. RFC 8166, 3.3.1: "A Requester MUST NOT send
- * unacknowledged requests in excess of the Responder's granted credit limit." A lowered grant may not have
- * reached the requester by then, so the grant before it counts, too.
- */
+/* Counts a call, and reports it if its sender has more calls without a reply than it has credits. RFC 8166,
+ * 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted credit
+ * limit." The larger one of the last two grants counts, because the last may not have reached the sender by
+ * then. */
 void
 rr_judge_call_begins(const struct rr_judged *judged)
 {
@@ -125,7 +126,7 @@ rr_judge_call_ends(const struct rr_judged *judged)
 	caller->grant = grant ? grant : 1;
 }
 
-/* Checks the grant of a reply. RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
+/* Reports a reply that grants no credit. RFC 8166, 3.3.1: "The granted value MUST NOT be zero". */
 void
 rr_judge_grant(const struct rr_judged *judged)
 {
@@ -135,7 +136,8 @@ rr_judge_grant(const struct rr_judged *judged)
 
 /* ---- Optional messages of version 2 ---- */
 
-/* Notes the transport properties that a side announced. */
+/* Notes the transport properties of version 2 that a side announced: the size of messages that it receives,
+ * and whether it uses replies in Read chunks and invalidation. */
 static void
 side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 {
@@ -148,8 +150,8 @@ side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 		side->invalidates = set->values[RR_PROPERTY_INVALIDATION] != 0;
 }
 
-/* Notes the transport properties in a message. A size that a side asks its peer for, or announces, may be in
- * use from then on. */
+/* Notes the transport properties in an optional message of version 2: those that its sender announces, and
+ * the size that it asks its peer to receive. Either size may be in use from then on. */
 void
 rr_judge_optional(const struct rr_judged *judged)
 {

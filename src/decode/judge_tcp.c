@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Tells whether the RDMA connection is between the hosts of these ends. */
+/* Tells whether the RDMA connection is between the same two hosts as a TCP connection with these ends. */
 static bool
 tcp_same_hosts(const struct rr_judge_connection *connection, const struct rr_packet_end *ends)
 {

@@ -21,7 +21,8 @@ match_find(const struct rr_match *match, const struct rr_place *place, uint8_t c
 
 /* ---- Messages that are held back ---- */
 
-/* Fills in what is known of the message's transaction. */
+/* Adds to the message what is known of its transaction: the place of the call, the octets moved by RDMA, and
+ * the procedure if the message itself does not have it. */
 static void
 match_describe(const struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -36,7 +37,8 @@ match_describe(const struct rr_transaction *transaction, struct rr_message *mess
 	message->proc = transaction->proc;
 }
 
-/* Decodes the RPC header of a message that itself moved by RDMA. */
+/* Decodes the RPC header of a message that itself was moved by RDMA, from the octets of it that were kept. If
+ * the message is a call, the transaction's procedure becomes known. */
 static void
 match_decode_head(struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -71,7 +73,8 @@ rr_match_release(struct rr_match *match, struct rr_transaction *transaction)
 	rr_decode_free(match->memory, held.data, held.sent.size);
 }
 
-/* Holds a message back. Returns false where there is no memory, and the message is to be emitted as it is. */
+/* Holds a message back: keeps a copy of it in the transaction, to be emitted later. Returns false if there is
+ * no memory; the caller then emits the message at once. */
 static bool
 match_hold(struct rr_match *match, struct rr_transaction *transaction, const struct rr_message *message,
 	struct rpcrdma_bytes data)
@@ -87,7 +90,8 @@ match_hold(struct rr_match *match, struct rr_transaction *transaction, const str
 
 /* ---- Transactions ---- */
 
-/* Ends a transaction: emits the message that it holds back, and frees its memory. */
+/* Ends a transaction: emits the message that the transaction holds back, if there is one, and frees the
+ * transaction. */
 static void
 match_end(struct rr_match *match, struct rr_transaction *transaction)
 {
@@ -113,8 +117,8 @@ match_evict(struct rr_match *match)
 	match_end(match, match_oldest(match));
 }
 
-/* Makes a transaction. The oldest transaction makes room where there are too many, or where there is no
- * memory. */
+/* Returns zeroed memory for a transaction, or NULL. The oldest transaction is ended first if there are too
+ * many, or if there is no memory. */
 static struct rr_transaction *
 match_alloc(struct rr_match *match)
 {
@@ -129,7 +133,8 @@ match_alloc(struct rr_match *match)
 	return rr_decode_alloc(match->memory, sizeof(*transaction));
 }
 
-/* Makes the transaction of a call. A transaction with the same XID is ended first. NULL: no memory. */
+/* Makes the transaction of a call, and ends an earlier transaction with the same XID. Returns NULL if there
+ * is no memory. */
 static struct rr_transaction *
 match_begin(struct rr_match *match, const struct rr_message *message)
 {
@@ -158,7 +163,7 @@ match_begin(struct rr_match *match, const struct rr_message *message)
 
 /* ---- Messages ---- */
 
-/* Tells whether the RPC message moves by RDMA Reads. */
+/* Tells whether the RPC message itself is in a Read chunk, and is moved by RDMA Reads. */
 static bool
 match_moves(const struct rr_message *message)
 {
@@ -180,7 +185,8 @@ match_kind(const struct rr_message *message, const struct rr_transaction *answer
 	return message->header.vers == RR_RPCRDMA_VERSION_2 && answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
-/* Takes a call: begins its transaction, and emits the call or holds it back. */
+/* Handles a call: begins its transaction. Emits the call at once, or, if the call itself is moved by RDMA,
+ * holds it back until its RPC header has come. */
 static void
 match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
@@ -191,8 +197,8 @@ match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_by
 		match->emit(match->ctx, message);
 }
 
-/* Takes a reply or an error: emits or holds it back, and ends the transaction unless the reply is still to be
- * pulled. */
+/* Handles a reply or an error: emits it, and ends the transaction. A reply that the requester has yet to read
+ * by RDMA is held back, and its transaction goes on. */
 static void
 match_reply(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message,
 	struct rpcrdma_bytes data)
@@ -212,8 +218,8 @@ match_reply(struct rr_match *match, struct rr_transaction *transaction, struct r
 		match_end(match, transaction);
 }
 
-/* Handles RDMA_DONE. draft-cel-nfsv4-rpcrdma-reliable-reply-02: it has the XID of the reply that was
- * pulled. */
+/* Handles RDMA_DONE, by which the requester says that it has read a reply by RDMA: emits it, and ends the
+ * transaction. draft-cel-nfsv4-rpcrdma-reliable-reply-02: RDMA_DONE has the XID of that reply. */
 static void
 match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message)
 {

@@ -79,7 +79,8 @@ void rr_match_free(struct rr_match *match);
 /* Pairs a decoded message and emits it, at once or later. data: the octets of the message. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Notes that an RDMA Read or Write at place moved octets. Returns their region; NULL: it is not known. */
+/* Notes that an RDMA Read or Write at place moved octets. Returns the region that they belong to, or NULL if
+ * it is not known. */
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 

@@ -12,7 +12,8 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
 }
 
-/* Adds a region to a part of the transaction, and to the regions that are found by their handles. */
+/* Adds a region (a segment of offered memory) to the call or the reply of the transaction, as part says, and
+ * to the map in which regions are found by their handles. */
 static void
 region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)
@@ -36,7 +37,8 @@ region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t 
 	rr_map_add(&match->regions, &added->link, key);
 }
 
-/* Removes a region. The region before it that has the same handle is then found by the handle. */
+/* Removes a region from the map of handles. If an earlier region has the same handle, the map has that region
+ * from now on. */
 static void
 region_remove(struct rr_match *match, struct rr_decode_region *region)
 {
@@ -62,8 +64,8 @@ region_read_kind(uint32_t part, uint32_t position)
 	return position == 0 ? RR_REGION_CALL : RR_REGION_READ;
 }
 
-/* Adds the segments of the Read list. Returns the octets at position 0. RFC 8166, 3.4.5: segments with the
- * same position are one Read chunk. */
+/* Adds the segments of a Read list as regions. Returns how many octets are at position 0, where the RPC
+ * message itself is. RFC 8166, 3.4.5: segments with the same position are one Read chunk. */
 static uint64_t
 region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_chunk_lists *lists)
@@ -86,7 +88,7 @@ region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uin
 	return first;
 }
 
-/* Adds the segments of a Write chunk or Reply chunk of a call. */
+/* Adds the segments of a Write chunk or a Reply chunk of a call as regions. */
 static void
 region_add_chunk(struct rr_match *match, struct rr_transaction *transaction, const struct rr_chunk *chunk,
 	enum rr_region_kind kind, uint32_t number)
@@ -172,7 +174,8 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 	return NULL;
 }
 
-/* Keeps the front of a message that moves by RDMA, as far as it comes in order. */
+/* Keeps octets that an RDMA operation moved, if they go on where the kept front of the RPC message ends. at
+ * is their offset in that message. */
 static void
 region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
 {
@@ -191,7 +194,8 @@ region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, cons
 	head->have = (uint32_t)end;
 }
 
-/* Returns the front that the region's chunk brings, or NULL where it brings no message. */
+/* Returns the kept front of the RPC message that is in the region's chunk, or NULL if the chunk is for an
+ * argument or a result. */
 static struct rr_head *
 region_head(const struct rr_decode_region *region)
 {
@@ -203,7 +207,8 @@ region_head(const struct rr_decode_region *region)
 	}
 }
 
-/* Tells whether the message that is held back is the message in the region's chunk. */
+/* Tells whether the RPC message in the region's chunk is that of the message which the transaction holds
+ * back. */
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {

@@ -16,7 +16,7 @@ struct rr_decode_memory {
  * memory, and old stays as it is; also where size is 0, and old is then freed. New octets are not set. */
 void *rr_decode_resize(struct rr_decode_memory *memory, void *old, size_t old_size, size_t size);
 
-/* Returns zeroed memory. NULL: there is no more. */
+/* Returns zeroed memory, or NULL if there is no more. */
 void *rr_decode_alloc(struct rr_decode_memory *memory, size_t size);
 void rr_decode_free(struct rr_decode_memory *memory, void *block, size_t size);
 

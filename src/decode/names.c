@@ -10,7 +10,8 @@
  * numbers dynamically". */
 enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
 
-/* Returns the schema of a program, or NULL. */
+/* Returns the schema of a version of a program, or NULL if there is none. A transient number counts as that
+ * of an NFSv4 callback program. */
 static const struct rpcrdma_program *
 names_program(uint32_t prog, uint32_t vers)
 {

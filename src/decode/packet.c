@@ -14,7 +14,7 @@ struct packet_rest {
 	size_t size;
 };
 
-/* Removes size octets from the front of rest. Returns false where rest has fewer. */
+/* Removes size octets from the front of rest. Returns false if rest has fewer octets. */
 static bool
 packet_skip(struct packet_rest *rest, size_t size)
 {
@@ -27,7 +27,8 @@ packet_skip(struct packet_rest *rest, size_t size)
 
 /* ---- UDP and TCP. wire: the octets that rest had on the wire. ---- */
 
-/* Sets the payload behind a header of TCP or UDP. */
+/* Sets the payload of a TCP or UDP packet, whose header has "header" octets. wire is the size of header and
+ * payload on the wire; octets of it that were not captured are counted as missing. */
 static enum rr_packet_result
 packet_payload(struct rr_packet *packet, struct packet_rest rest, size_t header, size_t wire)
 {
@@ -156,7 +157,7 @@ packet_ip(struct rr_packet *packet, struct packet_rest rest)
 
 /* ---- Links ---- */
 
-/* Parses a packet behind its link header, by its Ethernet type. */
+/* Parses a packet behind its link header. type is its Ethernet type; VLAN tags are skipped. */
 static enum rr_packet_result
 packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
 {

@@ -5,7 +5,8 @@
 
 /* ---- Sends ---- */
 
-/* Makes sure that the Send under way has memory for size octets. Returns false without memory. */
+/* Makes sure that the buffer for the Send under way has room for size octets. Returns false if there is no
+ * memory. */
 static bool
 rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t size)
 {
@@ -24,7 +25,8 @@ rdmap_reserve(struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t s
 	return true;
 }
 
-/* Appends a segment to the Send under way. Returns false where it does not fit. */
+/* Appends a segment with the offset mo to the Send under way. Returns false if octets before the segment are
+ * missing, if the Send is too long, or if there is no memory. */
 static bool
 rdmap_append(
 	struct rr_rdmap *side, struct rr_decode_memory *memory, uint32_t mo, struct rpcrdma_bytes payload)
@@ -39,7 +41,8 @@ rdmap_append(
 	return true;
 }
 
-/* Takes a segment of a Send. op is the Send where the segment completes it. */
+/* Adds a segment to the Send under way. If the segment completes the Send, describes the Send in *op. A Send
+ * that is incomplete or too long is skipped and counted. */
 static void
 rdmap_send(struct rr_rdmap *side, struct rr_decode_memory *memory, const struct rr_ddp_header *header,
 	struct rpcrdma_bytes payload, struct rr_op *op)
@@ -81,7 +84,8 @@ rdmap_read(const struct rr_rdmap *side, uint32_t index)
 	return &side->reads[(side->read_first + index) % RR_RDMAP_READS];
 }
 
-/* Takes a Read Request, and remembers it for its Response. */
+/* Describes a Read Request in *op, and remembers it for its Response. If there are too many, the oldest is
+ * forgotten. */
 static void
 rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
 	struct rr_op *op)
@@ -105,8 +109,9 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
 	*rdmap_read(side, side->read_count++) = op->request;
 }
 
-/* Takes a Read Response. RFC 5040, 5.2.1: Read Responses come in the order of their Requests. Requests that
- * are passed over were answered, but that was not captured. */
+/* Describes a segment of a Read Response in *op, with the place that its Request names. RFC 5040, 5.2.1: Read
+ * Responses come in the order of their Requests. Requests before the one that fits are forgotten: their
+ * Responses were not captured. */
 static void
 rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
 	struct rr_op *op)

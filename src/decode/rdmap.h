@@ -50,8 +50,9 @@ struct rr_rdmap {
 	uint64_t strays;  /* Read Responses whose Request is not known, and Requests that were forgotten */
 };
 
-/* Takes a segment of side. peer is the other side, whose Requests are answered. Memory that op points to is
- * valid until the next segment of side. */
+/* Handles a segment that side sent, and describes the operation that it completes in *op (RR_OP_PART if there
+ * is none). peer is the other side, whose Read Requests are answered. Memory that op points to is valid until
+ * the next segment of side. */
 void rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
 	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op);
 

@@ -61,7 +61,8 @@ roce_headers_size(uint8_t headers)
 	return size;
 }
 
-/* Reads the extended headers at "at" into packet. */
+/* Decodes the extended headers, which begin at "at", into packet. headers says by HAS_... which of them there
+ * are. */
 static void
 roce_get_headers(struct rr_roce_packet *packet, uint8_t headers, const uint8_t *at)
 {

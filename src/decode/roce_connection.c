@@ -20,7 +20,7 @@ rr_roce_segment(const struct rr_roce_at *at, const struct rr_ddp_header *header,
 	rr_decode_operation(at->shared, &place, &op);
 }
 
-/* Passes a note on the sender's packets to the sink. */
+/* Passes a note on the packets of the sender at->from to the sink, which receives all findings. */
 static void
 roce_note(const struct rr_roce_at *at, const char *text)
 {
@@ -32,7 +32,7 @@ roce_note(const struct rr_roce_at *at, const char *text)
 
 /* ---- Requests, in order ---- */
 
-/* Translates a packet of a Send into a DDP segment. */
+/* Translates a packet of a Send into the DDP segment that iWARP has for it, and passes that segment on. */
 static void
 roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -52,8 +52,8 @@ roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct r
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* Translates a packet of an RDMA Write into a DDP segment. Packets without the Write's first packet are
- * dropped. */
+/* Translates a packet of an RDMA Write into the DDP segment that iWARP has for it, and passes that segment
+ * on. The packet is dropped if the first packet of its RDMA Write was not captured. */
 static void
 roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -73,8 +73,9 @@ roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct 
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* Takes a Read Request. iWARP's Read Request names a sink, which InfiniBand's does not have, so the PSN is
- * put there. */
+/* Remembers a Read Request for its response, and passes on the Read Request that iWARP has for it. That one
+ * names a sink, the requester's memory for the data, which InfiniBand's does not name: the PSN is put
+ * there. */
 static void
 roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -100,7 +101,7 @@ roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const 
 	rr_roce_segment(at, &header, (struct rpcrdma_bytes){ octets, sizeof(octets) });
 }
 
-/* Decodes the request that comes next. */
+/* Decodes the request (Send, RDMA Write or Read Request) that comes next in the order of PSNs. */
 static void
 roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -117,7 +118,7 @@ roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 	}
 }
 
-/* Gives up the requests that are missing before the next request. */
+/* Gives up requests that are missing: counts and reports them, and ends the Send or RDMA Write under way. */
 static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
 {
@@ -133,8 +134,8 @@ roce_lose(const struct rr_roce_at *at, uint32_t packets)
 	rr_decode_lost(at->shared, &place);
 }
 
-/* Decodes held requests that come next. skip: requests that are missing before the first held request will
- * not come. */
+/* Decodes those of the held requests that come next in the order of PSNs. If skip is true, requests that are
+ * missing before the first held request are given up, because they will not come. */
 static void
 roce_requests(const struct rr_roce_at *at, bool skip)
 {
@@ -159,7 +160,8 @@ roce_requests(const struct rr_roce_at *at, bool skip)
 
 /* ---- Packets ---- */
 
-/* Reports a negative acknowledgement. */
+/* Passes a note on a negative acknowledgement to the sink. If the acknowledgement says that no Receive was
+ * posted, also calls the sink's starved(). */
 static void
 roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 {
@@ -171,9 +173,9 @@ roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 		at->shared->sink->starved(at->shared->sink->ctx, &place);
 }
 
-/* Handles an acknowledgement. The peer has the requests that it acknowledges, so where requests are held in
- * wait for others before them, these will not be repeated. They are given up after several acknowledgements
- * only, as an acknowledgement may have been captured early. */
+/* Handles an acknowledgement. The peer that sends it has received the requests up to its PSN, so those of
+ * them that were not captured will not be repeated. Held requests that wait for these are decoded without
+ * them, but after several acknowledgements only, as an acknowledgement may have been captured early. */
 static void
 roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -199,7 +201,8 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	roce_requests(&other, true);
 }
 
-/* Takes a request: decodes it where it comes next, else holds it. */
+/* Handles a captured request: decodes it if it comes next in the order of PSNs, ignores it if it is repeated,
+ * and otherwise holds it until the requests before it have come. */
 static void
 roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {

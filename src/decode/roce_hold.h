@@ -33,7 +33,8 @@ rr_roce_ahead(uint32_t psn, uint32_t from)
 bool rr_roce_hold_add(
 	struct rr_roce_hold *hold, struct rr_decode_memory *memory, const struct rr_roce_packet *packet);
 
-/* Takes the first packet out. rr_roce_hold_free() frees it. NULL: the hold is empty. */
+/* Removes the first packet from the hold and returns it, or NULL if the hold is empty. The caller frees the
+ * packet by rr_roce_hold_free(). */
 struct rr_roce_held *rr_roce_hold_pop(struct rr_roce_hold *hold);
 void rr_roce_hold_free(struct rr_decode_memory *memory, struct rr_roce_held *held);
 void rr_roce_hold_clear(struct rr_roce_hold *hold, struct rr_decode_memory *memory);

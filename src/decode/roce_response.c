@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Returns the RDMA Read that this PSN belongs to, or NULL. */
+/* Returns the RDMA Read whose response has a packet with this PSN, or NULL if there is none. */
 static struct rr_roce_read *
 response_find_read(struct rr_roce_side *side, uint32_t psn)
 {
@@ -30,7 +30,7 @@ rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_pa
 	}
 }
 
-/* Forgets a Read that has its whole response, and the Reads before it. */
+/* Forgets a Read whose response is complete, and the Reads before it. */
 static void
 response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 {
@@ -40,14 +40,16 @@ response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 	memmove(side->reads, side->reads + done, side->read_count * sizeof(side->reads[0]));
 }
 
-/* Tells whether the packet of this index comes next: Reads are answered in the order of their Requests. */
+/* Tells whether the packet with this index in the response to read is the next one: Reads are answered in the
+ * order of their Requests. */
 static bool
 response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *read, uint32_t index)
 {
 	return read == reader->reads && index == read->next;
 }
 
-/* Passes on a packet of a Read Response. */
+/* Translates a packet of a Read Response into the DDP segment that iWARP has for it, and passes that segment
+ * on. The last packet ends the Read. */
 static void
 response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const struct rr_roce_packet *packet)
 {

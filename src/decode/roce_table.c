@@ -23,7 +23,8 @@ table_end(struct rr_roce_table *table, struct rr_roce_connection *connection)
 	table->count--;
 }
 
-/* Decodes the connection whose last packet is the oldest to its end and frees it, to make room. */
+/* Makes room: decodes what is left of the connection whose last packet is the oldest, and frees the
+ * connection. */
 static void
 table_evict(struct rr_roce_table *table)
 {
@@ -35,7 +36,8 @@ table_evict(struct rr_roce_table *table)
 	table_end(table, oldest);
 }
 
-/* Makes a connection. The sender of the packet becomes side "from". NULL: there is no memory. */
+/* Makes a connection between the two addresses of the packet, whose sender becomes side "from". The oldest
+ * connection makes room if needed. Returns NULL if there is no memory. */
 static struct rr_roce_connection *
 table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from)
 {
@@ -75,8 +77,8 @@ table_is_between(const struct rr_roce_connection *connection, const struct rr_pa
 
 /* ---- The connection of a packet ---- */
 
-/* Returns the connection with the queue pair that the packet goes to, and sets *from to the side that sent
- * the packet. NULL: there is no such connection. */
+/* Returns the connection with the queue pair qp that the packet goes to, and sets *from to the side that sent
+ * the packet. Returns NULL if there is no such connection. */
 static struct rr_roce_connection *
 table_find(const struct rr_roce_table *table, const struct rr_packet *packet, uint32_t qp, uint8_t *from)
 {
@@ -91,7 +93,7 @@ table_find(const struct rr_roce_table *table, const struct rr_packet *packet, ui
 	return NULL;
 }
 
-/* Returns the distance of two PSNs, whichever is greater. */
+/* Returns the distance between two PSNs, in the direction in which it is shorter. */
 static uint32_t
 table_distance(uint32_t a, uint32_t b)
 {
@@ -100,9 +102,9 @@ table_distance(uint32_t a, uint32_t b)
 	return ahead < RR_ROCE_PSN_HALF ? ahead : rr_roce_ahead(b, a);
 }
 
-/* Returns a connection of which only one direction was seen, and whose other direction the packet may be: its
- * PSN is near to those seen. Where there is no such connection, returns the only one whose PSNs do not
- * contradict this. */
+/* Returns a connection of which one direction is known, and whose other direction the packet may be, because
+ * its PSN is near to the PSNs seen there. If there is none, returns the only connection of which no such PSN
+ * was seen. Sets *from to the packet's sender; returns NULL if it is not clear. */
 static struct rr_roce_connection *
 table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	const struct rr_roce_packet *roce, uint8_t *from)
@@ -134,7 +136,8 @@ table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	return count == 1 ? only : NULL;
 }
 
-/* Takes a packet of a reliable connection. */
+/* Decodes a packet of a reliable connection. If no connection has the queue pair that the packet goes to, the
+ * packet is the first of a new connection, or of the other direction of a known one. */
 static void
 table_data(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_roce_packet *roce)
 {
@@ -166,7 +169,8 @@ table_data(struct rr_roce_table *table, const struct rr_packet *packet, const st
 
 /* ---- Messages of the connection managers ---- */
 
-/* Notes the queue pair and the first PSN of a side, from a message of its connection manager. */
+/* Notes the queue pair and the first PSN of a side, which a message of that side's connection manager
+ * names. */
 static void
 table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 {
@@ -175,8 +179,8 @@ table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 	side->next = side->seen = cm->psn;
 }
 
-/* Returns the connection that a request has begun, as a repeated request does not begin another. NULL: there
- * is no such connection. */
+/* Returns the connection that a connection manager asked for by a request with the number id, or NULL if
+ * there is none. The packet that is looked at comes from side "from". */
 static struct rr_roce_connection *
 table_requested(const struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from, uint32_t id)
 {
@@ -190,7 +194,8 @@ table_requested(const struct rr_roce_table *table, const struct rr_packet *packe
 	return NULL;
 }
 
-/* Makes the connection that a request asks for. NULL: the request is repeated, or there is no memory. */
+/* Makes the connection that a connection manager's request asks for. Returns NULL if this request is
+ * repeated, as its connection exists already, or if there is no memory. */
 static struct rr_roce_connection *
 table_request(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -212,7 +217,8 @@ table_request(struct rr_roce_table *table, const struct rr_packet *packet, const
 	return connection;
 }
 
-/* Takes a message of a connection manager. */
+/* Handles a message of a connection manager: a request makes a connection, a reply adds the queue pair of
+ * side 1, and the sink receives either of them, or a rejection, as a handshake. */
 static void
 table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -240,7 +246,8 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 
 /* ---- The table ---- */
 
-/* Decodes a datagram: a packet of a connection, or a message of a connection manager. */
+/* Decodes a datagram, which has a packet of a connection, or a message of a connection manager. Ignores any
+ * other. */
 static void
 table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 {
@@ -255,7 +262,7 @@ table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 		table_manager(table, packet, &cm);
 }
 
-/* Octets that were not captured count as 0. */
+/* Decodes a datagram to RR_ROCE_PORT. Octets of it that were not captured count as 0. */
 void
 rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet)
 {

@@ -25,7 +25,8 @@ stream_end(const struct rr_stream *stream)
 	return stream->range_count > 0 ? stream->ranges[stream->range_count - 1].end : 0;
 }
 
-/* Removes size octets from the front of the buffer. Only the first range may extend beyond them. */
+/* Removes size octets from the front of the buffer, and moves the ranges, which say which octets have come,
+ * accordingly. */
 static void
 stream_advance(struct rr_stream *stream, uint32_t size)
 {
@@ -87,7 +88,8 @@ rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence)
 	return stream->acknowledged >= RR_STREAM_ACKNOWLEDGED && rr_stream_skip(stream);
 }
 
-/* Adds a range, and unites it with ranges that it touches. The caller has made sure of room for one more. */
+/* Notes that the octets from start to end have come: adds a range, and unites it with the ranges that it
+ * touches. The caller has made sure that there is room for one more range. */
 static void
 stream_note(struct rr_stream *stream, uint32_t start, uint32_t end)
 {
@@ -107,7 +109,7 @@ stream_note(struct rr_stream *stream, uint32_t start, uint32_t end)
 	stream->range_count = kept;
 }
 
-/* Makes sure that the buffer has size octets. Returns false without memory. */
+/* Makes sure that the buffer has room for size octets. Returns false if there is no memory. */
 static bool
 stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size)
 {
@@ -126,8 +128,8 @@ stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32
 	return true;
 }
 
-/* Copies the segment's octets into the buffer, and zeros for octets that were not captured. Returns false
- * without memory. */
+/* Copies the octets of a segment into the buffer, with zeros for octets that were not captured, and without
+ * octets that were read already. Returns false if there is no memory. */
 static bool
 stream_store(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
@@ -151,8 +153,8 @@ stream_store(
 	return true;
 }
 
-/* Tells whether a segment far outside of the window is a stray. Where several come in a row, the stream went
- * on without being captured, and begins anew there. */
+/* Tells whether a segment far outside of the window is to be ignored. After several of them in a row, returns
+ * false: the stream went on without being captured, and begins anew at this segment. */
 static bool
 stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 {

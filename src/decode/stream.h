@@ -43,8 +43,8 @@ struct rr_stream_segment {
 /* Sets the sequence number with which the stream begins. */
 void rr_stream_start(struct rr_stream *stream, uint32_t sequence);
 
-/* Takes a segment. The first segment starts a stream that was not started. Returns false where a gap was
- * given up first: the caller then reads what can be read, and adds the segment again. */
+/* Adds a segment to the stream. The first segment starts a stream that was not started. Returns false if a
+ * gap was given up first: the caller then reads what can be read, and adds the segment again. */
 bool rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment);
 
@@ -55,7 +55,7 @@ bool rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence);
 /* Returns how many octets can be read. */
 uint32_t rr_stream_size(const struct rr_stream *stream);
 
-/* Removes size octets, which were read. */
+/* Removes size octets, which the caller has read, from the front of the stream. */
 void rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size);
 
 /* Gives up the octets in front of the first gap, and the gap. Returns false where there is no gap. */

@@ -9,7 +9,8 @@
 
 /* Translates all attributes of an object. */
 void rr_nfs_fattr(const struct rr_vfs_attributes *given, fattr3 *attributes);
-/* Translates attributes that may not be known. */
+/* Translates the attributes that an object has after an operation, if they are known; else attributes_follow
+ * is false. */
 void rr_nfs_post_op(const struct rr_vfs_known *known, post_op_attr *attributes);
 /* Translates the change that an operation made to an object. */
 void rr_nfs_wcc(const struct rr_vfs_change *change, wcc_data *wcc);

@@ -211,7 +211,8 @@ struct rr_nfs_io {
 void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 
-/* Ends a piece without done(). No effect on a piece that is not under way (or zeroed). */
+/* Cancels the transfer of a piece without calling done(). Has no effect if the piece is zeroed, or is not
+ * under way. */
 void rr_nfs_io_cancel(struct rr_nfs_io *io);
 
 /* ---- Names of many files at a time (client_async.c) ---- */
@@ -293,7 +294,7 @@ void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct 
 void rr_nfs_op_list_xattrs(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file);
 
-/* Ends a procedure without done(). No effect on a procedure that is not under way (or zeroed). */
+/* Cancels a procedure without calling done(). Has no effect if op is zeroed, or is not under way. */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);
 
 /* Tells whether the user has interrupted the client: a caller that turns the loop itself ends its wait

@@ -46,7 +46,7 @@ int rr_nfs_fail(struct rpcrdma_nfs *nfs, int error, const char *format, ...)
 /* Starts a call of NFS_V3_program; done() is always called, from the loop. */
 void rr_nfs_send(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* Ends a call without done(). */
+/* Cancels a call without calling its done(). */
 void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* Returns the reason why the last call failed. */
@@ -55,7 +55,7 @@ const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
 /* Returns the most octets of a procedure's results that the schema does not bound. */
 uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 
-/* Returns a count. Where it changes while a call is under way, the call may have been executed twice. */
+/* Returns a count that changes if a call under way may have been executed twice. */
 uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
 
 /* Turns the loop until *over is true. Fails, with the error text of nfs set, where the loop fails or the
@@ -76,7 +76,7 @@ void rr_nfs_retry_init(
  * pause. */
 bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfsstat3 status);
 
-/* Ends a pause without again(). Returns false where there was no pause. */
+/* Ends the pause, if there is one, without calling again(). Returns false if there was no pause. */
 bool rr_nfs_retry_cancel(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry);
 
 /* Makes the call, which is prepared except for its waiting, on client and waits for it. Where it fails, the
@@ -88,8 +88,9 @@ int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct r
  * client waits for a lost connection. */
 int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result);
 
-/* Does the same for a call whose memory is the caller's: proc, args, result, keep, arena and sinks are set;
- * reply_max is set to the octets of marked results for which there is no sink. */
+/* Calls and waits as rr_nfs_call() does, with memory of the caller: proc, args, result, keep, arena and sinks
+ * of the call are set; reply_max is set to the octets of marked results (results that RDMA may move) for
+ * which there is no sink. */
 int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* Copies a server's file handle. Returns false where the handle is empty or too long. */

@@ -18,18 +18,18 @@ enum {
 	RR_NFS_ENTRY_SIZE = 4 + 8 + 4 + 8
 };
 
-/* Lists a directory from cookie on, at most max octets of XDR, into the listing of work, whose take() is
- * set. */
+/* Begins to list a directory from cookie on, at most max octets of XDR. The entries are passed to take() of
+ * the listing in work, which the caller has set. */
 enum rr_vfs_status rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie,
 	const cookieverf3 verifier, uint32_t max);
 
 /* Returns the status of a reply to READDIR or READDIRPLUS. */
 nfsstat3 rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status status);
 
-/* Copies a name into the request's memory. Returns false where that is used up. */
+/* Copies a name into the request's memory. Returns false if that memory is used up. */
 bool rr_nfs_list_name(struct rpcrdma_request *request, struct rpcrdma_bytes given, filename3 *name);
 
-/* Takes size octets from *left. Returns false where fewer are left. */
+/* Subtracts size octets from *left. Returns false if fewer are left. */
 bool rr_nfs_list_take(uint32_t *left, uint64_t size);
 
 #endif

@@ -100,18 +100,20 @@ struct rr_nfs_handles {
 	const nfs_fh3 *first, *second;
 };
 
-/* Begins a procedure where the gate lets the caller in by all handles of the call. A call without a handle
- * asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no attributes of the object. */
+/* Begins a procedure if the gate lets the caller use the exports of all handles of the call. A procedure
+ * whose call has no handle asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no
+ * attributes of the object. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
 /* Makes memory for a call at work, which has not begun. NULL: the request has no more memory. */
 struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result);
 
-/* Ends an operation, in a later turn than that in which it began. */
+/* Called when an operation ends in a later turn of the loop than that in which it began: completes the result
+ * and answers the request. */
 void rr_nfs_done(struct rr_vfs_call *call);
 
-/* Copies a handle into the request's memory. Returns false where that is used up. */
+/* Copies a handle into the request's memory. Returns false if that memory is used up. */
 bool rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_fh3 *handle);
 
 /* Returns an object of an operation, by the handle that the call has. */
@@ -124,8 +126,8 @@ rr_nfs_object(nfs_fh3 handle)
 /* Translates the status of an operation into that of a reply. */
 nfsstat3 rr_nfs_status(enum rr_vfs_status status);
 
-/* Translates likewise, where the name of an entry may have been "." or "..": for these, dot and dotdot are
- * the results. */
+/* Translates a status as rr_nfs_status() does, for an operation that was refused because of the name of an
+ * entry: the names "." and ".." get the statuses dot and dotdot. */
 nfsstat3 rr_nfs_entry_status(enum rr_vfs_status status, filename3 name, nfsstat3 dot, nfsstat3 dotdot);
 
 #endif

@@ -260,7 +260,7 @@ void rr_v4_open_take(struct rr_v4 *v4, struct rr_v4_open *open, const OPEN4resok
 /* Counts a user of the open's stateid. Returns false where the stateid cannot be used for access. */
 bool rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t access);
 
-/* Returns the open to the free ones. */
+/* Removes the open from the table of opens: its memory is free for another open. */
 void rr_v4_open_forget(struct rr_v4 *v4, struct rr_v4_open *open);
 
 /* Returns the open file to close next: the one that was unused for the longest time, if more than keep open
@@ -295,7 +295,7 @@ int rr_v4_nothing_take(struct rr_v4_slot *slot);
 /* Returns a bitmap of the session's slots, of which there are 1 to 64. */
 uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
 
-/* Takes a free slot for a call. NULL: there is no usable slot now. */
+/* Reserves a free slot for a call. Returns NULL if there is no usable slot now. */
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
@@ -305,7 +305,8 @@ void rr_v4_slot_end_use(struct rr_v4_slot *slot);
 /* Notes that it is not known what the server did with the call in the slot. */
 void rr_v4_slot_doubt(struct rr_v4_slot *slot);
 
-/* Ends the call in the slot without done(). */
+/* Cancels the call in the slot without calling the caller's done(), and frees the slot, whose number the
+ * session does not use any more. */
 void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 
 /* ---- dispatch.c: calls into slots ---- */
@@ -318,10 +319,10 @@ void rr_v4_slot_later(struct rr_timer *timer);
 /* Sends the work in the slot. */
 void rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work);
 
-/* Ends a call later, from the loop. */
+/* Moves a call from its list to v4->ending, so that it ends with this error in a later turn of the loop. */
 void rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error);
 
-/* Makes the caller's result one with this status. */
+/* Empties the caller's result, and sets its status. */
 void rr_v4_set_status(struct rr_call *outer, nfsstat4 status);
 
 /* Tells whether the status means that the session does not exist any more, or is out of step with this

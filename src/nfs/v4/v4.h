@@ -43,7 +43,7 @@ void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 /* Starts a call of NFS_V3_program, as rr_client_call() does. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
-/* Ends a call without done(). */
+/* Cancels a call without calling its done(). */
 void rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call);
 
 /* Returns the minor version in use. */
