@@ -57,7 +57,7 @@ struct rr_decode_counters {
 
 struct rr_decoder;
 
-/* Makes a decoder. limits NULL: rr_decode_limits. Errors: NOMEM. */
+/* Makes a decoder. If limits is NULL, the limits are rr_decode_limits. Errors: NOMEM. */
 int rr_decoder_new(const struct rr_env *env, const struct rr_decode_limits *limits,
 	const struct rr_decode_sink *sink, struct rr_decoder **decoder);
 void rr_decoder_free(struct rr_decoder *decoder);

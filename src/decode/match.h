@@ -84,7 +84,7 @@ void rr_match_message(struct rr_match *match, struct rr_message *message, struct
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
-/* Returns the region that an operation of the sender at place reaches into; NULL: it is not known. */
+/* Returns the region that an operation of the sender at place reaches into, or NULL if it is not known. */
 struct rr_decode_region *rr_match_region(
 	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
@@ -94,7 +94,7 @@ void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 /* ---- match_regions.c ---- */
 
 /* Adds the chunks of a call, or of a reply that the responder provides, to a part of the transaction. Returns
- * false without memory. */
+ * false if there is no memory. */
 bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
 void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);

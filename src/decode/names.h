@@ -14,7 +14,7 @@ const char *rr_decode_program_name(uint32_t prog, uint32_t vers);
 /* Returns a name such as "READ", without the prefix of the program's procedures, such as NFSPROC3_. */
 const char *rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc);
 
-/* Returns the name of an accept_stat. NULL: it has no name. */
+/* Returns the name of an accept_stat, or NULL if it has no name. */
 const char *rr_decode_accept_name(uint32_t accept_stat);
 
 #endif

@@ -55,7 +55,7 @@ rr_roce_is_starved(uint8_t syndrome)
 	return (syndrome >> 5 & 3) == 1;
 }
 
-/* Returns the meaning of a negative acknowledgement. NULL: the acknowledgement is positive. */
+/* Returns the meaning of a negative acknowledgement, or NULL if the acknowledgement is positive. */
 const char *rr_roce_nak_name(uint8_t syndrome);
 
 #endif

@@ -33,8 +33,8 @@ void rr_mounts_add(struct rr_mounts *mounts, const struct rr_source *source, str
 void rr_mounts_remove(
 	struct rr_mounts *mounts, const struct rr_source *source, const struct rpcrdma_bytes *path);
 
-/* Copies entry i, which is below RR_MOUNTS_MAX. Returns false where the entry is free, or is that of another
- * client than "only" (NULL: any client). */
+/* Copies entry i, which is below RR_MOUNTS_MAX. Returns false if the entry is free, or is that of another
+ * client than "only". If "only" is NULL, the entry may be of any client. */
 bool rr_mounts_get(
 	struct rr_mounts *mounts, uint32_t i, const struct rr_source *only, struct rr_mounts_entry *entry);
 

@@ -30,8 +30,8 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 }
 
 /* Called when the client does not wait for the answer any more. A request that waits for memory is dropped.
- * An operation under way is cancelled if the procedure permits that; until the operation ends, it keeps the
- * request's memory. */
+ * An operation under way is cancelled, except where the procedure must be done once; it keeps the request's
+ * memory until it ends. */
 static void
 proc_lost(void *above, struct rpcrdma_request *request)
 {

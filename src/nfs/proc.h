@@ -105,7 +105,7 @@ struct rr_nfs_handles {
  * attributes of the object. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
-/* Makes memory for a call at work, which has not begun. NULL: the request has no more memory. */
+/* Makes memory for a call at work, which has not begun. Returns NULL if the request has no more memory. */
 struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result);
 

@@ -130,8 +130,8 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 }
 
 /* Handles a restart of the server, which has forgotten all opens: files that are open are to be reclaimed,
- * unless no call uses them (once). The state of files that are being opened stays, as they are opened
- * anew. */
+ * but those that no call uses (once) count as lost. The state of files that are being opened stays, as they
+ * are opened anew. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {

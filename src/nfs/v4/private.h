@@ -251,7 +251,7 @@ struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle
 /* Tells whether the table has room for one more open, besides those that calls in slots will make. */
 bool rr_v4_open_has_room(const struct rr_v4 *v4);
 
-/* Makes an open in state RR_V4_OPEN_LOST. NULL: the table is full. */
+/* Enters a file in the table of opens, in the state RR_V4_OPEN_LOST. Returns NULL if the table is full. */
 struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
 /* Notes the result of an OPEN for access. */
@@ -264,7 +264,7 @@ bool rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t ac
 void rr_v4_open_forget(struct rr_v4 *v4, struct rr_v4_open *open);
 
 /* Returns the open file to close next: the one that was unused for the longest time, if more than keep open
- * files are idle, or if its last use was before the given time. NULL: no file is to be closed. */
+ * files are idle, or if its last use was before the given time. Returns NULL if no file is to be closed. */
 struct rr_v4_open *rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t before);
 
 /* Returns an open in this state, or NULL. */
@@ -305,8 +305,8 @@ void rr_v4_slot_end_use(struct rr_v4_slot *slot);
 /* Notes that it is not known what the server did with the call in the slot. */
 void rr_v4_slot_doubt(struct rr_v4_slot *slot);
 
-/* Cancels the call in the slot without calling the caller's done(), and frees the slot, whose number the
- * session does not use any more. */
+/* Cancels the call in the slot without calling the caller's done(). The slot stays unused for the rest of its
+ * session. */
 void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 
 /* ---- dispatch.c: calls into slots ---- */

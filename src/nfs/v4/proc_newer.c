@@ -92,11 +92,10 @@ proc_copy_build(struct rr_v4_slot *slot)
 		newer_commit(slot);
 }
 
-/* Handles the result of COPY. If the copy is asynchronous or not consecutive, the status is NFS3ERR_NOTSUPP,
- * as it is not known which octets were copied. RFC 7862, 15.2.3: "if ca_synchronous is set, then the client
- * has required that the copy protocol selected MUST perform a synchronous copy", and "if ca_consecutive is
- * set, then the client has specified that the copy protocol selected MUST copy bytes in consecutive
- * order". */
+/* Handles the result of COPY. If the copy is asynchronous or not consecutive, the status is NFS3ERR_NOTSUPP.
+ * RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that the copy protocol selected
+ * MUST perform a synchronous copy", and "if ca_consecutive is set, then the client has specified that the
+ * copy protocol selected MUST copy bytes in consecutive order". */
 static int
 proc_copy_take(struct rr_v4_slot *slot)
 {
