@@ -67,8 +67,8 @@ rr_address_size(const struct sockaddr_storage *address)
 	return address->ss_family == AF_INET6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
 }
 
-/* Writes an IPv4 address as the IPv6 address that stands for it, RFC 4291, 2.5.5.2: "IPv4-Mapped IPv6
- * Address" */
+/* Writes the IPv4 address to octets in the form of IPv6 (RFC 4291, 2.5.5.2: "IPv4-Mapped IPv6 Address"): ten
+ * octets of zero, two octets of 0xff, and the four octets of the IPv4 address. */
 static void
 address_map(const struct in_addr *address, uint8_t octets[16])
 {

@@ -36,8 +36,8 @@ socklen_t rr_address_size(const struct sockaddr_storage *address);
 /* Returns the address and the port of a text that rr_address_text() wrote. */
 struct rr_source rr_address_source_of(const char *text);
 
-/* Copies the address, without the port, to octets: an IPv4 address is ::ffff:a.b.c.d. False: its family is
- * not known here. */
+/* Copies the address, without the port, to octets; an IPv4 address is written as ::ffff:a.b.c.d. Returns
+ * false if the address is of no known family. */
 bool rr_address_octets(const struct sockaddr *address, uint8_t octets[16]);
 
 /* Set and return the port of an address of AF_INET or AF_INET6. */
@@ -47,8 +47,8 @@ uint16_t rr_address_port(const struct sockaddr *address);
 /* Whether the address stands for every address of this machine: 0.0.0.0 or [::]. */
 bool rr_address_is_any(const struct sockaddr *address);
 
-/* Finds the address of this machine from which packets to peer would leave, by the routes of the system:
- * nothing is sent. -RPCRDMA_ERR_UNREACHABLE: there is no route. */
+/* Sets *source to the address of this machine from which packets to peer would leave, by the routes of the
+ * system; sends nothing. Returns -RPCRDMA_ERR_UNREACHABLE if there is no route. */
 int rr_address_source(const struct sockaddr *peer, socklen_t size, struct sockaddr_storage *source);
 
 #endif

@@ -78,15 +78,15 @@ rr_party_leaves(struct rr_party *party)
 
 /* ---- Which connection goes ---- */
 
-/* Whether the connection has been there for a while and its peer has not called yet. */
+/* Whether the party's connection was accepted at least GRACE ago and its peer has not sent a call yet. */
 static bool
 admission_is_silent(const struct rr_party *party, uint64_t now)
 {
 	return !party->called && now - party->accepted_at >= GRACE;
 }
 
-/* Whether calls of the peer are under way, for less than BUSY_LIMIT without another call. busy_since is when
- * the connection was first seen busy after its last call. */
+/* Whether the server is at work on calls of the party's peer, and has been so for less than BUSY_LIMIT since
+ * the peer's last call. Notes in busy_since when this was first seen after the last call. */
 static bool
 admission_is_busy(struct rr_party *party, uint64_t now)
 {
@@ -98,8 +98,9 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
-/* Moves the parties that are to be looked at to the end of the list. Returns the last party before them, or
- * the head of the list. */
+/* Moves the first LOOKS parties of the list shares->parties to its end: they are the candidates of this turn.
+ * Returns the link in front of the first candidate, which is the head of the list if all parties are
+ * candidates. */
 static struct rr_list *
 admission_take_turn(struct rr_shares *shares)
 {
@@ -116,7 +117,8 @@ admission_take_turn(struct rr_shares *shares)
 	return behind;
 }
 
-/* Counts the silent connections of each host, among the parties behind before. */
+/* Sets the member silent of each host to the number of its silent connections among the parties that stand
+ * behind `before` in the list. */
 static void
 admission_count_silent(struct rr_shares *shares, const struct rr_list *before, uint64_t now)
 {
@@ -129,8 +131,10 @@ admission_count_silent(struct rr_shares *shares, const struct rr_list *before, u
 	}
 }
 
-/* Whether the connection of party may be cut off for a newcomer. newcomer is the newcomer's host; NULL: that
- * host has no connection yet. */
+/* Whether the connection of party may be closed to make room for a new connection. newcomer is the host that
+ * makes the new connection; it is NULL if that host has no connection yet. A silent connection may always go;
+ * a busy one only if its host has at least two connections more than newcomer; any other one if its host has
+ * more connections than newcomer, or is newcomer itself. */
 static bool
 admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
 {
@@ -143,7 +147,9 @@ admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_
 	return its > own || party->host == newcomer;
 }
 
-/* Whether party is cut off rather than other, where both may be cut off. */
+/* Whether party is to be cut off in preference to other, if only one of the two has to go: a host with more
+ * silent connections loses one first, then a host with more connections, then a party that never called, then
+ * the party whose last call is older. */
 static bool
 admission_goes_before(const struct rr_party *party, const struct rr_party *other)
 {

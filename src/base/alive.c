@@ -7,8 +7,9 @@
 
 enum { PROBES = 3 }; /* of a silent peer, within the limit */
 
-/* Sets *silent to how long the peer has been silent, in nanoseconds. False where the kernel does not say, or
- * the peer owes no answer. */
+/* Sets *silent to the nanoseconds since the peer's TCP last sent data or an acknowledgement. Returns whether
+ * the peer owes an acknowledgement (octets were sent again, or probes were sent); false also if the kernel
+ * does not say. */
 static bool
 alive_silent_for(int fd, uint64_t *silent)
 {
@@ -25,7 +26,8 @@ alive_silent_for(int fd, uint64_t *silent)
 	return info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
 }
 
-/* Calls dead() where the peer has been silent for the limit, else looks again later. */
+/* Calls dead() if the peer owes an answer and has been silent for the limit; else arms the timer for the next
+ * look. */
 static void
 alive_look(struct rr_timer *timer)
 {

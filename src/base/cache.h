@@ -18,16 +18,16 @@ struct rr_cache {
 	uint32_t most;  /* blocks that are kept at most: further ones are freed */
 };
 
-/* Makes a cache of blocks of size octets, which is at least the size of a pointer; the cache keeps at most
- * `most` blocks. */
+/* Makes an empty cache of blocks of size octets, where size is at least the size of a pointer. The cache
+ * keeps at most `most` blocks for reuse. */
 static inline void
 rr_cache_init(struct rr_cache *cache, const struct rr_env *env, size_t size, uint32_t most)
 {
 	*cache = (struct rr_cache){ .env = env, .size = size, .most = most };
 }
 
-/* Returns a block that was kept, with the contents that it was given back with, but for its first pointer.
- * NULL: there is no such block. */
+/* Takes a block out of the cache and returns it. Its contents are those that it had in rr_cache_put(), except
+ * for the first pointer, which the cache used. Returns NULL if the cache keeps no block. */
 static inline void *
 rr_cache_take(struct rr_cache *cache)
 {
@@ -40,7 +40,8 @@ rr_cache_take(struct rr_cache *cache)
 	return block;
 }
 
-/* Returns a block, whose contents are undefined. NULL: no memory. */
+/* Returns a block with undefined contents: one that the cache keeps, or newly allocated memory. Returns NULL
+ * if there is no memory. */
 static inline void *
 rr_cache_get(struct rr_cache *cache)
 {
@@ -49,7 +50,7 @@ rr_cache_get(struct rr_cache *cache)
 	return block ? block : rr_alloc(cache->env, cache->size);
 }
 
-/* Gives back a block that is not needed any more. */
+/* Gives a block back to the cache, for reuse; the block is freed if the cache keeps its most already. */
 static inline void
 rr_cache_put(struct rr_cache *cache, void *block)
 {
@@ -62,7 +63,7 @@ rr_cache_put(struct rr_cache *cache, void *block)
 	cache->count++;
 }
 
-/* Frees the blocks that are kept. */
+/* Frees all blocks that the cache keeps. Blocks that are given back later are freed at once. */
 static inline void
 rr_cache_end(struct rr_cache *cache)
 {

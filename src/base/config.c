@@ -7,7 +7,7 @@
 
 #include "base/checked.h"
 
-/* Returns the member size, with which every such structure begins. */
+/* Returns the value of the member `size_t size`, with which every configuration structure begins. */
 static size_t
 config_size_of(const void *structure)
 {

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Continues the sum without the instruction, bit by bit: for processors that do not have it. */
+/* Continues the checksum crc with size octets of data, bit by bit, for processors that have no instruction
+ * for CRC32c. Returns the new checksum. */
 static uint32_t
 crc32c_crc_bytes(uint32_t crc, const uint8_t *data, size_t size)
 {

@@ -34,7 +34,8 @@ extern const struct rr_env rr_env_system;
 /* Returns zeroed memory, or NULL. */
 void *rr_alloc(const struct rr_env *env, size_t size);
 
-/* Returns a zeroed array of count elements of size octets. NULL: no memory, or the product overflows. */
+/* Returns a zeroed array of count elements of size octets each. Returns NULL if there is no memory, or if
+ * count * size overflows. */
 void *rr_alloc_array(const struct rr_env *env, size_t count, size_t size);
 
 /* Frees memory, which may be NULL. */

@@ -3,9 +3,9 @@
 
 enum { AVERAGED = 8 }; /* an average weighs about this many jobs */
 
-/* Returns the place of the owner in the table. Another owner's place is taken over only when the clock has
- * passed that owner's tag: the next tag of such an owner is the clock in any case, so forgetting it changes
- * nothing. */
+/* Returns the entry of the table that stands for the owner with this number. An entry that belongs to another
+ * owner is given to this owner only if the clock has passed the other owner's tag: the other owner would then
+ * begin again at the clock anyway, so nothing is lost. Otherwise, both owners share the entry. */
 static struct rr_fair_owner *
 fair_owner(struct rr_fair *fair, uint64_t number)
 {
@@ -16,7 +16,8 @@ fair_owner(struct rr_fair *fair, uint64_t number)
 	return owner;
 }
 
-/* Returns the average with one more cost in it; 0 is no average yet. */
+/* Returns the moving average, with one more cost included. An average of 0 means that there is no average
+ * yet; the result is then cost. */
 static uint64_t
 fair_averaged(uint64_t average, uint64_t cost)
 {

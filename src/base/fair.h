@@ -36,17 +36,18 @@ struct rr_fair {
 	struct rr_fair_owner owners[RR_FAIR_OWNERS];
 };
 
-/* A job of the owner comes: turn gets its tag. fair is zeroed before its first use. */
+/* Gives turn its tag: a job of the owner has come. fair is zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
-/* The job begins. */
+/* Advances the clock to the tag of turn, whose job begins. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
-/* The job ended, and cost this much. */
+/* Charges the owner with cost instead of the average that it was charged with: the job of turn has ended. */
 void rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost);
 
-/* The job will not begin: its owner is charged with nothing. */
+/* Takes back what the owner was charged with for turn, whose job will not begin. */
 void rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn);
 
-/* Whether the job of turn a goes before the job of turn b. */
+/* Whether the job of turn a begins before the job of turn b: the lower tag is first; of equal tags, the job
+ * that came first. */
 static inline bool
 rr_fair_is_before(const struct rr_fair_turn *a, const struct rr_fair_turn *b)
 {

@@ -16,7 +16,7 @@ struct rr_hand {
 	void *ctx;
 };
 
-/* Waits until the semaphore is posted. */
+/* Waits until the semaphore is posted; a signal does not end the wait. */
 static void
 hand_await(sem_t *semaphore)
 {
@@ -24,7 +24,8 @@ hand_await(sem_t *semaphore)
 		;
 }
 
-/* The second thread: runs what the first thread asks for, until there is no work. */
+/* The body of the second thread: each time that the first thread posts `wanted`, calls the function work, and
+ * posts `done`. The thread ends when work is NULL. */
 static void *
 hand_run(void *argument)
 {

@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Makes one heap of two: the root that comes first gets the other one as its first child. Either may be NULL.
- */
+/* Joins two heaps with the roots a and b, and returns the common root: of a and b, the root that comes first
+ * in the order of the heap becomes the parent of the second root. a or b may be NULL, for an empty heap. */
 static struct rr_heap_link *
 heap_meld(const struct rr_heap *heap, struct rr_heap_link *a, struct rr_heap_link *b)
 {
@@ -25,7 +25,8 @@ heap_meld(const struct rr_heap *heap, struct rr_heap_link *a, struct rr_heap_lin
 	return a;
 }
 
-/* Makes one heap of a list of children: first in pairs from the left, then the pairs from the right. */
+/* Joins the heaps in a list of siblings into one heap, and returns its root: joins them in pairs from left to
+ * right, then joins these pairs from right to left. child is the first sibling. */
 static struct rr_heap_link *
 heap_meld_children(const struct rr_heap *heap, struct rr_heap_link *child)
 {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes the name of the host of an IPv6 address to name; the last 64 bits of the address become zero. */
+/* Writes to name the host name of an IPv6 address: the first 64 bits with "/64", or the IPv4 address if the
+ * address stands for one. The last 64 bits of *address become zero in the first case. */
 static void
 host_name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
 {

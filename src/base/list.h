@@ -45,7 +45,7 @@ rr_list_prepend(struct rr_list *list, struct rr_list *link)
 	rr_list_append(list->next, link);
 }
 
-/* Takes link out of the list that it is in, if any. */
+/* Takes link out of the list that it is in. There is no effect if link is in no list. */
 static inline void
 rr_list_remove(struct rr_list *link)
 {
@@ -54,7 +54,7 @@ rr_list_remove(struct rr_list *link)
 	rr_list_init(link);
 }
 
-/* Takes the first link out of list and returns it; NULL where list is empty. */
+/* Takes the first link out of list and returns it, or returns NULL if list is empty. */
 static inline struct rr_list *
 rr_list_pop(struct rr_list *list)
 {

@@ -32,7 +32,8 @@ struct rr_loop {
 	struct rr_peer_log peer_log;
 };
 
-/* Whether timer a expires before timer b: at an earlier time, or armed earlier. */
+/* Whether the timer of link a expires before the timer of link b: its time is earlier or, if both have the
+ * same time, it was armed earlier. */
 static bool
 loop_timer_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
 {
@@ -61,7 +62,8 @@ rr_loop_new(const struct rr_env *env)
 	return NULL;
 }
 
-/* Frees all buried objects, also those that are buried by freeing another. Returns whether there were any. */
+/* Frees all buried objects: those whose owners closed them within a callback, so that the loop must free them
+ * later. Freeing an object may bury others, which are freed, too. Returns whether there were any. */
 static bool
 loop_free_buried(struct rr_loop *loop)
 {
@@ -100,7 +102,8 @@ rr_loop_env(const struct rr_loop *loop)
 	return loop->env;
 }
 
-/* Adds, changes or removes the watch in epoll; the result is that of epoll_ctl(2). */
+/* Adds the watch to epoll, or changes or removes it, as operation says, with the events that the watch wants.
+ * Returns the result of epoll_ctl(2). */
 static int
 loop_control(struct rr_loop *loop, int operation, struct rr_watch *watch)
 {
@@ -215,8 +218,9 @@ rr_loop_fd(const struct rr_loop *loop)
 	return loop->epoll;
 }
 
-/* Returns for how many milliseconds a turn may wait: until the next timer or the caller's limit, whichever is
- * sooner, rounded up so that the loop does not spin; -1: without limit. */
+/* Returns for how many milliseconds a turn may wait: until the next timer expires, or for the caller's
+ * timeout in nanoseconds, whichever is sooner. The result is rounded up, so that the loop does not spin; -1
+ * means without limit. */
 static int
 loop_wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
@@ -237,8 +241,9 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 	loop->polls = false;
 }
 
-/* Waits for ready descriptors, at most limit milliseconds; the result is that of epoll_wait(2). Where
- * rr_loop_poll() asked for it, the function first looks again and again without waiting. */
+/* Waits for ready descriptors, at most limit milliseconds, and returns the result of epoll_wait(2). If
+ * rr_loop_poll() set a limit and the last wait was shorter than that limit, first looks for events again and
+ * again without waiting. */
 static int
 loop_wait_for_events(struct rr_loop *loop, int limit)
 {
@@ -260,7 +265,8 @@ loop_wait_for_events(struct rr_loop *loop, int limit)
 	return n;
 }
 
-/* Calls the watches whose descriptors are ready. */
+/* Calls ready() of each watch whose descriptor is ready, with the events that came. An entry is NULL if its
+ * watch was removed meanwhile. */
 static void
 loop_handle_ready(struct rr_loop *loop)
 {
@@ -280,8 +286,9 @@ loop_handle_ready(struct rr_loop *loop)
 	loop->nready = 0;
 }
 
-/* Calls the timers that have expired, and returns whether there were any. A timer that is armed meanwhile
- * waits for the next turn, so that timers that arm each other cannot starve the rest. */
+/* Calls expired() of the timers whose time has come, and returns whether there were any. A timer that is
+ * armed by one of these calls waits for the next turn, so that timers that arm each other cannot starve the
+ * rest. */
 static bool
 loop_run_timers(struct rr_loop *loop)
 {
@@ -303,9 +310,9 @@ loop_run_timers(struct rr_loop *loop)
 	return ran;
 }
 
-/* Runs the tasks that are queued, in rounds, and returns whether there were any. A round runs the tasks that
- * were queued when it began; their number is bounded, so that tasks that queue each other cannot starve the
- * rest. */
+/* Runs the queued tasks, in rounds, and returns whether there were any. A round runs the tasks that were
+ * queued when the round began. At most TASK_ROUNDS rounds run, so that tasks that queue each other cannot
+ * starve the rest. */
 static bool
 loop_run_tasks(struct rr_loop *loop)
 {

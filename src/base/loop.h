@@ -50,7 +50,8 @@ struct rr_grave {
 	struct rr_list link; /* private */
 };
 
-/* Makes a loop. NULL: no memory, or no epoll descriptor (errno says why). */
+/* Makes a loop. Returns NULL if there is no memory, or if the system gives no epoll descriptor (errno says
+ * why). */
 struct rr_loop *rr_loop_new(const struct rr_env *env);
 
 /* Frees the loop, and the objects that are buried. No descriptor may be watched, no timer armed and no task
@@ -96,7 +97,7 @@ void rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task));
  */
 void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
 
-/* The task does not run, if it is queued. */
+/* Takes the task out of the queue, if it is queued: it does not run. */
 void rr_task_cancel(struct rr_task *task);
 
 /*
@@ -123,7 +124,8 @@ int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 
-/* Returns the time that rr_loop_now() would return without reading the clock; 0: it would read the clock. */
+/* Returns the time that rr_loop_now() would return without reading the clock, or 0 if rr_loop_now() would
+ * read the clock. */
 uint64_t rr_loop_known(const struct rr_loop *loop);
 
 /* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */

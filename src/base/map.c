@@ -3,7 +3,8 @@
 
 #include <rpcrdma/error.h>
 
-/* Returns the bucket of a key: the key is mixed with the map's seed. */
+/* Returns the bucket in which the elements with this key are: a hash of the key and of the map's secret seed
+ * selects the bucket. */
 static struct rr_map_link **
 map_bucket_of(const struct rr_map *map, uint64_t key)
 {

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Begins another minute: says for each host how many lines were held back, and forgets all hosts. */
+/* Ends the minute and begins the next one: for each host, logs how many warnings were left out in the old
+ * minute, if any; then forgets all hosts. */
 static void
 log_begin_anew(struct rr_peer_log *log)
 {
@@ -26,14 +27,15 @@ log_begin_anew(struct rr_peer_log *log)
 	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
 }
 
-/* The minute in which lines were held back is over. */
+/* Begins the next minute: called at the end of a minute in which warnings were left out. */
 static void
 log_expired(struct rr_timer *timer)
 {
 	log_begin_anew(rr_container(timer, struct rr_peer_log, timer));
 }
 
-/* Returns the host of the peer in this minute; that of all others where there is no place for one more. */
+/* Returns the entry of the host to which the peer's address belongs, in this minute; makes the entry if there
+ * is none. Where all RR_PEER_LOG_HOSTS entries are taken, returns the entry that all further hosts share. */
 static struct rr_peer_log_host *
 host_of(struct rr_peer_log *log, const char *peer)
 {
@@ -53,7 +55,9 @@ host_of(struct rr_peer_log *log, const char *peer)
 	return host;
 }
 
-/* Whether one more line about the peer may be written. */
+/* Whether one more warning about the peer may be written, and counts it. If the peer's host has had its
+ * RR_PEER_LOG_LINES warnings in this minute, the warning is counted as left out, and the timer is armed to
+ * say so. */
 static bool
 log_may(struct rr_peer_log *log, const char *peer)
 {

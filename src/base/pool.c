@@ -15,14 +15,14 @@ enum { ALIGNMENT = 4096 };
 _Static_assert(RR_POOL_KEPT == 1 << RR_POOL_SHIFT_KEPT, "the largest size that has a free list");
 _Static_assert((int)RR_POOL_MIN == (int)ALIGNMENT, "sizes are multiples of the alignment");
 
-/* Returns the head that lies in front of a buffer. */
+/* Returns the pool's own head (struct rr_pool_head), which lies in front of the buffer. */
 static struct rr_pool_head *
 pool_head_of(void *buffer)
 {
 	return (struct rr_pool_head *)((uint8_t *)buffer - sizeof(struct rr_pool_head));
 }
 
-/* Returns the buffer behind its head. */
+/* Returns the buffer, which lies behind its head in memory. */
 static void *
 pool_buffer_of(struct rr_pool_head *head)
 {
@@ -31,7 +31,8 @@ pool_buffer_of(struct rr_pool_head *head)
 
 /* ---- Buffers ---- */
 
-/* Frees kept buffers, the largest first, until no more than limit octets are kept. */
+/* Frees buffers that are kept for reuse, the largest first, until the pool keeps no more than limit octets.
+ */
 static void
 pool_trim(struct rr_pool *pool, size_t limit)
 {
@@ -46,7 +47,7 @@ pool_trim(struct rr_pool *pool, size_t limit)
 	}
 }
 
-/* Returns the largest power of two below size, which is above 1. */
+/* Returns the largest power of two that is less than size. size must be above 1. */
 static size_t
 pool_power_below(size_t size)
 {
@@ -66,7 +67,7 @@ rr_pool_rounded_of(size_t size)
 	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
 }
 
-/* Returns the free list for buffers of that rounded size. */
+/* Returns the free list for buffers whose size, as rr_pool_rounded_of() gives it, is rounded. */
 static struct rr_list *
 list_of(struct rr_pool *pool, size_t rounded)
 {
@@ -76,8 +77,9 @@ list_of(struct rr_pool *pool, size_t rounded)
 	return &pool->free[(size_t)above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
-/* Allocates a buffer of size octets and returns its head. Kept buffers are freed first, as far as the bound
- * asks for it. NULL: no memory. */
+/* Allocates a buffer of size octets, aligned to ALIGNMENT, and returns its head. Frees buffers that are kept
+ * for reuse first, as far as the pool would otherwise exceed its bound. Returns NULL if there is no memory.
+ */
 static struct rr_pool_head *
 pool_new_buffer(struct rr_pool *pool, size_t size)
 {
@@ -100,7 +102,8 @@ pool_new_buffer(struct rr_pool *pool, size_t size)
 	return head;
 }
 
-/* Takes a kept buffer of that rounded size from its free list. NULL: there is no such buffer. */
+/* Takes a buffer of the size `rounded` out of its free list and returns its head. Returns NULL if no such
+ * buffer is kept. */
 static struct rr_pool_head *
 pool_kept_buffer(struct rr_pool *pool, size_t rounded)
 {
@@ -120,8 +123,9 @@ rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 	return party ? &party->accounts[pool->resource] : &pool->nobody;
 }
 
-/* Takes a buffer for the account, if the request is granted, and returns its head. NULL: the request is not
- * granted, or there is no memory. */
+/* Grants the account a buffer of at least size octets, and returns the head of the buffer. Returns NULL if
+ * the shares do not allow the request now, if it would overtake others that wait, or if there is no memory.
+ */
 static struct rr_pool_head *
 pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 {
@@ -168,8 +172,8 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 	return rr_pool_get(pool, party, least);
 }
 
-/* Keeps a buffer that nobody holds any more for reuse, or frees it where it is too large for that. Waiters
- * are looked at later, as there may be memory for them now. */
+/* Keeps a buffer that came back, for reuse, or frees it if it is larger than RR_POOL_KEPT. Queues a look at
+ * the requests that wait, as there may be memory for them now. */
 static void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
@@ -187,8 +191,9 @@ pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
-/* Forgets the buffer that comes back, if its account wanted a larger one in its place. The guest ends with
- * the last buffer of its account. */
+/* Updates the pool for the buffer of head, which comes back: it is no more the one that its account wants to
+ * replace by a larger one. If it is the last buffer of the account, the account is no more pool->guest, the
+ * account that may go beyond the bound. */
 static void
 pool_forget_growing(struct rr_pool *pool, const struct rr_pool_head *head)
 {
@@ -264,10 +269,10 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	return pool_buffer_of(smaller);
 }
 
-/* Something larger than a quarter of the pool takes its memory in steps, unless its party has proved to move
- * what it holds: else a few slow peers could hold all memory while their messages come. A party that holds
- * another buffer, too, asks for all at once: if it had to wait later, that buffer would not come back
- * meanwhile. */
+/* Returns how large the next buffer should be for a message of which `come` of `wanted` octets have come.
+ * Without a proof that the party moves what it holds, a large message takes its memory in steps: else a few
+ * slow peers could hold all memory. A party that holds a further buffer asks for `wanted` at once: if it had
+ * to wait later, that buffer would not come back meanwhile. */
 size_t
 rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
 {

@@ -53,8 +53,8 @@ struct rr_pool_waiter {
 	size_t size;                                 /* private: octets that the request is for */
 };
 
-/* Makes a pool. max: octets that may be out at a time. resource: which account of each party is that of this
- * pool. NULL: no memory. */
+/* Makes a pool. max: the most octets that parties may hold at a time. resource: which account of each party
+ * is the one with this pool. Returns NULL if there is no memory. */
 struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max);
 
 /* Frees the pool, which may be NULL. Every buffer must have come back. */
@@ -92,7 +92,7 @@ void *rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, s
  * NULL. */
 bool rr_pool_is_alone(const struct rr_pool *pool, void *buffer);
 
-/* Gives buffer back, which may be NULL. */
+/* Gives buffer back to the pool. buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 
 /*
@@ -112,7 +112,8 @@ bool rr_pool_is_idle(const struct rr_pool *pool);
 /* Whether anybody waits. */
 bool rr_pool_is_wanted(const struct rr_pool *pool);
 
-/* Returns since when some party has been waiting for what is due to it; 0: no party has. */
+/* Returns since when some party has been waiting for memory that is due to it, or 0 if there is no such
+ * party. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
 /* Whether the party has proved to move some of what it holds. True where party is NULL. */

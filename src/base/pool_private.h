@@ -54,7 +54,7 @@ struct rr_pool {
 	struct rr_task task;
 };
 
-/* pool.c: returns the size of the buffer for size octets; 0: there is no such size. */
+/* pool.c: returns the size of the buffer that a request for size octets gets, or 0 if size is too large. */
 size_t rr_pool_rounded_of(size_t size);
 /* Returns the party's account with the pool; where party is NULL, the account of requests of no party. */
 struct rr_account *rr_pool_account(struct rr_pool *pool, struct rr_party *party);
@@ -62,7 +62,7 @@ struct rr_account *rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 /* pool_share.c: says whether the account may have a buffer of size octets now. */
 enum rr_pool_verdict rr_pool_share_judge(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether the request would overtake another one that is due. */
+/* Whether the request would overtake another account's request that waits for memory due to it. */
 bool rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether the account is to have a buffer of size octets whatever others hold, and not only what others
  * leave. */
@@ -71,25 +71,28 @@ bool rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_accou
 bool rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether size is so much that small requests would have nothing left beside it. */
 bool rr_pool_share_is_huge(const struct rr_pool *pool, size_t size);
-/* Whether size is more than may be out without proof. */
+/* Whether size exceeds the bound on memory that parties have not proved to move. */
 bool rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size);
-/* Whether the account, with size more octets, would hold more than it has proved to move. */
+/* Whether the account, with size more octets, would hold more octets than it has proved to move. */
 bool rr_pool_share_is_unproven(const struct rr_account *account, size_t size);
-/* Returns the octets that the first waiter of the account wants; 0: nobody waits. */
+/* Returns how many octets the first waiting request of the account wants, or 0 if no request waits. */
 size_t rr_pool_share_wants(const struct rr_account *account);
 /* Returns the account's host where that host holds its part of the pool, so that the request has to wait
  * until the host gives memory back; else NULL. */
 struct rr_host *rr_pool_share_full_host(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether size is little beside what may be out without proof, and nobody waits. */
+/* Whether size is little compared to the bound on memory that parties have not proved to move, and nobody
+ * waits. */
 bool rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size);
-/* Whether more is out without proof than may be, not counting the reserve for small requests. */
+/* Whether parties hold more memory that they have not proved to move than its bound allows, the reserve for
+ * small requests not counted. */
 bool rr_pool_share_is_beyond(const struct rr_pool *pool);
-/* Counts the buffer as one of the account from now on (charge), or no more (discharge). */
+/* rr_pool_share_charge() counts the buffer of head as held by the account; rr_pool_share_discharge() takes it
+ * out of the count again. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);
-/* The buffer comes back: the account's octets that moved count as proof if the buffer was not kept for too
- * long. */
+/* Credits the account, whose buffer comes back: the octets that its peer moved count as proof, if the buffer
+ * was not kept for too long. */
 void rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head);
 
 /* pool_turn.c: initialises the lists of waiters. */

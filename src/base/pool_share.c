@@ -6,14 +6,14 @@
  */
 #include "base/pool_private.h"
 
-/* Returns the octets that are kept for small requests. */
+/* Returns how many octets of the pool are reserved for small requests. */
 static size_t
 share_reserve_of(const struct rr_pool *pool)
 {
 	return pool->max / RR_POOL_RESERVE;
 }
 
-/* Returns how much is left below a bound. */
+/* Returns how many octets are left below bound when `used` are taken; 0 if bound is exceeded. */
 static size_t
 share_left_below(size_t bound, size_t used)
 {
@@ -42,7 +42,8 @@ rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 	return size > pool->max - share_reserve_of(pool);
 }
 
-/* Returns the most octets that may be out without proof, not counting the reserve for small requests. */
+/* Returns the bound on memory "without proof": octets that parties hold beyond what they have proved to move.
+ * The reserve for small requests is not counted. */
 static size_t
 share_unproven_max(const struct rr_pool *pool)
 {
@@ -65,7 +66,8 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Returns how many of `used` octets the account, if it held them, would not have proved to move. */
+/* Returns how many of `used` octets would be without proof if the account held them: more than its party has
+ * proved to move. The account of no party needs no proof. */
 static size_t
 share_unproven_of(const struct rr_account *account, size_t used)
 {
@@ -78,7 +80,7 @@ rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
 	return share_unproven_of(account, account->used + size) > 0;
 }
 
-/* Sets the octets that the account has proved to move, and keeps the sum pool->unproven right. */
+/* Sets how many octets the account has proved to move, and updates the sum pool->unproven. */
 static void
 share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
 {
@@ -87,7 +89,7 @@ share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t prov
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
-/* Sets the octets that the account holds, and keeps the sum pool->unproven right. */
+/* Sets how many octets the account holds, and updates the sum pool->unproven. */
 static void
 share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 {
@@ -96,7 +98,8 @@ share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
-/* The account has proved nothing from now on, and can prove nothing before the probation ends. */
+/* Forgets what the account has proved to move, and begins its probation: buffers that come back before
+ * probation_ends prove nothing. */
 static void
 share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
@@ -160,9 +163,9 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 	return pool->unproven > share_unproven_max(pool);
 }
 
-/* Whether the account is the one that may have a larger buffer beyond the bound: accounts that wait for a
- * larger buffer and hold a smaller one could wait for each other for ever, so one of them at a time may have
- * it. */
+/* Whether the account may have a larger buffer beyond the bound on memory without proof. Accounts that hold a
+ * small buffer and wait for a larger one could wait for each other for ever, so one such account at a time,
+ * the guest, may exceed the bound. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -172,10 +175,10 @@ share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 /* ---- Judgement ---- */
 
 /*
- * Whether the account may not have `more` octets beyond its first buffer, without proof; after: octets
- * without proof that it would then hold. Half of the room is kept for first buffers of others. Where others
- * wait, an account may hold one part of RR_POOL_NEWCOMERS: else a few accounts that move nothing would hold
- * all, and keep the others waiting until the umpire cuts them off.
+ * Whether a request of an account that holds a buffer already must be refused, as its memory would be without
+ * proof. `more` octets are wanted; the account would then hold `after` octets without proof. Half of the
+ * bound on such memory is kept for first buffers. While others wait, an account may have one part of
+ * RR_POOL_NEWCOMERS of the bound: else a few accounts that move nothing would hold all.
  */
 static bool
 share_is_further_barred(
@@ -188,10 +191,8 @@ share_is_further_barred(
 	return after > most / RR_POOL_NEWCOMERS && rr_pool_turn_others_wait(pool, account);
 }
 
-/*
- * Whether the octets that are out without proof, of all accounts, leave no room for the request. An account
- * that alone holds such octets, while no other account waits, has the pool for itself.
- */
+/* Whether the bound on memory without proof, of all accounts together, leaves no room for a request of size
+ * octets. If no other account holds memory without proof, and none waits, the bound does not apply. */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
@@ -208,7 +209,8 @@ share_is_barred(const struct rr_pool *pool, const struct rr_account *account, si
 	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
 }
 
-/* Returns the octets that the account's host may still have: a host leaves an eighth to others. */
+/* Returns how many more octets the host of the account's party may have: one host may hold seven eighths of
+ * the memory for large requests, the last eighth is for other hosts. */
 static size_t
 share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -217,8 +219,8 @@ share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 	return share_left_below(most, account->party->host->used[pool->resource]);
 }
 
-/* Returns the octets that the account may still have for large requests: within the pool's bound, and within
- * that of its host. */
+/* Returns how many more octets the account may have for large requests: the least of the room below the
+ * pool's bound for large requests, the free memory, and the room of its host. */
 static size_t
 share_room_of(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -256,8 +258,8 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
 }
 
-/* Whether other, which waits for what is due to it, must get its memory before the request of account is
- * granted. */
+/* Whether the account `other`, which waits for memory that is due to it, must get that memory before
+ * `account` gets a buffer of size octets. */
 static bool
 share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	const struct rr_account *account, size_t size)

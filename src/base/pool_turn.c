@@ -3,8 +3,8 @@
  * while it has waiters. */
 #include "base/pool_private.h"
 
-/* Sets whether the account waits for what is due to it, and since when. The umpire looks while some account
- * does. */
+/* Notes whether the account waits for memory that is due to it, and, if so, since when. If it does, the
+ * umpire, a timer that cuts off parties which hold memory without moving data, is started. */
 static void
 turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 {
@@ -15,8 +15,8 @@ turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 		rr_shares_wanted(pool->shares);
 }
 
-/* Wakes the first waiter of the account. False: the waiter has put itself in front again, as it was woken in
- * vain. */
+/* Wakes the request that has waited longest in the account. Returns false if the request was woken in vain
+ * and has put itself in front of the account's list again. */
 static bool
 turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 {
@@ -40,7 +40,9 @@ struct round {
 	const struct rr_host *full;
 };
 
-/* Whether a request that was due before, in this round, keeps this one waiting. */
+/* Whether the request of account must wait, because an earlier request of this round waits for the same
+ * memory: the round is closed to the host's large requests, to all requests of its kind (small or large), or
+ * to those without proof. */
 static bool
 turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {
@@ -50,7 +52,8 @@ turn_is_closed(const struct round *round, const struct rr_account *account, size
 	       (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
 }
 
-/* Closes the round to the requests that would overtake this one, which cannot be granted now. */
+/* Closes the round to later requests that would overtake the account's request, which was not granted.
+ * verdict says why it was not granted, and so which later requests would take its memory. */
 static void
 turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
@@ -69,8 +72,8 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 	}
 }
 
-/* Whether the account may have the octets that it wants, in its turn. False: the round is closed to those
- * that would overtake it. */
+/* Whether the account may have the octets that it wants now. If not, closes the round to the requests that
+ * would overtake it. */
 static bool
 turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct round *round)
 {
@@ -83,9 +86,9 @@ turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, 
 	return false;
 }
 
-/* Wakes the account's first waiter if its request is granted, and returns whether that changed anything.
- * Where a larger buffer is wanted in place of another, the request is judged as if the other one had come
- * back. */
+/* Wakes the account's first waiting request if it can be granted, and returns whether that changed anything.
+ * If the request is for a larger buffer in place of the account's buffer `growing`, it is judged as if that
+ * buffer had come back. */
 static bool
 turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
@@ -107,7 +110,8 @@ turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round
 	return false;
 }
 
-/* Serves each account once. Returns whether any was served. */
+/* Looks at each account with waiting requests once, and wakes its first request if it can be granted. Returns
+ * whether any request was served. */
 static bool
 turn_serve_round(struct rr_pool *pool)
 {
@@ -132,7 +136,7 @@ turn_serve_round(struct rr_pool *pool)
 	return served;
 }
 
-/* Serves all waiters whose requests can be granted now. */
+/* Wakes the waiting requests that can be granted now, round after round, until a round serves no request. */
 static void
 turn_run(struct rr_task *task)
 {
@@ -177,7 +181,7 @@ rr_pool_is_wanted(const struct rr_pool *pool)
 	return false;
 }
 
-/* Whether the list has another account that waits. */
+/* Whether an account in the list, other than `account`, wants memory. */
 static bool
 turn_has_other(const struct rr_list *list, const struct rr_account *account)
 {

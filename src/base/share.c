@@ -18,7 +18,8 @@
  * share buckets. */
 enum { BUCKETS_LEAST = 64, BUCKETS_MOST = 16384 };
 
-/* Makes the host of that name. NULL: no memory. */
+/* Makes the host with that name, and adds it to the list of hosts and to the map by_name, which is made with
+ * the first host. Returns NULL if there is no memory. */
 static struct rr_host *
 host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 {
@@ -40,8 +41,8 @@ host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 	return host;
 }
 
-/* Returns the host of the peer, with one more party; the host is made where it is not there. NULL: no memory.
- */
+/* Returns the host to which the peer's address belongs, and counts one more party of it. Makes the host if
+ * there is none yet. Returns NULL if there is no memory. */
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {
@@ -57,7 +58,7 @@ host_of(struct rr_shares *shares, const char *peer)
 	return host;
 }
 
-/* A party of the host has gone; the host goes with the last one. */
+/* Counts one party less of the host, and frees the host with its last party. */
 static void
 host_leave(struct rr_shares *shares, struct rr_host *host)
 {
@@ -131,8 +132,9 @@ rr_party_end(struct rr_party *party, const void *ctx)
 
 /* ---- The umpire ---- */
 
-/* Returns the octets that the party holds of the pools for which some party has been waiting since since[],
- * for RR_SHARE_TICK or longer. A pool for which the party itself waits does not count. */
+/* Returns how many octets the party holds of pools that others need: since[i] is the time since when some
+ * party waits for memory of pool i (0 if there is no such party), and that must be at least RR_SHARE_TICK
+ * ago. A pool for which the party itself waits is not counted. */
 static size_t
 share_holds_of_wanted(
 	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)
@@ -148,7 +150,7 @@ share_holds_of_wanted(
 	return held;
 }
 
-/* Whether the party has proved to move something, of any pool. */
+/* Whether the party has proved to move any octets, in any of its pools. */
 static bool
 share_has_proved(const struct rr_party *party)
 {
@@ -160,9 +162,10 @@ share_has_proved(const struct rr_party *party)
 }
 
 /*
- * Cuts the party off where its peer has moved too little within the limit. A party that holds nothing that is
- * wanted, or whose peer owes nothing, is not judged. As soon as the peer has moved what the limit asks for,
- * the next time begins: a burst at the beginning does not count twice.
+ * Cuts the party off if its peer has moved too few octets within the limit, while the party holds `held`
+ * octets that others wait for. A party is not judged if held is 0 or if its peer owes nothing. When the peer
+ * has moved what the limit asks for, the next period begins, so that a burst at the beginning does not count
+ * twice.
  */
 static void
 share_judge(struct rr_party *party, size_t held, uint64_t now)
@@ -184,7 +187,8 @@ share_judge(struct rr_party *party, size_t held, uint64_t now)
 	party->moved_then = moved;
 }
 
-/* Ends the belief in a party that holds a buffer for too long, and judges the party. */
+/* Looks at one party: begins another probation if the party has held a buffer for too long, then cuts off the
+ * party if it moves too little of the memory that others wait for. */
 static void
 share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {
@@ -198,7 +202,8 @@ share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 		share_judge(party, held, now);
 }
 
-/* The umpire looks at every party; again after a tick while somebody waits. */
+/* The umpire's timer expired: looks at every party, to cut off those that hold, without moving data, memory
+ * that others wait for. Arms the timer again if any party waits. */
 static void
 share_tick(struct rr_timer *timer)
 {

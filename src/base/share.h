@@ -115,28 +115,30 @@ struct rr_shares {
 
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
 
-/* Returns the key of a host's name in by_name. */
+/* Returns the key that a host of this name has in the map by_name. */
 uint64_t rr_shares_hash(const struct rr_shares *shares, const char *name);
 
-/* Returns the host of that name; NULL: no connection of that host is there. */
+/* Returns the host with this name, or NULL if no connection of that host exists. */
 struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);
 
-/* Ends the umpire and frees the table of hosts. Every party must be gone. */
+/* Stops the umpire and frees the table of hosts. Every party must have been freed before. */
 void rr_shares_end(struct rr_shares *shares);
 
-/* Makes a party. peer: an address as text, of which rr_host_name() makes the host. NULL: no memory. */
+/* Makes a party with one reference, for a connection to peer, an address as text; ops and ctx are how the
+ * umpire asks about the connection. Returns NULL if there is no memory. */
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
-/* Add and remove a reference to party, which may be NULL. The last one frees the party. */
+/* Add a reference to party and remove one. The last one removed frees the party. party may be NULL. */
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
-/* The connection with that ctx has ended: the umpire neither asks about it nor cuts it off any more. The
- * function includes rr_party_release(). party may be NULL. */
+/* Notes that the connection with that ctx has ended: the umpire asks no more about it. The function also
+ * removes a reference, as rr_party_release() does. party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
-/* Returns the octets a second that a party which holds `held` octets must move while others wait. */
+/* Returns how many octets a second a party that holds `held` octets must move while others wait for memory.
+ */
 static inline uint64_t
 rr_share_least(size_t held)
 {
@@ -145,23 +147,22 @@ rr_share_least(size_t held)
 
 /* ---- admission.c: connections that peers make ---- */
 
-/*
- * Whether the peer that wants to connect may do so. Where accepted_max connections are there already, the
- * function cuts off one of them to make room: see admission.c. False: the peer must be declined.
- */
+/* Whether a connection of the peer may be accepted. If accepted_max connections exist already, the function
+ * cuts off one of them to make room, as admission.c says. False means that the new connection must be
+ * declined. */
 bool rr_shares_admit(struct rr_shares *shares, const char *peer);
 
-/* Cuts off one connection of that kind (RR_NOT_ACCEPTED: of any kind) to make room for the peer. False: no
- * connection may be cut off for this peer. */
+/* Cuts off one connection of that kind (of any kind if it is RR_NOT_ACCEPTED) to make room for the peer.
+ * Returns false if no connection may be cut off for this peer. */
 bool rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted kind);
 
-/* The party's connection counts as an accepted one from now on. */
+/* Counts the party's connection as an accepted one from now on. */
 void rr_party_accepted(struct rr_party *party, enum rr_accepted kind);
 
-/* The party's connection counts as an accepted one no more. */
+/* Counts the party's connection no longer as an accepted one. */
 void rr_party_leaves(struct rr_party *party);
 
-/* Notes that a call of the party's peer came. */
+/* Notes that the party's peer has sent a call: the party is not silent, and its order is now the latest. */
 static inline void
 rr_party_called(struct rr_party *party)
 {
@@ -172,7 +173,7 @@ rr_party_called(struct rr_party *party)
 /* Returns how many accepted connections there are now. */
 uint32_t rr_shares_accepted(const struct rr_shares *shares);
 
-/* Notes that somebody waits for what is due: the umpire begins to look, if it does not look yet. */
+/* Starts the umpire's timer, if it is not armed: some account waits for memory that is due to it. */
 void rr_shares_wanted(struct rr_shares *shares);
 
 #endif

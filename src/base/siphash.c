@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* Returns the word at data, in the byte order of SipHash. */
+/* Returns the 64-bit word at data, which is read in little-endian order, as SipHash demands. */
 static uint64_t
 siphash_word(const void *data)
 {
@@ -20,7 +20,7 @@ siphash_rotate(uint64_t word, unsigned bits)
 	return word << bits | word >> (64 - bits);
 }
 
-/* Mixes the state in that many rounds. */
+/* Mixes the state v by as many rounds of SipHash as `rounds` says. */
 static void
 siphash_rounds(uint64_t v[4], int rounds)
 {
@@ -37,7 +37,7 @@ siphash_rounds(uint64_t v[4], int rounds)
 	}
 }
 
-/* Takes one more word of the input into the hash. */
+/* Mixes one more word of the input into the state of the hash. */
 static void
 siphash_take(struct rr_siphash *hash, uint64_t word)
 {

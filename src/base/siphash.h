@@ -25,7 +25,7 @@ void rr_siphash_init(struct rr_siphash *hash, const uint8_t key[RR_SIPHASH_KEY])
 void rr_siphash_add(struct rr_siphash *hash, const void *data, size_t size);
 void rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG]);
 
-/* Writes the tag of an input that is there as a whole. */
+/* Writes to tag the hash of data, which is the whole input. */
 void rr_siphash(
 	const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size, uint8_t tag[RR_SIPHASH_TAG]);
 
@@ -36,7 +36,7 @@ uint64_t rr_siphash_64(const uint8_t key[RR_SIPHASH_KEY], const void *data, size
 void rr_siphash_derive(
 	const uint8_t secret[2 * RR_SIPHASH_KEY], const char *purpose, uint8_t key[RR_SIPHASH_KEY]);
 
-/* Whether two tags are the same. The time does not depend on where they differ. */
+/* Whether two tags are the same. The comparison takes the same time wherever they differ. */
 bool rr_siphash_same(const uint8_t a[RR_SIPHASH_TAG], const uint8_t b[RR_SIPHASH_TAG]);
 
 #endif

@@ -56,7 +56,7 @@ rr_spread_free(struct rr_spread *spread)
 
 /* ---- Connections that come from other engines ---- */
 
-/* Returns the seat of the member that listens at that address; NULL: the member does not listen there. */
+/* Returns the member's seat, its listener, with that address, or NULL if the member does not listen there. */
 static struct rr_spread_seat *
 spread_seat_at(const struct rr_spread_member *member, const char *address)
 {
@@ -69,7 +69,8 @@ spread_seat_at(const struct rr_spread_member *member, const char *address)
 	return NULL;
 }
 
-/* Closes the connection: the member does not listen at its address any more. */
+/* Closes a connection that another engine handed on, as the member does not listen at its address any more.
+ */
 static void
 spread_refuse(struct rr_spread_member *member, struct gift *gift)
 {
@@ -77,8 +78,9 @@ spread_refuse(struct rr_spread_member *member, struct gift *gift)
 	rr_spread_ended(member);
 }
 
-/* Gives the connection to the listener of this member. The lock is not needed: only the member itself changes
- * its seats. */
+/* Passes a connection that another engine handed on to the member's listener at its address, or closes it if
+ * there is no such listener; frees the gift. Needs no lock, as only the member itself changes its list of
+ * seats. */
 static void
 spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 {
@@ -91,7 +93,8 @@ spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 	rr_free(member->spread->env, gift);
 }
 
-/* Takes the next gift of the member, under the lock. NULL: there is no gift. */
+/* Takes the next gift, a connection that another engine handed on, out of the member's list, under the lock.
+ * Returns NULL if there is no gift. */
 static struct gift *
 spread_next_gift(struct rr_spread_member *member)
 {
@@ -103,7 +106,7 @@ spread_next_gift(struct rr_spread_member *member)
 	return link ? rr_container(link, struct gift, link) : NULL;
 }
 
-/* Takes the connections that other engines have handed on. */
+/* Accepts all connections that other engines have handed on to this member. */
 static void
 spread_woken(struct rr_watch *watch, unsigned events)
 {
@@ -192,8 +195,8 @@ rr_spread_stand(struct rr_spread_seat *seat)
 
 /* ---- Connections ---- */
 
-/* Returns the member with the fewest connections among those that listen at the address of the seat; the
- * seat's own where others have no fewer. */
+/* Returns the member with the fewest connections among those that listen at the address of the seat. Of equal
+ * members, the seat's own member is preferred. */
 static struct rr_spread_member *
 spread_choose(const struct rr_spread_seat *seat)
 {

@@ -35,7 +35,7 @@ struct rr_spread_seat {
 	char address[RR_ADDRESS_TEXT];
 };
 
-/* Makes a spread. env is used from all threads. NULL: no memory. */
+/* Makes a spread. env is used from all threads. Returns NULL if there is no memory. */
 struct rr_spread *rr_spread_new(const struct rr_env *env);
 
 /* Frees the spread, which may be NULL. */
@@ -44,20 +44,21 @@ void rr_spread_free(struct rr_spread *spread);
 /* Makes the engine of that loop a member. Errors: -RPCRDMA_ERR_NOMEM, -RPCRDMA_ERR_SYSTEM. */
 int rr_spread_join(struct rr_spread *spread, struct rr_loop *loop, struct rr_spread_member **member);
 
-/* Ends the member, and closes the connections that it has not taken yet. Its seats must have gone, and its
- * loop must still be there. member may be NULL. */
+/* Ends the member, and closes the connections that were handed on to it and that it has not accepted yet. The
+ * member's seats must have gone before, and its loop must still exist. member may be NULL. */
 void rr_spread_leave(struct rr_spread_member *member);
 
-/* A listener of the member begins to accept connections at the address that fd is bound to (sit), and ends
- * (stand). */
+/* rr_spread_sit(): seat, a listener of the member, begins to accept connections at the address that fd is
+ * bound to. rr_spread_stand(): the listener ends. */
 void rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int fd);
 void rr_spread_stand(struct rr_spread_seat *seat);
 
-/* Decides on a connection that a listener accepted. True: the connection was handed on to another engine.
- * False: it is for the caller, and counts as the caller's until rr_spread_ended(). */
+/* Decides which engine gets a connection that the listener of seat accepted. True means that the connection
+ * was handed on to another engine. False means that it is for the caller: it counts as the caller's until
+ * rr_spread_ended(). */
 bool rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer);
 
-/* A connection that counted as the member's has ended, or was not taken. */
+/* Counts one connection less of the member: the connection has ended, or no listener was there for it. */
 void rr_spread_ended(struct rr_spread_member *member);
 
 /* Returns how many connections count as the member's. */
