@@ -35,8 +35,8 @@ rr_ulb_callback(void)
 	return &nfs42_NFS_CB_program;
 }
 
-/* Answers for arguments or results without marks: these need not be stepped over, but no octets may have
- * been taken out of them. */
+/* Answers for arguments or results in which no data may travel in chunks: these need not be decoded. Returns
+ * RR_WALK_MISPLACED if the message has items (data from chunks) nevertheless, else RR_WALKED. */
 static enum rr_walk_answer
 binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 {
@@ -47,7 +47,9 @@ binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 	return RR_WALKED;
 }
 
-/* Finds the items of arguments or results of any procedure but COMPOUND. */
+/* Finds the items, the data that may travel in chunks, in the arguments or results of any procedure other
+ * than COMPOUND. entry is the place of the type in the program's table; it is 0 if the type has no such data.
+ */
 static enum rr_walk_answer
 binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
@@ -68,7 +70,8 @@ binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	return RR_WALKED;
 }
 
-/* Finds the items of a COMPOUND, operation by operation. */
+/* Finds the items, the data that may travel in chunks, in a COMPOUND. begin() reads up to the number of
+ * operations, next() goes over one operation. */
 static enum rr_walk_answer
 binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
 	uint32_t (*begin)(struct rr_walk *walk), uint32_t (*next)(struct rr_walk *walk))
@@ -89,7 +92,8 @@ binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_
 	return RR_WALKED;
 }
 
-/* Returns the procedure, and sets found to no items; NULL: the schema has no such procedure. */
+/* Returns the procedure of the program, and sets the list of found items to empty. Returns NULL if the
+ * program has no such procedure. */
 static const struct rpcrdma_procedure *
 binding_find_procedure(const struct rpcrdma_program *program, uint32_t proc, struct rr_ulb_items *found)
 {

@@ -5,7 +5,8 @@
 #include "ulb/compound.h"
 #include "ulb/estimate_private.h"
 
-/* Sets the sizes that follow from the schema alone. */
+/* Sets the sizes of a reply as far as the schema alone limits them: the least and the largest size, and the
+ * size of each result that may travel in a chunk. */
 static void
 estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_size *size)
 {
@@ -19,7 +20,8 @@ estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_si
 		rr_estimate_result(size, procedure->result_item_max);
 }
 
-/* Lowers the sizes by the arguments of the call, if its program is known here. */
+/* Lowers the estimated sizes of the reply by what the arguments of the call ask for, if the program is NFS or
+ * NFSACL. */
 static void
 estimate_call(const struct rpcrdma_program *program, uint32_t proc, struct rr_walk *walk,
 	struct rr_reply_size *size)

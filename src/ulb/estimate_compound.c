@@ -181,7 +181,9 @@ compound_word_at(const uint8_t *args, uint32_t offset)
 	return rr_get_be32(args + offset);
 }
 
-/* Returns the octets of the attributes in a word of a bitmap; first: the number of its first attribute. */
+/* Returns how many octets the attributes in one word of an attribute bitmap take at most. first is the number
+ * of the attribute that bit 0 of the word stands for. The result is UNKNOWN if an attribute has no known
+ * limit. */
 static uint32_t
 compound_word_max(uint32_t word, uint64_t first)
 {
@@ -197,8 +199,8 @@ compound_word_max(uint32_t word, uint64_t first)
 	return max;
 }
 
-/* Returns the octets of GETATTR: a bitmap no larger than the bitmap at args, and the attributes that it
- * asks for. */
+/* Returns how many octets the result of GETATTR takes at most: its bitmap is no larger than the one at args,
+ * and its attributes are those that this one asks for. */
 static uint32_t
 compound_attributes_max(const uint8_t *args)
 {
@@ -212,8 +214,8 @@ compound_attributes_max(const uint8_t *args)
 	return max;
 }
 
-/* Returns the octets of EXCHANGE_ID. If the client protects its state by SSV, handles come back whose
- * number has no limit. */
+/* Returns how many octets the result of EXCHANGE_ID takes at most. The result is UNKNOWN if the client
+ * protects its state by SSV, as the server then returns any number of handles. */
 static uint32_t
 compound_exchange_id_max(const uint8_t *args)
 {
@@ -222,7 +224,8 @@ compound_exchange_id_max(const uint8_t *args)
 	return compound_word_at(args, 8 + 4 + owner + rr_pad(owner) + 4) == SP4_SSV ? UNKNOWN : EXCHANGE_ID;
 }
 
-/* Returns the octets of an operation's result with its status. */
+/* Returns how many octets the result of operation `number`, with its status, takes at most with the arguments
+ * at args; UNKNOWN if the arguments set no limit. */
 static uint32_t
 compound_operation_max(uint32_t number, const uint8_t *args)
 {
@@ -246,8 +249,9 @@ compound_operation_max(uint32_t number, const uint8_t *args)
 	return rr_estimate_add(operation->max, (uint32_t)rr_min(counted, UINT32_MAX));
 }
 
-/* Returns the octets of the item: the count behind stateid and offset. The call does not limit the length
- * of a link. */
+/* Returns how many octets the data of READ or READLINK, which may travel in a chunk, have at most: of READ
+ * the count in its arguments, behind stateid and offset; of READLINK UNKNOWN, as its arguments do not limit
+ * the length. */
 static uint32_t
 compound_item_max(uint32_t number, const uint8_t *args)
 {

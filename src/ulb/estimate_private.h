@@ -8,14 +8,15 @@
 /* The estimates are in several files, as the headers that they need share names and cannot be included
  * together. */
 
-/* Returns a + b; an unbounded size stays unbounded. */
+/* Returns a + b, or UINT32_MAX if the sum is larger; UINT32_MAX means without limit, and stays so. */
 static inline uint32_t
 rr_estimate_add(uint32_t a, uint32_t b)
 {
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* Adds a result of at most max octets. */
+/* Adds to the estimate one result of at most max octets that may travel in a chunk. Beyond
+ * RR_ESTIMATE_RESULTS results are only counted. */
 static inline void
 rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 {

@@ -21,8 +21,8 @@ limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 
 /* ---- Numbers in place ---- */
 
-/* Returns the place as one that can be written to. The message's memory belongs to its owner, who allows
- * the change. */
+/* Returns the same address without const, so that the message can be changed in place: the owner of the
+ * message's memory allows the change. */
 static uint8_t *
 limits_place(const uint8_t *at)
 {
@@ -36,7 +36,8 @@ limits_lower_u32(const uint8_t *at, uint32_t limit)
 		rr_put_be32(limits_place(at), limit);
 }
 
-/* Lowers the next number to the limit; does nothing if the message ends before it. */
+/* Reads the next number of 32 bits and, if it is above limit, replaces it by limit in the message. Does
+ * nothing if the message ends before. */
 static void
 limits_lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {
@@ -47,7 +48,8 @@ limits_lower_next_u32(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 		limits_lower_u32(at, limit);
 }
 
-/* Lowers the next number of 64 bits; does nothing if the message ends before it. */
+/* Reads the next number of 64 bits and, if it is above limit, replaces it by limit in the message. Does
+ * nothing if the message ends before. */
 static void
 limits_lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 {
@@ -77,8 +79,9 @@ limits_skip_opaque(struct rpcrdma_xdr_reader *reader)
 /* Where the fields of struct channel_attrs4 lie, in octets from its beginning: RFC 8881, 18.36.1. */
 enum { MAX_REQUEST = 4, MAX_RESPONSE = 8, MAX_RESPONSE_CACHED = 12, RDMA_IRD = 24, CHANNEL = 28 };
 
-/* Lowers the sizes of a channel. RFC 8881, 18.36.3, of ca_maxrequestsize: it "includes the RPC headers";
- * the same is said of responses. */
+/* Lowers the largest request and response in the attributes of an NFSv4.1 channel to `request` and
+ * `response`. These sizes include the RPC header: RFC 8881, 18.36.3, says of ca_maxrequestsize that it
+ * "includes the RPC headers", and says the same of responses. */
 static void
 limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response)
 {
@@ -87,15 +90,17 @@ limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response
 	limits_lower_u32(channel + MAX_RESPONSE_CACHED, response);
 }
 
-/* Returns the attributes of the backchannel, which follow those of the fore channel. */
+/* Returns the attributes of the session's backchannel, which follow those of the fore channel in the message.
+ */
 static const uint8_t *
 limits_back_channel(const uint8_t *fore)
 {
 	return fore + CHANNEL + (size_t)4 * rr_get_be32(fore + RDMA_IRD);
 }
 
-/* Lowers the sizes in a CREATE_SESSION that was stepped over; fore: the channels in its arguments. Returns
- * the largest answer to a callback that the client asked for, if it was lowered, else 0. */
+/* Lowers the sizes of both channels in the arguments of a CREATE_SESSION. fore: the attributes of the fore
+ * channel. Returns the largest response to a callback that the client asked for, if that was lowered, else 0.
+ */
 static uint32_t
 limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 {
@@ -107,7 +112,9 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 	return asked > limits->callback_reply ? asked : 0;
 }
 
-/* Lowers the sizes in the result of a CREATE_SESSION. asked: see rr_limits_lower_reply(). */
+/* Lowers the sizes of both channels in the result of a CREATE_SESSION. fore: the attributes of the fore
+ * channel. asked is what limits_lower_session_call() returned for the call: the client gets that number back
+ * if the server accepted the lowered number. */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -158,7 +165,7 @@ limits_skip_strings(struct rpcrdma_xdr_reader *reader)
 		limits_skip_opaque(reader);
 }
 
-/* Steps over an access control list: type, flags, mask and name of each entry. */
+/* Moves the reader over an access control list: type, flags, mask and name of each entry. */
 static void
 limits_skip_acl(struct rpcrdma_xdr_reader *reader)
 {
@@ -168,7 +175,8 @@ limits_skip_acl(struct rpcrdma_xdr_reader *reader)
 	}
 }
 
-/* Steps over a path, and for each location the names of servers and a path. */
+/* Moves the reader over the attribute fs_locations: a path, and for each location the names of its servers
+ * and a path. */
 static void
 limits_skip_locations(struct rpcrdma_xdr_reader *reader)
 {
@@ -179,7 +187,7 @@ limits_skip_locations(struct rpcrdma_xdr_reader *reader)
 	}
 }
 
-/* Steps over the value of an attribute. */
+/* Moves the reader over the value of the NFSv4 attribute `number`. */
 static void
 limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 {
@@ -194,8 +202,8 @@ limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 	}
 }
 
-/* Lowers the numbers in a fattr4: a bitmap says which attributes there are; their values follow, in the
- * order of their numbers. */
+/* Lowers maxread and maxwrite in a fattr4 to the limit for data. A bitmap says which attributes there are;
+ * their values follow in the order of their numbers, so the values in front of maxread are skipped. */
 static void
 limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -221,7 +229,7 @@ limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reade
 		limits_lower_next_u64(&values, limits->data);
 }
 
-/* Lowers the numbers in the attributes of the entries of a READDIR. */
+/* Lowers maxread and maxwrite in the attributes of each entry in the result of a READDIR. */
 static void
 limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -235,8 +243,9 @@ limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *
 
 /* ---- NFS version 3 ---- */
 
-/* Lowers the sizes in the result of FSINFO. RFC 1813, 3.3.19: behind the attributes stand rtmax, rtpref,
- * rtmult, wtmax, wtpref, wtmult and dtpref. */
+/* Lowers the sizes for READ, WRITE and READDIR in the result of FSINFO to the limit for data. RFC
+ * 1813, 3.3.19: behind the attributes stand rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref; rtmult
+ * and wtmult are left as they are. */
 static void
 limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -261,8 +270,9 @@ limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *r
  * in front of them; in a result, the session's name stands in the place of the client. */
 enum { CALL_CHANNELS = 4 + 16, REPLY_CHANNELS = 8 + 24 };
 
-/* Whether the result of an operation may have such numbers. In READDIR a cookie with its verifier and two
- * counts are in front of the bitmap of attributes. */
+/* Whether the result of the operation may have sizes that are to be lowered: those of a session, or the
+ * attributes maxread and maxwrite. args are its arguments; in READDIR a cookie, a verifier and two counts
+ * precede the bitmap of attributes. */
 static bool
 limits_asks_for_sizes(uint32_t operation, const uint8_t *args)
 {
@@ -313,8 +323,9 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 	return asked;
 }
 
-/* Lowers the numbers in the result of an operation, which has no error and was stepped over; it has
- * `octets` octets. */
+/* Lowers the sizes in the result of one operation of a COMPOUND. operation is the beginning of the result, of
+ * `octets` octets: the operation's number, a status without error, and the result itself. asked is what
+ * limits_lower_session_call() returned for the call. */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ulb/pairing.h"
 
-/* Returns the octets of the chunk that is for items[i]; 0: there is no such chunk. */
+/* Returns how many octets the Write chunk has that is provided for items[i], or 0 if there is no such chunk.
+ * Each result has one chunk, which is for the first item of that result. */
 static uint32_t
 pairing_chunk_for(const struct rr_walk_item *items, uint32_t i, const uint32_t *chunks, uint32_t chunk_count)
 {

@@ -39,8 +39,9 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 		walk->answer = RR_WALK_UNKNOWN;
 }
 
-/* Ends the walk, as there are fewer octets than the schema has. An item that was taken out although it is
- * not marked may be the cause. */
+/* Ends the walk with an error, as the message has fewer octets than the schema demands, and returns false. If
+ * an item (data moved to a chunk) has not been found in the schema, its data may be what is missing: the
+ * answer is then RR_WALK_MISPLACED. */
 static bool
 walk_short_of_octets(struct rr_walk *walk)
 {
@@ -52,7 +53,8 @@ walk_short_of_octets(struct rr_walk *walk)
 	return false;
 }
 
-/* Ends the walk, as the message has something that the schema does not know. */
+/* Ends the walk with an error, as the message has something that the schema does not know, and returns false.
+ */
 static bool
 walk_unknown(struct rr_walk *walk)
 {
@@ -62,7 +64,8 @@ walk_unknown(struct rr_walk *walk)
 
 /* ---- Items ---- */
 
-/* Steps over a marked item, and records it. */
+/* Moves the walk over opaque data of at most max octets that may travel in a chunk (an item), and records
+ * where it is. Returns false if the message ends before. */
 static bool
 walk_take_item(struct rr_walk *walk, uint32_t max)
 {
@@ -107,7 +110,8 @@ walk_take_u32(struct machine *m, uint32_t *value)
 	return true;
 }
 
-/* Skips an opaque with its length and padding. */
+/* Moves over opaque data of at most max octets, with its length and padding. Returns false if the walk has
+ * failed. */
 static inline bool
 walk_skip_opaque(struct machine *m, uint32_t max)
 {
@@ -120,7 +124,8 @@ walk_skip_opaque(struct machine *m, uint32_t max)
 	return walk_skip(m, (uint64_t)length + rr_pad(length));
 }
 
-/* Takes an item, whose data may be absent from the stream. */
+/* Moves over opaque data that may travel in a chunk (an item), and so may be absent from the stream, and
+ * records it. Returns false if the walk has failed. */
 static bool
 walk_skip_item(struct machine *m, uint32_t max)
 {
@@ -131,7 +136,8 @@ walk_skip_item(struct machine *m, uint32_t max)
 	return true;
 }
 
-/* Runs the code at element `count` times; the code then goes on at back. */
+/* Calls a subroutine of the walk's code: runs the code at address `element` `count` times, and then goes on
+ * at address `back`. Returns false if the calls are nested too deeply. */
 static inline bool
 walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 {
@@ -142,7 +148,8 @@ walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 	return true;
 }
 
-/* Takes the count of an array, and calls the code for its elements. */
+/* Reads the number of elements of an array, and calls the code at address `element` as many times. least is
+ * the smallest size of an element. Returns false if the walk has failed. */
 static bool
 walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
 {
@@ -157,7 +164,7 @@ walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t elemen
 	return count == 0 || walk_call(m, element, count, m->at);
 }
 
-/* Steps over an array whose elements have the same size. */
+/* Moves over an array of at most max elements, each of size octets. Returns false if the walk has failed. */
 static bool
 walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 {
@@ -169,7 +176,8 @@ walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 	return count <= max ? walk_skip(m, (uint64_t)count * size) : walk_unknown(m->walk);
 }
 
-/* Takes a flag, steps to the next instruction, and checks the flag. */
+/* Reads a flag from the message into *flag, and moves to the next instruction. Returns false if the message
+ * ends before, or the flag is neither 0 nor 1. */
 static bool
 walk_branch(struct machine *m, uint32_t *flag)
 {
@@ -179,7 +187,9 @@ walk_branch(struct machine *m, uint32_t *flag)
 	return *flag <= 1 || walk_unknown(m->walk);
 }
 
-/* Goes on at the address for the next value. i: RR_WALK_TABLE first count default addresses. */
+/* Reads the discriminant of a union and goes on at the address that the table has for its value, or at the
+ * default address. i points to the instruction: RR_WALK_TABLE, the first value, the number of addresses, the
+ * default address, the addresses. */
 static bool
 walk_choose_near(struct machine *m, const uint32_t *i)
 {
@@ -192,7 +202,9 @@ walk_choose_near(struct machine *m, const uint32_t *i)
 	return true;
 }
 
-/* Goes on at the address for the next value. i: RR_WALK_SWITCH count default values and addresses. */
+/* Reads the discriminant of a union and goes on at the address that the sorted list has for its value, or at
+ * the default address. i points to the instruction: RR_WALK_SWITCH, the number of values, the default
+ * address, the pairs of value and address. */
 static bool
 walk_choose_far(struct machine *m, const uint32_t *i)
 {
@@ -212,7 +224,8 @@ walk_choose_far(struct machine *m, const uint32_t *i)
 	return true;
 }
 
-/* Ends a subroutine: goes on with the next element, or behind the call. */
+/* Ends one run of a subroutine: begins the next run if there are more elements, else goes on behind the call.
+ */
 static inline bool
 walk_finish(struct machine *m)
 {
@@ -228,7 +241,7 @@ walk_finish(struct machine *m)
 	return true;
 }
 
-/* Runs an instruction. False: the walk has failed. */
+/* Executes one instruction of the walk's code. Returns false if the walk has failed. */
 static inline bool
 walk_step(struct machine *m)
 {

@@ -64,7 +64,7 @@ rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
 	       (control[1] & (RDMAP_VERSION_MASK | RR_RDMAP_OPCODE_MASK)) == (RDMAP_VERSION | RR_RDMAP_SEND);
 }
 
-/* Reads the fields of a tagged header that follow the control octets. */
+/* Reads from `in` the fields of a tagged DDP header that follow its two control octets. */
 static void
 ddp_get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 {
@@ -72,7 +72,8 @@ ddp_get_tagged(const uint8_t *in, struct rr_ddp_header *header)
 	header->to = rr_get_be64(in + 6);
 }
 
-/* Reads the fields of an untagged header that follow the control octets. */
+/* Reads from `in` the fields of an untagged DDP header that follow its two control octets. The STag to be
+ * invalidated is 0 unless the opcode is one of a Send with Invalidate. */
 static void
 ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 {
@@ -82,8 +83,9 @@ ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 	header->mo = rr_get_be32(in + 14);
 }
 
-/* Whether the opcode is known, and goes with the header's Tagged flag and queue. RFC 5040, 4.1: "Figure 4 ...
- * MUST be used to define the value of the Tagged flag", and so of the queue. */
+/* Whether RDMAP has the header's opcode, and the header's Tagged flag and queue are those that the opcode
+ * demands. RFC 5040, 4.1: "Figure 4 ... MUST be used to define the value of the Tagged flag"; the figure
+ * gives the queue, too. */
 static bool
 ddp_opcode_fits(const struct rr_ddp_header *header)
 {
@@ -95,9 +97,9 @@ ddp_opcode_fits(const struct rr_ddp_header *header)
 }
 
 /*
- * Checks DDP's own fields before those of RDMAP. An RV of 0 is that of the RDMA Consortium; peers that send
- * it speak revision 0 of MPA, and were refused when they connected. The reserved bits are "not checked on
- * receive" (RFC 5041, 4.1).
+ * Reads the header at the front of a DDP segment, and checks DDP's own fields before those of RDMAP. An RDMAP
+ * version (RV) of 0, as the RDMA Consortium has it, is refused: peers that send it speak revision 0 of MPA,
+ * and were refused when they connected. The reserved bits are "not checked on receive" (RFC 5041, 4.1).
  */
 enum rr_ddp_result
 rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)

@@ -71,10 +71,9 @@ rr_ddp_header_size(bool tagged)
 	return tagged ? RR_DDP_TAGGED_SIZE : RR_DDP_UNTAGGED_SIZE;
 }
 
-/*
- * Returns how many octets of a segment come before its payload, by the two control octets at its front: the
- * header; of a Read Request or a Terminate, which have no payload, all that can follow the header, too.
- */
+/* Returns how many octets of a DDP segment come before its payload; control are the first two octets of the
+ * segment. These octets are the header; of a Read Request or a Terminate, which have no payload, also all
+ * that can follow the header. */
 static inline size_t
 rr_ddp_head_size(const uint8_t control[RR_DDP_CONTROL_SIZE])
 {
@@ -96,7 +95,8 @@ rr_rdmap_invalidates(uint8_t opcode)
 	return opcode == RR_RDMAP_SEND_INVALIDATE || opcode == RR_RDMAP_SEND_SE_INVALIDATE;
 }
 
-/* Whether an untagged header is that of the first segment of message msn of this queue. */
+/* Whether an untagged DDP header begins message number msn of the queue: its queue and message number are
+ * these, and its offset within the message is 0. */
 static inline bool
 rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, uint32_t msn)
 {
@@ -189,7 +189,7 @@ rr_cause_layer(uint16_t cause)
 /* Returns the cause for the Terminate that answers a segment for which rr_ddp_get() returned result. */
 uint16_t rr_ddp_cause(enum rr_ddp_result result, const struct rr_ddp_header *header);
 
-/* Returns the name of a cause. NULL: the specifications do not have the cause. */
+/* Returns the name of a cause, or NULL if the specifications do not have the cause. */
 const char *rr_cause_name(uint16_t cause);
 
 /* A Terminate Header, decoded. */
@@ -209,18 +209,16 @@ struct rr_terminate {
 /* Writes the Terminate Header, which follows the untagged header, and returns its octets. */
 size_t rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *terminate);
 
-/*
- * Reads a Terminate Header as the specification says. The headers inside it refer to data. False: there are
- * fewer than four octets. A header that is announced and not complete counts as absent.
- */
+/* Reads a Terminate Header as the specification says. The headers inside it then refer to data. Returns false
+ * if there are fewer than four octets. A part that is announced and not complete counts as absent. */
 bool rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate);
 
-/* Returns the cause that the sender meant: that of a swapped Terminate is put into the specification's order.
- */
+/* Returns the cause that the sender meant: if the Terminate is of siw's layout (swapped), the cause is put
+ * into the specification's order. */
 uint16_t rr_terminate_meaning(const struct rr_terminate *terminate);
 
-/* Puts terminate into words, for people. Where the sender may have meant siw's order of bits, the words say
- * its cause in that order, too. Returns text, which ends in a zero octet within size. */
+/* Writes the Terminate in words for people, and returns text, which ends in a zero octet within size. If the
+ * sender may have meant the layout of the siw driver, the words say the cause that this gives, too. */
 const char *rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate);
 
 #endif

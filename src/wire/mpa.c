@@ -31,14 +31,14 @@ enum {
 static const char request_key[] = "MPA ID Req Frame";
 static const char reply_key[] = "MPA ID Rep Frame";
 
-/* Returns the key that a frame begins with. */
+/* Returns the key, a fixed text, that a reply frame or a request frame of MPA begins with. */
 static const char *
 mpa_key_of(bool reply)
 {
 	return reply ? reply_key : request_key;
 }
 
-/* Returns the octet of flags of a frame. */
+/* Returns the octet of flags for an MPA request or reply frame. */
 static uint8_t
 mpa_flags_of(const struct rr_mpa_frame *frame)
 {
@@ -57,7 +57,8 @@ mpa_flags_of(const struct rr_mpa_frame *frame)
 	return flags;
 }
 
-/* Writes IRD and ORD with their control flags, the front of an enhanced frame's Private Data field. */
+/* Writes IRD and ORD, the numbers of RDMA Reads in both directions, with their control flags: the first four
+ * octets of an enhanced frame's Private Data field. */
 static void
 mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 {
@@ -73,7 +74,8 @@ mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 	rr_put_be16(out + 2, ord);
 }
 
-/* Whether the revision and the limits of the protocol allow the frame. */
+/* Whether the frame can be written: its revision is known and has what the frame asks for, and IRD, ORD and
+ * the private data are within the limits of MPA. */
 static bool
 mpa_expressible(const struct rr_mpa_frame *frame)
 {
@@ -107,7 +109,8 @@ rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame)
 	return RR_MPA_HEADER_SIZE + length;
 }
 
-/* Reads IRD and ORD with their control flags. */
+/* Reads IRD and ORD, the numbers of RDMA Reads in both directions, with their control flags, from the front
+ * of an enhanced frame's Private Data field. */
 static void
 mpa_get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 {
@@ -122,8 +125,9 @@ mpa_get_depths(const uint8_t *in, struct rr_mpa_frame *frame)
 	frame->rtr_read = frame->peer_to_peer && (ord & ORD_RTR_READ);
 }
 
-/* Reads the flags and the revision. RFC 5044, 7.1.1, Res: "not checked on reception", which in revision 1
- * includes S. */
+/* Sets *frame to the flags and the revision that the header of an MPA frame has. The reject flag counts only
+ * in a reply, the flag S (enhanced) only from revision 2 on: in revision 1 it is one of the reserved bits
+ * (Res), which are "not checked on reception" (RFC 5044, 7.1.1). */
 static void
 mpa_get_header(const uint8_t *in, bool reply, struct rr_mpa_frame *frame)
 {

@@ -75,7 +75,8 @@ enum rr_mpa_result rr_mpa_get(
  */
 enum { RR_MPA_MARKER_SIZE = 4, RR_MPA_MARKER_INTERVAL = 512 };
 
-/* Writes a marker; back: the octets from the marker back to the beginning of its FPDU. */
+/* Writes an MPA marker. back is the number of octets from the marker back to the beginning of the FPDU (the
+ * frame of MPA) that it lies in. */
 static inline void
 rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
 {
@@ -83,8 +84,9 @@ rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
 	rr_put_be16(out + 2, (uint16_t)back);
 }
 
-/* Whether the marker says the distance `back`. "MPA reserves these bits so they MUST be treated as zero for
- * computation at the receiver." */
+/* Whether the marker says that its FPDU (the frame of MPA) began `back` octets before it. The two lowest bits
+ * are ignored, RFC 5044, 4.3: "MPA reserves these bits so they MUST be treated as zero for computation at the
+ * receiver." */
 static inline bool
 rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
 {
@@ -96,15 +98,16 @@ rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
 /* Sizes in octets. */
 enum { RR_FPDU_LENGTH_SIZE = 2, RR_FPDU_CRC_SIZE = 4, RR_FPDU_ULPDU_MAX = 0xffff };
 
-/* Returns the octets of the pad behind a ULPDU. "The length of the pad is set so as to make the size of the
- * FPDU an integral multiple of four." */
+/* Returns how many octets of padding follow a ULPDU (payload of an MPA frame) of length ulpdu. RFC 5044, 4.1:
+ * "The length of the pad is set so as to make the size of the FPDU an integral multiple of four." */
 static inline size_t
 rr_fpdu_pad(size_t ulpdu)
 {
 	return -(RR_FPDU_LENGTH_SIZE + ulpdu) & 3;
 }
 
-/* Returns the size of the FPDU around a ULPDU of this length. */
+/* Returns the size of the FPDU (the frame of MPA, with length, padding and CRC) around a ULPDU, its payload,
+ * of length ulpdu. */
 static inline size_t
 rr_fpdu_size(size_t ulpdu)
 {
@@ -112,10 +115,10 @@ rr_fpdu_size(size_t ulpdu)
 }
 
 /*
- * Write and read the CRC field: CRC32c over everything from the ULPDU_Length to the pad, "in the manner
- * described in the iSCSI Protocol" (RFC 5044, section 4.4), whose digests lie with their least significant
- * octet first (RFC 3720, B.4). Where CRCs are not in use the field is there all the same: the sender writes
- * 0, and the receiver does not look at the field.
+ * rr_fpdu_put_crc() writes the CRC field of an FPDU (the frame of MPA), rr_fpdu_get_crc() reads it: CRC32c
+ * from the length to the padding, "in the manner described in the iSCSI Protocol" (RFC 5044, section 4.4),
+ * whose digests have their least significant octet first (RFC 3720, B.4). Without CRCs, the field exists,
+ * too: the sender writes 0, and the receiver ignores it.
  */
 static inline void
 rr_fpdu_put_crc(uint8_t out[RR_FPDU_CRC_SIZE], uint32_t crc)

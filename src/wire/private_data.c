@@ -24,8 +24,9 @@ enum {
 
 #define FORMAT_IDENTIFIER UINT32_C(0xf6ab0e18)
 
-/* Returns the code of a size, rounded down: RFC 8797, 4.2: "the unsigned number of additional kilo-octets of
- * length beyond the first 1024 octets" */
+/* Returns the octet that stands for a buffer size in the private data; the size is rounded down. RFC
+ * 8797, 4.2: the octet is "the unsigned number of additional kilo-octets of length beyond the first 1024
+ * octets". */
 static uint8_t
 data_size_code(uint32_t size)
 {
@@ -36,7 +37,7 @@ data_size_code(uint32_t size)
 	return units - 1 < SIZE_CODE_MAX ? (uint8_t)(units - 1) : SIZE_CODE_MAX;
 }
 
-/* Returns the size, in octets, that a code stands for. */
+/* Returns the buffer size, in octets, that an octet of the private data stands for. */
 static uint32_t
 data_size_of_code(uint8_t code)
 {
@@ -56,9 +57,10 @@ rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_d
 }
 
 /*
- * Finds the message in data; NULL: there is no message. RFC 8797, 5.2: "The offset of the Format Identifier
- * is not restricted to any alignment." The private data of another layer may happen to contain the octets of
- * the identifier: so the search goes on where the version is not recognized.
+ * Returns where in data the private data of RPC-over-RDMA begins, or NULL if it is not there. Looks at every
+ * offset, RFC 8797, 5.2: "The offset of the Format Identifier is not restricted to any alignment." Goes on if
+ * the version behind the identifier is unknown, as another layer's data may contain the same octets by
+ * chance.
  */
 static const uint8_t *
 data_find(const uint8_t *data, size_t size)

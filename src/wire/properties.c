@@ -41,8 +41,9 @@ rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES])
 	return set;
 }
 
-/* Goes through the known properties of the set. 5.1.1: "If a particular rpcrdma2_propval is at position N in
- * the array, then bit number N mod 32 in word N div 32 specifies whether that particular rpcrdma2_propval is
+/* Returns which known properties of the set the subset selects, as one bit per property.
+ * draft-cel-nfsv4-rpcrdma-version-two-03, 5.1.1: "If a particular rpcrdma2_propval is at position N in the
+ * array, then bit number N mod 32 in word N div 32 specifies whether that particular rpcrdma2_propval is
  * included in the defined subset." */
 uint32_t
 rr_property_selected(const struct rr_property_set *set, const struct rr_property_subset *subset)
@@ -75,7 +76,7 @@ rr_property_subset(const struct rr_property_set *set, uint32_t has)
 
 /* ---- Reading ---- */
 
-/* Returns the property of that code; RR_PROPERTIES: the code is not known. */
+/* Returns the property with that code, or RR_PROPERTIES if the code is unknown. */
 static enum rr_property
 properties_find(uint32_t code)
 {
@@ -87,10 +88,12 @@ properties_find(uint32_t code)
 }
 
 /*
- * Reads the value of a known property from its opaque data. 5.1.1: the receiver "MUST report an XDR error if
- * [...] The nominally opaque data within rdma_data is not valid when interpreted using the
- * property-associated typedef. The length of rdma_data is insufficient". All known types take one word. "A
- * rdma_data field which is of zero length is interpreted as indicating the default".
+ * Returns the value of a known property, read from its opaque data. All known types take one word; the reader
+ * fails if data is not one word or its value is too large. Without data, the value is the default.
+ * draft-cel-nfsv4-rpcrdma-version-two-03, 5.1.1: a receiver "MUST report an XDR error if [...] The nominally
+ * opaque data within rdma_data is not valid when interpreted using the property-associated typedef. The
+ * length of rdma_data is insufficient". "A rdma_data field which is of zero length is interpreted as
+ * indicating the default".
  */
 static uint32_t
 properties_get_value(
@@ -109,8 +112,9 @@ properties_get_value(
 	return value;
 }
 
-/* Reads a set: unknown properties are counted and skipped. "Note that no error is to be reported if
- * rdma_which is unknown to the receiver." */
+/* Reads a set of transport properties. Unknown properties are counted and skipped ("Note that no error is to
+ * be reported if rdma_which is unknown to the receiver."); the reader fails if a known property comes twice.
+ */
 static void
 properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 {
@@ -131,8 +135,8 @@ properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *se
 	}
 }
 
-/* Reads a subset. "Words beyond the last one specified are treated as containing zero." Words for elements
- * beyond the largest set select nothing. */
+/* Reads a subset of a set of properties, a bitmap. "Words beyond the last one specified are treated as
+ * containing zero." Words for more properties than a set can have are ignored. */
 static void
 properties_get_subset(struct rpcrdma_xdr_reader *reader, struct rr_property_subset *subset)
 {
@@ -168,7 +172,7 @@ rr_property_get(
 
 /* ---- Writing ---- */
 
-/* Writes a set, the properties in the order of their indices. */
+/* Writes the properties of the set with their codes and values, in the order of enum rr_property. */
 static void
 properties_put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_set *set)
 {
@@ -182,7 +186,7 @@ properties_put_set(struct rpcrdma_xdr_writer *writer, const struct rr_property_s
 	}
 }
 
-/* Writes a subset of a set of `elements` elements. */
+/* Writes a subset of a set of properties, a bitmap. elements is the number of properties in the set. */
 static void
 properties_put_subset(
 	struct rpcrdma_xdr_writer *writer, const struct rr_property_subset *subset, uint32_t elements)

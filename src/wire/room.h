@@ -11,8 +11,8 @@
  * machine of 32 bits.
  */
 
-/* Returns the next size octets of the stream, which then count as read; NULL (and failed) where there are
- * fewer. */
+/* Returns the next size octets of the stream and moves the reader behind them. Returns NULL, and the reader
+ * fails, if the stream has fewer octets. */
 static inline const uint8_t *
 rr_xdr_octets(struct rpcrdma_xdr_reader *reader, uint64_t size)
 {
@@ -26,8 +26,8 @@ rr_xdr_octets(struct rpcrdma_xdr_reader *reader, uint64_t size)
 	return octets;
 }
 
-/* Returns room for the next size octets, which then count as written; NULL (and failed) where there is less.
- */
+/* Returns a pointer to the next size octets of the writer's buffer, for the caller to fill in, and moves the
+ * writer behind them. Returns NULL, and the writer fails, if the buffer has less room. */
 static inline uint8_t *
 rr_xdr_room(struct rpcrdma_xdr_writer *writer, uint64_t size)
 {

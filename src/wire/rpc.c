@@ -7,8 +7,9 @@
 
 /* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
 
-/* Reads the body of a credential or verifier, of length octets. False: the body is too long: RFC 5531, 8.2:
- * "up to 400 bytes that are opaque to" the RPC protocol. */
+/* Reads the body of a credential or verifier, of length octets. Returns false, and the reader fails, if the
+ * body is longer than RFC 5531, 8.2, allows: "up to 400 bytes that are opaque to" the RPC protocol. A body
+ * that breaks off fails the reader, too, but returns true. */
 static bool
 rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaque_auth *auth)
 {
@@ -21,8 +22,8 @@ rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaqu
 	return true;
 }
 
-/* Reads a credential or verifier. False: its body is too long. The caller looks at reader->failed for all
- * other failures. */
+/* Reads a credential or verifier into auth. Returns false if its body is too long; any other failure shows in
+ * reader->failed alone. */
 static inline bool
 rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 {
@@ -34,7 +35,8 @@ rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 	return length == 0 || rpc_get_body(reader, length, auth);
 }
 
-/* Writes a credential or verifier. */
+/* Writes a credential or verifier: its flavor, and its body with the length. One without a body, the usual
+ * case, is written at once. */
 static void
 rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
@@ -49,8 +51,8 @@ rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *aut
 	rpcrdma_put_bytes(writer, auth->body, RR_AUTH_BODY_MAX);
 }
 
-/* Reads an enum whose largest value is max. RFC 4506, 4.3: "It is an error to encode as an enum any other
- * integer". */
+/* Returns an enum that is read from the stream; its values are 0 to max. For a larger value the reader fails
+ * and the result is 0. RFC 4506, 4.3: "It is an error to encode as an enum any other integer". */
 static uint32_t
 rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
@@ -64,8 +66,8 @@ rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 
 /* ---- Calls: xid CALL rpcvers prog vers proc cred verf, then the arguments ---- */
 
-/* Reads the front of a message that is not a whole call of version 2, as far as it is understood: xid and, of
- * a call, rpcvers. Always false. */
+/* Reads what can be read of a message that is not a complete call of RPC version 2: its xid and, if it is a
+ * call, its RPC version. Always returns false, as there is no call to execute. */
 static bool
 rpc_get_no_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call)
 {
@@ -110,7 +112,7 @@ rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader)
 	       (reader->failed || reader->items->offset < (size_t)(reader->next - reader->start));
 }
 
-/* The credential and the verifier without bodies, as they are with AUTH_NONE. */
+/* Writes to words a credential and a verifier without bodies, as they are with AUTH_NONE. */
 static void
 rpc_put_empty_auths(uint8_t *words, const struct rr_call_header *call)
 {
@@ -147,7 +149,8 @@ rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *
 
 enum { REPLY_WORDS = 3 * sizeof(uint32_t) }; /* octets of these three words */
 
-/* Reads the lowest and the highest version of a mismatch. */
+/* Reads the lowest and the highest version that the server supports, from a reply that refuses the caller's
+ * version. */
 static void
 rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -155,7 +158,8 @@ rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 	reply->high = rpcrdma_get_u32(reader);
 }
 
-/* Reads the rest of the header of an accepted reply. */
+/* Reads the header of an accepted reply, from the verifier on: verifier, status and, after a mismatch of the
+ * program's version, the versions that the server supports. */
 static void
 rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -165,8 +169,9 @@ rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *repl
 		rpc_get_range(reader, reply);
 }
 
-/* Reads the rest of the header of a denied reply. RFC 5531, 9: "there may be a need for more status codes":
- * so any auth_stat is taken. */
+/* Reads the rest of the header of a denied reply: the reason, and the versions that the server supports or
+ * the auth_stat. Any number is accepted as auth_stat, RFC 5531, 9: "there may be a need for more status
+ * codes". */
 static void
 rpc_get_denied(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
@@ -198,7 +203,8 @@ rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *repl
 	return !reader->failed;
 }
 
-/* Writes the lowest and the highest version of a mismatch. */
+/* Writes the lowest and the highest version that the server supports, for a reply that refuses the caller's
+ * version. */
 static void
 rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
@@ -206,7 +212,8 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 	rpcrdma_put_u32(writer, reply->high);
 }
 
-/* Writes the rest of the header of an accepted reply, but for a success with an empty verifier. */
+/* Writes the header of an accepted reply, from the verifier on. A success with an empty verifier, the usual
+ * case, is written elsewhere. */
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {
@@ -216,7 +223,8 @@ rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header
 		rpc_put_range(writer, reply);
 }
 
-/* Writes the rest of the header of a denied reply. */
+/* Writes the rest of the header of a denied reply: the reason, and the versions that the server supports or
+ * the auth_stat. */
 static void
 rpc_put_denied(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {

@@ -20,8 +20,9 @@ enum { WORD = 4, NO_LISTS_SIZE = 3 * WORD };
 
 /* ---- Reading ---- */
 
-/* Reads the words that all versions share. RFC 8166, 4.2: only "these four fields must remain with the same
- * meanings" in other versions. */
+/* Reads the four words that begin the header in all versions of RPC-over-RDMA: xid, version, credits and
+ * procedure. RFC 8166, 4.2: only "these four fields must remain with the same meanings" in other versions.
+ * Returns false, and reads nothing, if there are fewer octets. */
 bool
 rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -36,15 +37,15 @@ rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *head
 	return true;
 }
 
-/* Returns the least octets that a message of procedure proc has. */
+/* Returns how many octets a message of procedure proc has at least, in that version. */
 static uint32_t
 rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 {
 	return proc < sizeof(version->least) ? version->least[proc] : RR_RDMA_HEADER_MIN;
 }
 
-/* Reads three empty lists at once, which most headers have. False: some list has a chunk, and nothing was
- * read. */
+/* Reads the three chunk lists at once if all of them are empty, as in most headers. Returns false, and reads
+ * nothing, if a list is not empty or the message ends before. */
 static inline bool
 rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 {
@@ -57,8 +58,9 @@ rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 }
 
 /*
- * Reads a header. A message that is shorter than its procedure takes is not read further: RFC 8166, 4.5: the
- * receiver "cannot trust the value of the XID field; therefore, it MUST silently discard the message".
+ * Reads a transport header of the given version. A message with fewer octets than its procedure needs is not
+ * read further, and the result is RR_HEADER_SHORT. RFC 8166, 4.5: its receiver "cannot trust the value of the
+ * XID field; therefore, it MUST silently discard the message".
  */
 enum rr_header_result
 rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
@@ -77,7 +79,8 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 	return version->get(reader, header, lists);
 }
 
-/* Reads a segment; all 0 where the stream has no more octets. */
+/* Returns the segment that is read from the stream: handle, length and offset. All fields are 0, and the
+ * reader fails, if the stream ends before. */
 static struct rr_segment
 rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 {
@@ -92,7 +95,8 @@ rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 	};
 }
 
-/* Reads the Read list. */
+/* Reads the Read list into lists->reads. Returns RR_HEADER_LIMIT if it has more segments than the caller's
+ * array, RR_HEADER_MALFORMED if it breaks off or a position is not a multiple of four. */
 static enum rr_header_result
 rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -111,8 +115,9 @@ rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the segments of a Write chunk or the Reply chunk. The stream must be able to hold as many as the
- * count says, before the caller's array is looked at. */
+/* Reads the segments of a Write chunk or the Reply chunk into the caller's array lists->segments. A count
+ * that the rest of the message cannot hold is malformed; a count that the array cannot hold gives
+ * RR_HEADER_LIMIT. */
 static enum rr_header_result
 rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
@@ -129,7 +134,8 @@ rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, 
 	return RR_HEADER_OK;
 }
 
-/* Reads the Write list. */
+/* Reads the Write list into lists->writes. Returns RR_HEADER_LIMIT if the list has more chunks or segments
+ * than the caller's arrays. */
 static enum rr_header_result
 rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -146,7 +152,7 @@ rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the Reply chunk, if there is one. */
+/* Reads the Reply chunk, if the message has one, and sets lists->has_reply accordingly. */
 static enum rr_header_result
 rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -196,7 +202,8 @@ rr_rdma_place_lists(
 	lists->reads = (struct rr_read_segment *)(lists->writes + writes);
 }
 
-/* Returns chunk, whose segments lie in the array `from`, with its segments in the array `to`. */
+/* Returns a copy of chunk that refers to the array `to`, at the same index at which chunk refers to the array
+ * `from`. The caller copies the segments themselves. */
 static struct rr_chunk
 rdma_moved_chunk(const struct rr_chunk *chunk, const struct rr_segment *from, struct rr_segment *to)
 {
@@ -228,7 +235,8 @@ rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from)
 
 /* ---- Writing ---- */
 
-/* Writes the four fixed words. */
+/* Writes the four words that begin the header in all versions of RPC-over-RDMA: xid, version, credits and
+ * procedure. */
 static void
 rdma_put_words(uint8_t to[RR_RDMA_FIXED_SIZE], const struct rr_rdma_header *header)
 {
@@ -254,7 +262,7 @@ rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *h
 	memset(to + RR_RDMA_FIXED_SIZE, 0, NO_LISTS_SIZE);
 }
 
-/* Writes a segment. */
+/* Writes a segment: handle, length and offset. */
 static void
 rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
 {
@@ -267,7 +275,7 @@ rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *seg
 	rr_put_be64(to + 2 * WORD, segment->offset);
 }
 
-/* Writes a Write chunk or the Reply chunk. */
+/* Writes a Write chunk or the Reply chunk: the number of its segments, and the segments. */
 static void
 rdma_put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
 {

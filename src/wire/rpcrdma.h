@@ -118,7 +118,7 @@ void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_h
  * same in both versions. Most messages have this header. */
 void rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *header);
 
-/* Empties the lists, and leaves their arrays and maxima. */
+/* Makes the three chunk lists empty; their arrays and the sizes of the arrays remain. */
 static inline void
 rr_rdma_clear_lists(struct rr_chunk_lists *lists)
 {
@@ -134,7 +134,7 @@ rr_rdma_clear_lists(struct rr_chunk_lists *lists)
  */
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
 
-/* Whether any of the lists has a chunk. */
+/* Whether there is any chunk: in the Read list, in the Write list, or a Reply chunk. */
 static inline bool
 rr_rdma_has_lists(const struct rr_chunk_lists *lists)
 {
@@ -147,10 +147,11 @@ size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);
 void rr_rdma_place_lists(
 	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments);
 
-/* Copies the lists into the arrays of *to, whose maxima are set. False: they do not fit, and *to is empty. */
+/* Copies the lists into the arrays of *to, whose sizes are set. Returns false if they do not fit; *to is then
+ * empty. */
 bool rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from);
 
-/* Writes the three lists. lists NULL: all of them are empty. */
+/* Writes the three lists. If lists is NULL, all three are written as empty. */
 void rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists);
 
 /* Returns the octets that the header of an RDMA_MSG or RDMA_NOMSG takes with these counts, in versions 1

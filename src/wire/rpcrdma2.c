@@ -8,10 +8,11 @@
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
 /*
- * draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "When the rdma_proc field has the value RDMA_MSG, an RPC
- * Payload Stream MUST follow the Transport Header Stream in the Send buffer. When the rdma_proc field has the
- * value RDMA_OPTIONAL, an RPC Payload Stream MAY follow [...]. When the rdma_proc field has any other value,
- * an RPC Payload Stream MUST NOT follow the Transport Header Stream."
+ * Returns whether an RPC message (payload) follows the header of procedure proc in version 2: always, never,
+ * or maybe. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "When the rdma_proc field has the value RDMA_MSG, an
+ * RPC Payload Stream MUST follow the Transport Header Stream in the Send buffer. When the rdma_proc field has
+ * the value RDMA_OPTIONAL, an RPC Payload Stream MAY follow [...]. When the rdma_proc field has any other
+ * value, an RPC Payload Stream MUST NOT follow the Transport Header Stream."
  */
 enum rr_payload
 rr_rdma2_payload(uint32_t proc)
@@ -25,7 +26,8 @@ rr_rdma2_payload(uint32_t proc)
 
 /* ---- Reading ---- */
 
-/* Reads the rest of an RDMA_ERROR. */
+/* Reads the rest of an RDMA_ERROR of version 2, behind the four fixed words: the error and, for
+ * RDMA_ERR_VERS, the range of versions that the peer supports. An unknown error is malformed. */
 static enum rr_header_result
 rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -42,7 +44,8 @@ rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the rest of an RDMA_OPTIONAL. */
+/* Reads the rest of an RDMA_OPTIONAL, behind the four fixed words: the type and its opaque data.
+ * header->optinfo then refers to the message. */
 static enum rr_header_result
 rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -51,7 +54,8 @@ rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *hea
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the rest of a header, behind the four fixed words, by its procedure. */
+/* Reads the rest of a header of version 2, behind the four fixed words, as its procedure demands. An unknown
+ * procedure is malformed. */
 static enum rr_header_result
 rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -66,7 +70,8 @@ rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 	}
 }
 
-/* Whether a payload that follows is forbidden, or one that does not follow is required. */
+/* Whether a message of procedure proc breaks the rule on its RPC payload: a payload follows the header
+ * although the procedure forbids it, or is missing although the procedure requires it. */
 static bool
 rdma2_is_payload_wrong(uint32_t proc, bool follows)
 {
@@ -75,7 +80,8 @@ rdma2_is_payload_wrong(uint32_t proc, bool follows)
 	return payload == (follows ? RR_PAYLOAD_NEVER : RR_PAYLOAD_ALWAYS);
 }
 
-/* Reads the rest of a header, and checks whether a payload may follow, or must. */
+/* Reads the rest of a header of version 2, behind the four fixed words. The message is malformed also if an
+ * RPC payload follows that the procedure forbids, or is missing that the procedure requires. */
 static enum rr_header_result
 rdma2_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -95,7 +101,8 @@ rr_rdma2_get_header(
 
 /* ---- Writing ---- */
 
-/* Writes the rest of an RDMA_ERROR. */
+/* Writes the rest of an RDMA_ERROR of version 2, behind the four fixed words. The writer fails for an error
+ * that version 2 does not have. */
 static void
 rdma2_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
@@ -157,7 +164,8 @@ rr_rdma_version(uint32_t number)
 	}
 }
 
-/* Returns the version of that number; version 1 in place of an unknown one. */
+/* Returns the protocol version with that number, whose names of procedures and errors are wanted; version 1
+ * if the number is unknown. */
 static const struct rr_rdma_version *
 rdma2_version_for_names(uint32_t number)
 {

@@ -21,7 +21,7 @@ enum { RR_RDMA_OPTIONAL_MIN = RR_RDMA_FIXED_SIZE + 8 };
 /* Says whether an RPC Payload Stream may follow the Transport Header Stream (section 4.2). */
 enum rr_payload { RR_PAYLOAD_NEVER, RR_PAYLOAD_MAY, RR_PAYLOAD_ALWAYS };
 
-/* Returns whether a payload follows the header of procedure proc. */
+/* Says whether an RPC message (payload) follows the header of procedure proc: always, never, or maybe. */
 enum rr_payload rr_rdma2_payload(uint32_t proc);
 
 /*
@@ -50,7 +50,7 @@ void rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma
 
 extern const struct rr_rdma_version rr_rdma_version_2;
 
-/* Returns the version of that number. NULL: there is no such version. */
+/* Returns the protocol version with that number, or NULL if there is no such version. */
 const struct rr_rdma_version *rr_rdma_version(uint32_t number);
 
 /* Return the name of a procedure, or of the error of an RDMA_ERROR, in that version; never NULL. */

@@ -22,7 +22,7 @@ enum {
 	DDP_TAGGED = 0x80, /* the T flag of the terminated header */
 };
 
-/* Returns the octets of the terminated DDP header. */
+/* Returns the size of a DDP header that a Terminate contains: its first octet says whether it is tagged. */
 static size_t
 terminate_terminated_size(const uint8_t *ddp_header)
 {
@@ -54,7 +54,8 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 	return (size_t)(next - out);
 }
 
-/* Reads the parts that the header control bits announce, as far as the parts are complete. */
+/* Reads the optional parts of a Terminate that `bits` announces: the segment length, the DDP header and the
+ * Read Request header. A part that breaks off counts as absent. */
 static void
 terminate_get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
 {
@@ -141,7 +142,8 @@ rr_cause_name(uint16_t cause)
 	return NULL;
 }
 
-/* Returns the cause with layer and error type exchanged. */
+/* Returns the cause with its two upper fields, layer and error type, exchanged: some senders write them in
+ * the wrong order. */
 static uint16_t
 terminate_exchanged(uint16_t cause)
 {
@@ -154,8 +156,8 @@ rr_terminate_meaning(const struct rr_terminate *terminate)
 	return terminate->swapped ? terminate_exchanged(terminate->cause) : terminate->cause;
 }
 
-/* Whether the order of the cause is certain: where the header has parts that could be read, its sender keeps
- * to the specification. */
+/* Whether it is certain that the sender wrote the cause in the specification's order: it announced a part of
+ * the Terminate, with bits in the specification's order, and that part could be read. */
 static bool
 terminate_certain(const struct rr_terminate *terminate)
 {

@@ -62,9 +62,10 @@ rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader)
 }
 
 /*
- * Returns the next size octets, and passes the padding that brings them to a multiple of four. RFC 4506,
- * section 3, has senders pad with "residual zero bytes", but receivers take any octets: RFC 8166, 8.2.2.3:
- * "XDR padding octets are often zero bytes, but they don't have to be."
+ * Returns the next size octets of the stream, and moves the reader behind them and behind their padding to a
+ * multiple of four. Returns NULL if the stream ends before. RFC 4506, section 3, has senders pad with
+ * "residual zero bytes"; the reader accepts any octets, as RFC 8166, 8.2.2.3, says: "XDR padding octets are
+ * often zero bytes, but they don't have to be."
  */
 static const uint8_t *
 xdr_take_padded(struct rpcrdma_xdr_reader *reader, uint32_t size)
@@ -139,7 +140,8 @@ rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size)
 		memset(data, 0, size);
 }
 
-/* Reads the length octets of an opaque from the stream, behind its length word. */
+/* Returns length octets of opaque data that lie in the stream, behind the length word that was just read. The
+ * result is empty if the stream ends before. */
 static struct rpcrdma_bytes
 xdr_get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
@@ -148,7 +150,8 @@ xdr_get_inline(struct rpcrdma_xdr_reader *reader, uint32_t length)
 	return (struct rpcrdma_bytes){ octets, octets ? length : 0 };
 }
 
-/* Reads the length word of an opaque<max>; 0 where the reader failed. */
+/* Returns the length word of an opaque<max>, read from the stream. For a length above max, the reader fails
+ * and the result is 0. */
 static uint32_t
 xdr_get_length(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
@@ -167,9 +170,9 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 }
 
 /*
- * Takes the item of a marked opaque from the list; length: the value of the length word that was just read.
- * NULL: the opaque is in the stream. Empty items in front of this place are chunks that were not used: they
- * are skipped.
+ * Returns the item (data that came in a chunk, not in the stream) for the opaque whose length word was just
+ * read, and removes it from the reader's list. Returns NULL if the opaque's data lie in the stream. Empty
+ * items for earlier places in the stream are chunks that were not used: they are skipped.
  */
 static const struct rpcrdma_item *
 xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
@@ -195,8 +198,8 @@ xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 	return item;
 }
 
-/* Whether the item holds an opaque of length octets. RFC 8166, section 3.4.5.2: a Read chunk may or may not
- * bring the roundup padding of its item. */
+/* Whether the item (data that came in a chunk) holds an opaque of length octets. RFC 8166, section 3.4.5.2: a
+ * Read chunk may include the padding of its data, or not, so both lengths fit there. */
 static bool
 xdr_fits(const struct rpcrdma_item *item, uint32_t length)
 {
@@ -345,8 +348,8 @@ rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value)
 	rpcrdma_put_u64(writer, bits);
 }
 
-/* Copies size octets, at least one, and their padding of zeroes: the last word is cleared before the octets
- * are copied. */
+/* Copies size octets, at least one, to `to`, and fills up with zeroes to a multiple of four: the last word is
+ * cleared before the octets are copied. */
 static void
 xdr_copy_padded(uint8_t *to, const void *data, uint32_t size)
 {
@@ -363,8 +366,8 @@ rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t 
 		xdr_copy_padded(octets, data, size);
 }
 
-/* Writes the length word of an opaque<max>; false (and failed) where the schema forbids that length or there
- * is no room. */
+/* Writes the length word of an opaque<max>. Returns false, and the writer fails, if length is above max or
+ * there is no room. */
 static bool
 xdr_put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 {
@@ -374,7 +377,8 @@ xdr_put_length(struct rpcrdma_xdr_writer *writer, uint32_t length, uint32_t max)
 	return !writer->failed;
 }
 
-/* Writes the length word of bytes; false (and failed) also where bytes has a length and no data. */
+/* Writes the length word of bytes. Returns false, and the writer fails, if the length is above max, there is
+ * no room, or bytes has a length but no data. */
 static bool
 xdr_put_bytes_length(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
 {
@@ -401,12 +405,13 @@ rpcrdma_put_bytes(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes,
 }
 
 /*
- * Writes the length word and records the item; where all items are used up, the octets go into the stream.
- * RFC 8166, 3.4.4.1: "the count of array elements MUST remain in the Payload stream, while the array elements
- * MUST be moved to the chunk". 3.4.4.4: "the sender MUST remove XDR roundup padding for that data item from
- * the Payload stream". An item of no octets is recorded, too: RFC 8267, 6.4.1: "The first chunk in the Write
- * list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk
- * is used by the next READ operation, and so on", whatever the first READ returns.
+ * Writes the length word of bytes, and records the octets as an item, which is to travel in a chunk; if the
+ * writer has no place for one more item, the octets are written into the stream. RFC 8166, 3.4.4.1: "the
+ * count of array elements MUST remain in the Payload stream, while the array elements MUST be moved to the
+ * chunk". RFC 8166, 3.4.4.4: "the sender MUST remove XDR roundup padding for that data item from the Payload
+ * stream". An item of no octets is recorded, too, as it uses up a Write chunk, RFC 8267, 6.4.1: "The first
+ * chunk in the Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure.
+ * The next Write chunk is used by the next READ operation, and so on".
  */
 void
 rpcrdma_put_item(struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max)
