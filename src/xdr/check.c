@@ -13,8 +13,8 @@ check_successor(struct rr_xdr_number number)
 	return (struct rr_xdr_number){ number.magnitude > 1, number.magnitude - 1 };
 }
 
-/* Defines the names of an enum. As in C, a name without a value has the value of the name before it plus
- * one. */
+/* Computes the number of each name of an enum and defines the name. As in C, a name without a value has the
+ * value of the name before plus one. inside: the enum is declared within another type. */
 static void
 check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
@@ -46,7 +46,8 @@ check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *t
 	}
 }
 
-/* Defines the names of all enums inside a type. */
+/* Defines the names of all enums in the type: of the type itself, if it is an enum, and of all enums that are
+ * declared within it. inside: the type itself is declared within another type. */
 static void
 check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
@@ -57,8 +58,8 @@ check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, 
 		check_define_inside(compiler, member->type, true);
 }
 
-/* Whether the definition is one of TRUE or FALSE. Some schemas define these, although bool has them anyhow;
- * their values are checked. */
+/* Whether the definition is a constant named TRUE or FALSE, which some schemas define although bool has these
+ * names. If so, checks the value and drops the definition. */
 static bool
 check_define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -97,8 +98,9 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 
 static void check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* Orders the definitions to which a named type refers. pointed_to: C needs only the name of the type, not
- * the whole type. */
+/* Orders (see check_order()) the definitions to which a named type refers. If pointed_to is set, the type
+ * stands behind a pointer: C then needs only the name of a struct, not its definition. Reports a type that
+ * contains itself. */
 static void
 check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
 {
@@ -119,7 +121,7 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	}
 }
 
-/* Orders the definitions to which a declaration, or its members, refer. */
+/* Orders (see check_order()) the definitions to which a declaration refers, itself or by its members. */
 static void
 check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
@@ -136,8 +138,8 @@ check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_de
 		check_order_declaration(compiler, member);
 }
 
-/* Appends the types that definition needs, and then definition itself, to the types in an order that C
- * accepts. */
+/* Appends the definition to the list of types that is written to the header, after all types that it needs,
+ * so that the list is in an order that C accepts. Does nothing if the definition is in the list. */
 static void
 check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -154,7 +156,8 @@ check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definiti
 	compiler->ordered_end = &definition->after;
 }
 
-/* Finds the values and names that the declaration uses. */
+/* Finds the definitions of all types and sizes that the declaration refers to, and reports an array of no
+ * elements. */
 static void
 check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
@@ -166,7 +169,7 @@ check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *
 
 /* ---- Marks ---- */
 
-/* Finds the struct's member of this name, or returns NULL. */
+/* Returns the member of the struct or union with this name, or NULL if there is no such member. */
 static struct rr_xdr_declaration *
 check_find_member(const struct rr_xdr_definition *definition, const char *name)
 {
@@ -177,10 +180,10 @@ check_find_member(const struct rr_xdr_definition *definition, const char *name)
 	return member;
 }
 
-/* Marks a member, if it may be marked. RFC 8166, 3.4.4.3: "A union data type MUST NOT be made DDP-eligible,
- * but one or more of its arms MAY be". Optional-data cannot be marked either, as by 3.4.4.2 its "is
- * present" field "MUST remain in the Payload stream": only opaque data and strings of variable length can
- * be marked. */
+/* Handles a pragma that says that a member may travel in a chunk: sets the member's flag `placed`, or reports
+ * an error if it is neither opaque data nor a string of variable length. RFC 8166, 3.4.4.3: "A union data
+ * type MUST NOT be made DDP-eligible, but one or more of its arms MAY be". Nor can optional-data, as by RFC
+ * 8166, 3.4.4.2, its "is present" field "MUST remain in the Payload stream". */
 static void
 check_place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {

@@ -11,8 +11,8 @@ declarations_is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number 
 	return false;
 }
 
-/* Whether the discriminant can have that value. RFC 4506, section 6.4: "the case values must be one of the
- * legal values of the discriminant" */
+/* Whether a discriminant of this type can have that number as its value. RFC 4506, section 6.4: "the case
+ * values must be one of the legal values of the discriminant" */
 static bool
 declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {
@@ -24,7 +24,8 @@ declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number numbe
 	}
 }
 
-/* Returns the label before this label, in any arm, that has the same value; NULL: there is no such label. */
+/* Returns the label of the union that has the same value as `label` and stands before it, in any arm, or NULL
+ * if there is no such label. */
 static const struct rr_xdr_value *
 declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
 {
@@ -39,7 +40,8 @@ declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value
 	return NULL;
 }
 
-/* Checks a label of a union: the discriminant can have its value, and no other label has it. */
+/* Reports a label of a union if its value is one that the discriminant cannot have, or if another label has
+ * the same value. */
 static void
 check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_type *discriminant, struct rr_xdr_value *label)
@@ -61,8 +63,9 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 			label->text, same->position.line);
 }
 
-/* Checks the discriminant. RFC 4506, section 6.4: "The discriminant of a union must be of a type that
- * evaluates to an integer." */
+/* Reports a discriminant that is no integer, bool or enum. RFC 4506, section 6.4: "The discriminant of a
+ * union must be of a type that evaluates to an integer." Returns whether the schema is without error so far.
+ */
 static bool
 check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *discriminant)
 {
@@ -77,7 +80,7 @@ check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declara
 	return !compiler->error;
 }
 
-/* Checks the discriminant and all labels of a union. */
+/* Reports errors in the discriminant and in the labels of a union. */
 static void
 check_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {

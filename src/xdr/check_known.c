@@ -7,7 +7,8 @@
  * encodes them. Numbers of fewer than four octets take four (RFC 4506, section 3: "The representation of
  * all items requires a multiple of four bytes"). */
 
-/* Whether the type is a number that is known here; if so, sets its kind. */
+/* Whether the type's name is one that C or Sun's RPC library has for a number, such as uint32_t. If so, sets
+ * the type's kind to that number. */
 static bool
 known_resolve_number(struct rr_xdr_type *type)
 {
@@ -37,8 +38,9 @@ known_resolve_number(struct rr_xdr_type *type)
 	return false;
 }
 
-/* Whether the type is known octets; if so, makes the declaration one of opaque data. Such a type has a
- * shape of its own, so the declaration must not have a shape. */
+/* Whether the declaration's type is netobj or des_block, which Sun's RPC library defines as opaque data. If
+ * so, turns the declaration into that opaque data, with its shape and size. It must have no size or * of its
+ * own. */
 static bool
 known_resolve_octets(struct rr_xdr_declaration *declaration)
 {
@@ -70,7 +72,8 @@ struct known_member {
 	uint32_t bound; /* 0: there is no bound */
 };
 
-/* Makes the declaration of a known member. NULL, and an error is set: no memory. */
+/* Makes the declaration of one member of a struct of Sun's RPC library. Returns NULL, and an error is set, if
+ * there is no memory. */
 static struct rr_xdr_declaration *
 known_make_member(
 	struct rr_xdr_compiler *compiler, const struct known_member *known, struct rr_xdr_position position)
@@ -94,7 +97,8 @@ known_make_member(
 	return member;
 }
 
-/* Whether the type is a struct that is known here; if so, adds its members. */
+/* Whether the type's name is that of a struct of Sun's RPC library, netbuf or authsys_parms. If so, makes the
+ * type a struct and adds its members. */
 static bool
 known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
@@ -122,7 +126,8 @@ known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	return true;
 }
 
-/* The known names of numbers: flavors of credentials (RFC 5531, section 8.2), and a bound of <rpc/auth.h>. */
+/* Gives value the number of its name, if the name is one of Sun's RPC library: a flavor of credentials (RFC
+ * 5531, section 8.2) or MAXNETNAMELEN. Returns false if the name is another one. */
 bool
 rr_xdr_evaluate_foreign(struct rr_xdr_value *value)
 {

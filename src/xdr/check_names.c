@@ -3,7 +3,8 @@
 
 #include "xdr/compiler.h"
 
-/* Whether C would not accept name for a member. */
+/* Whether C would not accept `name` for the member: it is reserved, a macro, or the name of another member.
+ */
 static bool
 names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_declaration *member, const char *name)
@@ -24,7 +25,7 @@ names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type 
 	return false;
 }
 
-/* Gives a member another name, and warns of it, if C would not accept its name. */
+/* Appends underscores to the name of a member until C accepts the name, and warns of the new name. */
 static void
 names_rename_member(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, struct rr_xdr_declaration *member)

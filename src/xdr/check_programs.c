@@ -5,8 +5,8 @@
 
 enum { HIGHEST = 4095 }; /* the highest procedure number: tables are indexed by the number */
 
-/* Checks the number of a program, version or procedure. RFC 5531, section 12.3: "Only unsigned constants
- * can be assigned to programs, versions, and procedures." */
+/* Evaluates the number of a program, version or procedure, and reports a number outside 0 to highest. RFC
+ * 5531, section 12.3: "Only unsigned constants can be assigned to programs, versions, and procedures." */
 static void
 check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint32_t highest)
 {
@@ -17,8 +17,9 @@ check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint3
 			highest);
 }
 
-/* Gives a type without a name in C a name: PROCEDURE_args or PROCEDURE_result, with the version in front if
- * the name is taken. */
+/* Defines a type for the arguments or result of a procedure, which C can use only if it has a name. The name
+ * is PROCEDURE_args or PROCEDURE_result, with the version in front if that is taken. Returns the named type,
+ * or NULL if there is no memory. */
 static struct rr_xdr_type *
 name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix,
@@ -50,7 +51,8 @@ name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version
 	return named;
 }
 
-/* Makes a struct of several arguments: they follow each other in the stream as the members of a struct do. */
+/* Makes a struct whose members are the arguments of a procedure that has several: in the stream, they follow
+ * each other as the members of a struct do. Returns NULL if there is no memory. */
 static struct rr_xdr_declaration *
 programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 {
@@ -74,7 +76,7 @@ programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration
 	return declaration;
 }
 
-/* Returns whether the type has a name in C, so that a procedure can take or return it. */
+/* Whether the type has a name in C, so that a function that calls the procedure can take or return it. */
 static bool
 programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 {
@@ -84,7 +86,8 @@ programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 	       (kind < RR_XDR_SCALARS || kind == RR_XDR_NAMED || kind == RR_XDR_VOID);
 }
 
-/* Returns the type of the arguments, or of the result. */
+/* Resolves the arguments or the result of a procedure, and returns their type, which is given a name if it
+ * has none. suffix is "args" or "result". */
 static struct rr_xdr_type *
 check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)
@@ -99,8 +102,8 @@ check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *versio
 	return name_type(compiler, version, procedure, suffix, declaration);
 }
 
-/* Whether an earlier version of the program has the procedure with the same name and number. Versions of a
- * program often share procedures: the name is then defined once in C. */
+/* Whether an earlier version of the program has a procedure with the same name and number. Versions of a
+ * program often share procedures; C must define the name only once. */
 static bool
 programs_is_in_earlier_version(const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure)
@@ -117,7 +120,7 @@ programs_is_in_earlier_version(const struct rr_xdr_definition *program, const st
 	return false;
 }
 
-/* Checks the number of a procedure and defines its name, unless an earlier version did. */
+/* Checks the number of a procedure and defines its name, unless an earlier version has defined it. */
 static void
 programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version, struct rr_xdr_procedure *procedure)
@@ -142,7 +145,7 @@ programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_
 		name->number = procedure->number.number;
 }
 
-/* Checks the number of a version, and defines its name and its procedures. */
+/* Checks the number of a version, and defines its name and those of its procedures. */
 static void
 programs_define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	struct rr_xdr_version *version)

@@ -3,8 +3,9 @@
 
 #include "xdr/compiler.h"
 
-/* Declares a type that no schema defines: a header that the generated code includes has to define the type
- * and the functions that encode and decode it. The user is warned of that. */
+/* Makes a definition for a type that the schema does not define, and warns the user: a header that the
+ * generated code includes must define the type and the functions that encode and decode it. Returns NULL if
+ * there is no memory. */
 static struct rr_xdr_definition *
 types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -33,7 +34,8 @@ types_declare_foreign(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	return definition;
 }
 
-/* Finds the definition of a named type: in the schema, among known types, or as a foreign type. */
+/* Finds the definition of the declaration's named type: in the schema, among the types of Sun's RPC library
+ * and of C, or else as a type that another header must define. */
 static void
 types_resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration)
 {
@@ -51,9 +53,9 @@ types_resolve_name(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *
 		type->definition = name->definition;
 }
 
-/* Checks the size of an array. RFC 4506, section 6.4: "Only unsigned constants may be used as size
- * specifications for arrays." The section also demands that an identifier "have been declared previously as
- * an unsigned constant"; this is not checked, as rpcgen takes any number. */
+/* Reports an array size that is not a number of 32 bits. RFC 4506, section 6.4: "Only unsigned constants may
+ * be used as size specifications for arrays." The section also demands that an identifier "have been declared
+ * previously as an unsigned constant"; this is not checked, as rpcgen accepts any number. */
 static void
 types_resolve_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
@@ -70,8 +72,9 @@ rr_xdr_is_empty(const struct rr_xdr_declaration *declaration)
 	       declaration->size.number.magnitude == 0;
 }
 
-/* Removes members without contents, for which C has no member: RFC 5531, section 9, has `opaque results[0]`
- * in the place of results whose type is not known. */
+/* Removes members that are arrays of no elements, as C has no such member; an arm of a union becomes void
+ * instead. RFC 5531, section 9, for example, has `opaque results[0]` for results whose type is not known.
+ * Reports a struct that has no other members. */
 static void
 types_remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {
@@ -95,8 +98,8 @@ types_remove_empty(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 		rr_xdr_error(compiler, type->position, "a struct without contents cannot be in C");
 }
 
-/* Checks that the members of a type have different names. RFC 4506, section 6.4: "variable names must be
- * unique within the scope of struct and union declarations" */
+/* Reports members of a type that have the same name. RFC 4506, section 6.4: "variable names must be unique
+ * within the scope of struct and union declarations" */
 static void
 check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -111,7 +114,8 @@ check_unique(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	}
 }
 
-/* Resolves the discriminant and the members of a type. */
+/* Finds the types and sizes that the discriminant and the members of a type refer to, reports members with
+ * the same name, and removes empty members. */
 static void
 types_resolve_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 {

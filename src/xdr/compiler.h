@@ -58,7 +58,8 @@ void rr_xdr_compiler_free(struct rr_xdr_compiler *compiler);
 /* Returns zeroed memory of the run. NULL, and an error is set: no memory. */
 void *rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size);
 
-/* Returns a formatted text in the memory of the run. "", and an error is set: no memory. */
+/* Returns a formatted text in the memory of the run. Returns "", and an error is set, if there is no memory.
+ */
 const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -66,19 +67,19 @@ const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, 
 void rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Warns the author of the schema, which can be compiled, of something at position. */
+/* Warns the author of the schema of something at position; the schema can still be compiled. */
 void rr_xdr_warn(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Reports another error, with a file or with memory. */
+/* Reports an error that is not in the schema, for example with a file or with memory. */
 void rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* read.c: reads, parses and checks the file at the path of the run. */
 void rr_xdr_read(struct rr_xdr_compiler *compiler);
 
-/* read.c: reads the rest of the stream, and puts a zero behind it. NULL, and an error is set: it cannot be
- * read. */
+/* read.c: returns the rest of the stream with a zero behind it. Returns NULL, and an error is set, if it
+ * cannot be read. */
 char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
 
 /* preprocess.c: returns the text as the C preprocessor leaves it. If there is nothing to preprocess,
@@ -102,10 +103,11 @@ void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration 
 bool rr_xdr_is_empty(const struct rr_xdr_declaration *declaration);
 
 /* check_known.c: gives type the kind that its name has in Sun's RPC library or in C. For opaque data,
- * declaration gets a shape, too. False: the name is not known there. */
+ * declaration gets a shape, too. Returns false if the name is not known there. */
 bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
-/* Gives value the number of a constant that the schema does not define. False: the name is not known. */
+/* Gives value the number that its name has in Sun's RPC library. Returns false if the name is not known
+ * there. */
 bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
 
 /* check_declarations.c: checks the unions inside a declaration. All types must be resolved and all names
@@ -121,10 +123,11 @@ void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_decla
 void rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 void rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 
-/* names.c: finds a name in the scope of the schema; NULL: it is not defined. */
+/* names.c: finds a name in the scope of the schema. Returns NULL if the schema does not define it. */
 struct rr_xdr_name *rr_xdr_find(const struct rr_xdr_compiler *compiler, const char *name);
 
-/* Adds a name, which must be new. NULL, and an error is set: it is not new, or cannot be a name in C. */
+/* Adds a name, which must be new. Returns NULL, and an error is set, if it is not new, or cannot be a name in
+ * C. */
 struct rr_xdr_name *rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind,
 	const char *name, struct rr_xdr_position position);
 
@@ -136,10 +139,10 @@ const char *rr_xdr_c_name(
 	struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position);
 
 /* evaluate.c: finds the number that a value stands for. If the schema does not define the name,
- * value->foreign is set. False, and an error is set: the value has no number. */
+ * value->foreign is set. Returns false, and an error is set, if the value has no number. */
 bool rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value);
 
-/* Does the same with a constant. */
+/* Finds the number of a constant, as rr_xdr_evaluate() does for a value. */
 void rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *constant);
 
 /* Does what rr_xdr_evaluate() does, but names that the schema does not define are errors. */

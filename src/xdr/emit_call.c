@@ -5,8 +5,8 @@
 
 #include "xdr/emit.h"
 
-/* Returns the parameter for the arguments: a pointer to const. For arrays it is not const, as ISO C has no
- * conversion to a pointer to a const array. */
+/* Returns, as C text, the parameter for a procedure's arguments: a pointer to const, or "" for void. For an
+ * array the pointer is not to const, as ISO C has no conversion to a pointer to a const array. */
 static const char *
 call_args(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *name)
 {
@@ -27,7 +27,7 @@ call_result(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, cons
 	return rr_xdr_format(emitter->compiler, " %s *%s,", rr_xdr_c_type(type), name);
 }
 
-/* Writes the function that calls a procedure. */
+/* Writes a C function that calls the procedure as a client. */
 static void
 call_emit(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure)

@@ -6,7 +6,8 @@
 static void emit_declaration(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
 
-/* Writes the codec of a named type, in place or as a call. */
+/* Writes the C code that reads or writes (as emitter->direction says) a value of a named type at path: its
+ * statements in place if they are simple, else a call of its function. */
 static void
 emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition, const char *path)
 {
@@ -22,7 +23,7 @@ emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 			emitter->direction->verb, definition->name, emitter->stream, address);
 }
 
-/* Writes the codec of a type's value at path. */
+/* Writes the C code that reads or writes a value of the type. path is the C expression for the value. */
 static void
 emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
@@ -45,8 +46,9 @@ emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	}
 }
 
-/* Writes the codec of octets; placed: they are marked. RFC 8166, 3.4.2: of data that is not marked as
- * DDP-eligible, "All other XDR data items MUST NOT be reduced." */
+/* Writes the C code that reads or writes opaque data or a string. placed: it may travel in a chunk, so the
+ * code calls the function for items. RFC 8166, 3.4.2, of data that is not DDP-eligible: "All other XDR data
+ * items MUST NOT be reduced." */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
 	bool placed)
@@ -60,7 +62,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 		emitter->direction->octets(emitter, placed ? "item" : "bytes", path, bound);
 }
 
-/* Writes a loop over the elements of an array. */
+/* Writes a C loop that reads or writes each element of an array. array and count are the C expressions for
+ * the array and its length. */
 static void
 emit_loop(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *array, const char *count)
@@ -84,7 +87,8 @@ emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	emit_loop(emitter, declaration->type, values, count);
 }
 
-/* Emits the code for a value that may be absent. */
+/* Writes the C code that reads or writes optional data: whether the value is present and, if so, the value.
+ */
 static void
 emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
 {
@@ -94,7 +98,7 @@ emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *d
 	rr_xdr_close(emitter, "");
 }
 
-/* Writes the codec of a declaration's value at path, by its kind and shape. */
+/* Writes the C code that reads or writes the value of a declaration at path, as its type and shape demand. */
 static void
 emit_declaration(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
@@ -115,7 +119,8 @@ emit_declaration(
 		emit_type(emitter, declaration->type, path);
 }
 
-/* Writes the codec of a list as a loop, so that a long list of the peer takes no stack. */
+/* Writes the C code that reads or writes a linked list, as a loop and not as recursion, so that a long list
+ * from a peer takes no stack. tail is the member that points to the next element. */
 static void
 emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
 {
@@ -133,7 +138,7 @@ emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
 	rr_xdr_close(emitter, "");
 }
 
-/* Writes the body of the function for the current type. */
+/* Writes the body of the C function that reads or writes the current type. */
 static void
 emit_body(struct rr_xdr_emitter *emitter)
 {
@@ -146,7 +151,8 @@ emit_body(struct rr_xdr_emitter *emitter)
 			emitter, &emitter->current->declaration, rr_xdr_pointed(emitter, emitter->value));
 }
 
-/* Writes the function that counts the depth, for a type that can hold itself. */
+/* Writes the C function that reads or writes a type whose values can contain values of the same type. The
+ * function counts how deeply these are nested, and fails beyond the limit. */
 static void
 emit_deep(struct rr_xdr_emitter *emitter)
 {

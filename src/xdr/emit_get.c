@@ -7,7 +7,7 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 	rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s);", path, codec, emitter->stream);
 }
 
-/* Writes the reading of an enum; a number without a name fails the reader. */
+/* Writes the C code that reads an enum. The generated code fails for a number that the enum does not have. */
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
@@ -29,7 +29,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path,
 	rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s, %s);", path, codec, emitter->stream, bound);
 }
 
-/* Writes the reading of an array's count, and the taking of memory for its elements. */
+/* Writes the C code that reads the length of an array and allocates memory for its elements. count and values
+ * are the C expressions for both. */
 static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)

@@ -7,7 +7,8 @@
 
 /* ---- Constants ---- */
 
-/* Returns a constant as the schema spells it, if C understands that: masks then look like masks. */
+/* Returns, as C text, the value of a constant as the schema spells it, if C understands that spelling (so
+ * that masks look like masks); else as a number. */
 static const char *
 header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 {
@@ -19,7 +20,7 @@ header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *
 	return rr_xdr_number(emitter, &number);
 }
 
-/* Writes the numbers of a program's versions and procedures as macros. */
+/* Writes a #define for the number of each version and procedure of a program. */
 static void
 emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program)
 {
@@ -36,7 +37,7 @@ emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *pr
 	}
 }
 
-/* Emits a #define for each constant, and for each program, its versions and procedures. */
+/* Writes a #define for each constant, and for each program with its versions and procedures. */
 static void
 emit_constants(struct rr_xdr_emitter *emitter)
 {
@@ -61,7 +62,8 @@ size_text(struct rr_xdr_emitter *emitter, uint32_t size)
 					     : rr_xdr_format(emitter->compiler, "%" PRIu32, size);
 }
 
-/* Writes the bounds of a type's size, and the declarations of its codecs. */
+/* Writes into the header, for a type, the bounds of its encoded size and the declarations of the functions
+ * that decode and encode it. */
 static void
 emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {
@@ -77,7 +79,8 @@ emit_interface(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definit
 		emitter->compiler->codec_prefix, name, emitter->writer, name, emitter->value);
 }
 
-/* Writes the declarations of the tables, and the functions that call procedures. */
+/* Writes into the header, for each version of a program, the declaration of its table and the functions that
+ * call its procedures. */
 static void
 emit_programs(struct rr_xdr_emitter *emitter)
 {
@@ -94,7 +97,8 @@ emit_programs(struct rr_xdr_emitter *emitter)
 	}
 }
 
-/* Declares all structs, so that their definitions can refer to each other. */
+/* Writes a declaration without members of each struct, so that the definitions of structs can refer to each
+ * other. */
 static void
 emit_forward(struct rr_xdr_emitter *emitter)
 {
@@ -111,8 +115,8 @@ emit_forward(struct rr_xdr_emitter *emitter)
 	}
 }
 
-/* Writes the declarations of the codecs that another source must have for a type that the schema does not
- * define. */
+/* Writes the declarations of the functions that decode and encode a type which the schema does not define.
+ * The user of the generated code must write these functions. */
 static void
 emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {
@@ -127,7 +131,8 @@ emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *def
 		emitter->writer, name, emitter->value);
 }
 
-/* Writes the lines for the header that stand in front of a place in the schema, and returns the rest. */
+/* Writes the lines that the schema passes on to the header (those that begin with %), as far as they stand in
+ * front of `place` in the schema. Returns the lines that are left. */
 static const struct rr_xdr_passed *
 emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, unsigned place)
 {
@@ -136,7 +141,8 @@ emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, 
 	return passed;
 }
 
-/* Writes the constants and types, with the lines that are passed on between them. */
+/* Writes the constants and types of the schema and, at their places between these, the lines that the schema
+ * passes on to the header (those that begin with %). */
 static void
 emit_types(struct rr_xdr_emitter *emitter)
 {

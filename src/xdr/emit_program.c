@@ -12,7 +12,8 @@ program_suffix_of(const struct rr_xdr_type *type)
 	return type->kind < RR_XDR_SCALARS ? rr_xdr_scalars[type->kind].codec : type->definition->name;
 }
 
-/* Writes the functions of a scalar that take void pointers. */
+/* Writes the functions that decode and encode a scalar, with void pointers as parameters, so that the table
+ * of procedures can refer to them. */
 static void
 emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scalar *scalar)
 {
@@ -28,8 +29,9 @@ emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scal
 		scalar->c_type, emitter->value);
 }
 
-/* Writes the call of put for an array through a const struct: ISO C has no conversion to a pointer to a
- * const array. */
+/* Writes the body of a function that encodes an array whose address is a pointer to const void. The body
+ * converts it by way of a struct that contains the array, as ISO C has no conversion to a pointer to a const
+ * array. */
 static void
 emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
@@ -39,7 +41,8 @@ emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 		emitter->writer, emitter->holder);
 }
 
-/* Writes the functions of a type that take void pointers. */
+/* Writes the functions that decode and encode a named type, with void pointers as parameters, so that the
+ * table of procedures can refer to them. */
 static void
 emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {
@@ -60,7 +63,8 @@ emit_wrappers_of_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_defini
 			name, emitter->writer, name, emitter->value);
 }
 
-/* Writes the functions of a type that a procedure takes or returns, once for each type. */
+/* Writes the functions with void pointers that decode and encode a type which a procedure takes or returns,
+ * once for each type. */
 static void
 emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -79,9 +83,9 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 
 /* ---- The tables ---- */
 
-/* Writes two members of a table row, with the names as a comment. C and C++ agree on the order of members
- * in an initialiser, but not on naming them: so all members are written, also for numbers without a
- * procedure. */
+/* Writes two members of a procedure's entry in the table, for its arguments and its result, and a comment
+ * with their names: all entries have all members in order, as C++ cannot name the members in an initialiser
+ * as C does. */
 static void
 emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args, uint32_t of_result)
 {
@@ -104,7 +108,8 @@ program_call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct r
 	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, program_suffix_of(type));
 }
 
-/* Writes the table row of a procedure. */
+/* Writes the entry of a procedure in the table of procedures: name, sizes, functions that decode and encode,
+ * and where the walk's code for it begins. */
 static void
 emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *procedure)
 {
@@ -139,7 +144,8 @@ program_find_procedure(const struct rr_xdr_version *version, uint64_t number)
 	return procedure;
 }
 
-/* Writes the table of a version's procedures, with a row for each number up to the highest. */
+/* Writes the table of a version's procedures, with an entry for each number up to the highest. Numbers
+ * without a procedure have an empty entry. */
 static void
 emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version)
 {
@@ -161,7 +167,7 @@ emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *ver
 	rr_xdr_close(emitter, ";");
 }
 
-/* Writes the tables of a version, with the functions that they refer to. */
+/* Writes the table of a version and the table of its procedures, after the functions that these refer to. */
 static void
 emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version)

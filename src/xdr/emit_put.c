@@ -7,7 +7,8 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s);", codec, emitter->stream, path);
 }
 
-/* Writes the writing of an enum; a number without a name fails the writer. */
+/* Writes the C code that encodes an enum. The generated code fails for a number that the enum does not have.
+ */
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
@@ -27,8 +28,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path,
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s, %s);", codec, emitter->stream, path, bound);
 }
 
-/* Writes the count of an array. Encoding fails, without a look at the elements, if the array is longer than
- * the schema allows, or its pointer is NULL. */
+/* Writes the C code that encodes the length of an array. The generated code fails, without a look at the
+ * elements, if the array is longer than the schema allows, or its pointer is NULL. */
 static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)
@@ -53,7 +54,8 @@ emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->stream, path);
 }
 
-/* Ends the loop of a list also if there is no more room: the list may be circular. */
+/* Writes the condition that ends the loop over a linked list: there is no next element, or encoding has
+ * failed for lack of room, as the list may be circular. */
 static void
 emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {

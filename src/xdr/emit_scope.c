@@ -14,7 +14,7 @@ rr_xdr_is_struct(const struct rr_xdr_definition *definition)
 	       (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION);
 }
 
-/* Whether C knows the definition by a keyword and the name, too. */
+/* Whether C knows the type also by a keyword and its name, as in `struct NAME` or `enum NAME`. */
 bool
 rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 {
@@ -22,7 +22,7 @@ rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 						       definition->declaration.type->kind == RR_XDR_ENUM);
 }
 
-/* Whether a member of the type, at any depth, has this name. */
+/* Whether the type, or a type that is declared within it, has a member with this name. */
 static bool
 scope_is_member(const struct rr_xdr_type *type, const char *name)
 {
@@ -36,8 +36,8 @@ scope_is_member(const struct rr_xdr_type *type, const char *name)
 	return false;
 }
 
-/* Whether a member of the definition has this name in C. Some members have names that the schema does not
- * have. */
+/* Whether a member of the definition has this name in C. Generated structs also have members that the schema
+ * does not have: u, count and values. */
 static bool
 scope_is_hidden(const struct rr_xdr_definition *definition, const char *name)
 {
@@ -73,9 +73,9 @@ rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definiti
 		rr_xdr_emit_aliases(emitter, definition, member->type);
 }
 
-/* Returns the name of the type inside the current definition. In C++, a member with the name of a type
- * hides the type in its struct, and no other member may then have used the type. So structs and enums are
- * named with the keyword there, and other types by a second name. */
+/* Returns the C text that names a type inside the struct that is being written. If the struct has a member
+ * with the same name as the type, C++ hides the type there: so a struct or enum is named with its keyword,
+ * and another type by a second name. */
 const char *
 rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {

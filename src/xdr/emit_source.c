@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
-/* Declares the functions that count the depth, as these may call each other in circles. */
+/* Declares the functions that decode and encode a type whose values can contain values of the same type, as
+ * such functions may call each other in circles. Does nothing for other types. */
 static void
 emit_forward(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition)
 {

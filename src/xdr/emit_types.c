@@ -21,7 +21,8 @@ emit_enumerators(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	}
 }
 
-/* Writes the discriminant of a union, and its arms as a union of C. */
+/* Writes the C members of an XDR union: its discriminant, and a C union `u` with a member for each arm. The
+ * union is left out if all arms are void. */
 static void
 emit_union_members(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -40,7 +41,7 @@ emit_union_members(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *typ
 	rr_xdr_close(emitter, " u;");
 }
 
-/* Writes the lines between the braces of an enum, struct or union. */
+/* Writes what stands between the braces of an enum, struct or union. */
 static void
 emit_inside(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -54,7 +55,8 @@ emit_inside(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	}
 }
 
-/* Writes an object of the type: `before TYPE name;` */
+/* Writes a C declaration of `name` with the type, which is a name or a whole struct or enum. `before` is the
+ * text in front of it, for example "typedef ". */
 static void
 emit_object(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *before, const char *name)
@@ -68,7 +70,8 @@ emit_object(
 	rr_xdr_close(emitter, rr_xdr_format(emitter->compiler, " %s;", name));
 }
 
-/* Declares an opaque or a string: an array if its length is fixed. */
+/* Writes the C declaration of opaque data or a string: an array if its length is fixed, else a struct
+ * rpcrdma_bytes. `before` is the text in front of it. */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before)
 {
@@ -79,7 +82,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 		rr_xdr_line(emitter, "%sstruct rpcrdma_bytes %s;", before, declaration->name);
 }
 
-/* Writes a declaration as C has it; before: the words in front of it. */
+/* Writes the C declaration that stands for a declaration of the schema: an object, a pointer, an array, or a
+ * struct of count and values. `before` is the text in front of it. */
 static void
 emit_member(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before)
 {
@@ -108,7 +112,8 @@ emit_member(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *dec
 	}
 }
 
-/* Whether C has the type already: some schemas define names such as uint32_t. */
+/* Whether the definition gives a type the name that C has for that type already: some schemas define names
+ * such as uint32_t. */
 static bool
 types_is_known(const struct rr_xdr_definition *definition)
 {

@@ -5,14 +5,15 @@
 
 /* Finds the numbers that names stand for. */
 
-/* RFC 4506, section 4.4: bool is "enum { FALSE = 0, TRUE = 1 }" */
+/* Whether name is a value of bool, which RFC 4506, section 4.4, defines as "enum { FALSE = 0, TRUE = 1 }". */
 static bool
 evaluate_is_bool(const char *name)
 {
 	return strcmp(name, "TRUE") == 0 || strcmp(name, "FALSE") == 0;
 }
 
-/* Evaluates a constant, once. A constant may be named after a constant that is defined further down. */
+/* Finds the number of a constant, unless it is known already. A constant may be given as the name of another
+ * constant, which may stand further down in the schema. Reports a constant that is defined by itself. */
 void
 rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *constant)
 {
@@ -25,7 +26,7 @@ rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	constant->ordered = RR_XDR_DONE;
 }
 
-/* Takes over the number of a constant. */
+/* Gives value the number of the constant that it names. Reports a constant that is a text. */
 static void
 evaluate_take_const(
 	struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)
@@ -38,7 +39,8 @@ evaluate_take_const(
 	value->foreign = constant->value.foreign;
 }
 
-/* Finds the number of a value. value->foreign is set if the schema does not define its name. */
+/* Finds the number of a value, which may be a name. Sets value->foreign if the schema does not define the
+ * name. Returns false, and an error is set, if the name is not that of a number. */
 static bool
 evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {
@@ -68,7 +70,8 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	return !compiler->error;
 }
 
-/* Defines a constant without a number, which the schema does not define, and warns of it. */
+/* Defines a constant for a name that the schema does not define, without its number, and warns the user: a
+ * header that the generated code includes must define it. */
 static void
 evaluate_declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {

@@ -34,7 +34,8 @@ struct walk {
 
 static bool walk_definition(const struct walk *walk, struct rr_xdr_definition *definition);
 
-/* Whether the search finds its target in a declaration. */
+/* Whether a value of the declaration can contain what the search looks for: a value of the type walk->target
+ * or, if target is NULL, data that may travel in a chunk (`placed`). */
 static bool
 walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *declaration)
 {
@@ -51,7 +52,8 @@ walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *decla
 	return false;
 }
 
-/* Whether the search finds its target in a member of the definition. */
+/* Whether a member of the definition can contain what the search looks for. The member that links a list is
+ * left out, unless walk->tails is set. */
 static bool
 walk_members(const struct walk *walk, const struct rr_xdr_definition *definition)
 {
@@ -65,7 +67,8 @@ walk_members(const struct walk *walk, const struct rr_xdr_definition *definition
 	return false;
 }
 
-/* Whether the search finds its target in a definition that was not visited yet. */
+/* Whether a value of the definition can contain what the search looks for. Returns false if the search has
+ * visited the definition already. */
 static bool
 walk_definition(const struct walk *walk, struct rr_xdr_definition *definition)
 {

@@ -24,7 +24,8 @@ rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer)
 		lexer->file };
 }
 
-/* Whether word stands at the lexer's place. The text ends in a zero, so comparing stops at its end. */
+/* Whether the text at the lexer's place begins with word. The comparison cannot run past the text, which ends
+ * in a zero. */
 static bool
 lexer_at(const struct rr_xdr_lexer *lexer, const char *word)
 {
@@ -37,7 +38,7 @@ rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to)
 	return rr_xdr_format(lexer->compiler, "%.*s", (int)(to - from), from);
 }
 
-/* Goes to the next character, and counts lines. */
+/* Moves to the next character, and notes the beginning and the number of each new line. */
 static void
 lexer_advance(struct rr_xdr_lexer *lexer)
 {
@@ -55,7 +56,7 @@ rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer)
 	return end ? end : lexer->end;
 }
 
-/* Skips a comment; the lexer is at its first character. */
+/* Moves behind a comment, at whose first character the lexer is. Reports a comment without an end. */
 static void
 lexer_skip_comment(struct rr_xdr_lexer *lexer)
 {
@@ -76,7 +77,7 @@ rr_xdr_lexer_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether there are only blanks between the beginning of the line and the lexer's place. */
+/* Whether only blanks stand between the beginning of the line and the lexer's place. */
 static bool
 lexer_is_first(const struct rr_xdr_lexer *lexer)
 {
@@ -87,7 +88,8 @@ lexer_is_first(const struct rr_xdr_lexer *lexer)
 	return true;
 }
 
-/* Skips blanks and comments, and handles the lines that belong to no token. */
+/* Moves to the next token: skips blanks and comments, and handles the lines between tokens, which are those
+ * with # (directives) and with % (lines for the generated header). */
 static void
 lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 {
@@ -107,7 +109,7 @@ lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 	}
 }
 
-/* Returns the value of a digit; 99: the character is no digit. */
+/* Returns the value of a decimal or hexadecimal digit, or 99 if the character is no digit. */
 static int
 lexer_digit(char c)
 {
@@ -126,7 +128,8 @@ lexer_bad_number(struct rr_xdr_lexer *lexer, const struct rr_xdr_token *token, c
 	rr_xdr_error(lexer->compiler, token->position, "%s is not a number: %s", token->text, why);
 }
 
-/* Sets the number of the token from digits, which are a part of its text. */
+/* Sets the magnitude of the token's number from digits in the given base. Reports letters that are no digits,
+ * and a number that does not fit into 64 bits. */
 static void
 lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char *digits, int base)
 {
@@ -153,7 +156,7 @@ lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char
 		token->number.negative = false;
 }
 
-/* Reads a decimal, octal or hexadecimal number. */
+/* Reads a decimal, octal or hexadecimal number into token. */
 static void
 read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {
@@ -178,7 +181,7 @@ read_number(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		lexer_convert(lexer, token, text + 1, 8);
 }
 
-/* Reads a name or a keyword. */
+/* Reads a name or a keyword into token. */
 static void
 read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {
@@ -190,8 +193,8 @@ read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
 }
 
-/* Reads a text in double quotes, or a character in single quotes, which stands for its number. Only
- * constants use these. */
+/* Reads into token a text in double quotes, or a character in single quotes, which is a token with the number
+ * of the character. Only constants use these. */
 static void
 read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {
@@ -214,7 +217,8 @@ read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		rr_xdr_error(lexer->compiler, token->position, "expected one character between the quotes");
 }
 
-/* Reads one mark, or reports a character that XDR does not use. */
+/* Reads one character of punctuation, such as a brace, into token. Reports a character that XDR does not use.
+ */
 static void
 read_punctuation(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {

@@ -34,7 +34,8 @@ lines_skip_blanks(struct rr_xdr_lexer *lexer)
 		lexer->next++;
 }
 
-/* Returns a word of the line, and skips the blanks behind it; "": there is no word. */
+/* Returns the word at the lexer's place, and moves behind it and the blanks that follow. Returns "" if there
+ * is no word. */
 static const char *
 lines_word(struct rr_xdr_lexer *lexer)
 {
@@ -47,7 +48,8 @@ lines_word(struct rr_xdr_lexer *lexer)
 	return text;
 }
 
-/* Reads TYPE.FIELD of a pragma, and adds the mark. */
+/* Reads the rest of `#pragma rpcrdma place TYPE.FIELD`, which says that the field may travel in a chunk, and
+ * adds it to the compiler's list. */
 static void
 read_mark(struct rr_xdr_lexer *lexer)
 {
@@ -70,7 +72,8 @@ read_mark(struct rr_xdr_lexer *lexer)
 	lexer->compiler->marks_end = &mark->next;
 }
 
-/* Reads NAME of a pragma, and sets the prefixes. */
+/* Reads the rest of `#pragma rpcrdma prefix NAME`, and sets the prefix with which the names of generated
+ * functions and tables begin. */
 static void
 read_prefix(struct rr_xdr_lexer *lexer)
 {
@@ -85,7 +88,8 @@ read_prefix(struct rr_xdr_lexer *lexer)
 	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
 }
 
-/* Reads the rest of a #pragma. Pragmas of other programs are ignored. */
+/* Reads the rest of a #pragma, behind that word. Ignores pragmas of other programs, and reports unknown ones
+ * of rpcrdma. */
 static void
 read_pragma(struct rr_xdr_lexer *lexer)
 {
@@ -108,7 +112,8 @@ read_pragma(struct rr_xdr_lexer *lexer)
 			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
 }
 
-/* Reads a line marker, behind the #: the number and the file of the line below. */
+/* Reads the rest of a line marker of the C preprocessor, behind the #: the number and the file of the next
+ * line, for messages. */
 static void
 read_marker(struct rr_xdr_lexer *lexer)
 {

@@ -96,7 +96,7 @@ rr_xdr_parse_value(struct rr_xdr_parser *parser)
 
 /* ---- Definitions ---- */
 
-/* const NAME = VALUE; the value may be a text, as rpcgen allows. */
+/* Parses `NAME = VALUE`, behind the word const. The value may be a text, as rpcgen allows. */
 static void
 parser_parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
@@ -114,7 +114,8 @@ parser_parse_const(struct rr_xdr_parser *parser, struct rr_xdr_definition *defin
 	definition->value = rr_xdr_parse_value(parser);
 }
 
-/* typedef DECLARATION */
+/* Parses the declaration behind the word typedef, and makes it the definition of a type. Reports a typedef of
+ * void. */
 static void
 parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {
@@ -128,7 +129,8 @@ parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *def
 		rr_xdr_error(parser->compiler, declaration->position, "void cannot have another name");
 }
 
-/* Parses "enum" identifier enum-body, and so on: another spelling of a typedef with a body. */
+/* Parses the name and body of an enum, struct or union, behind that word: it defines a type as a typedef
+ * does. A second name behind the body is ignored with a warning. */
 static void
 parser_parse_named_body(
 	struct rr_xdr_parser *parser, struct rr_xdr_definition *definition, enum rr_xdr_kind kind)
@@ -154,7 +156,8 @@ parser_parse_named_body(
 	rr_xdr_advance(parser);
 }
 
-/* Parses one definition with its semicolon; its first word tells which it is. */
+/* Parses one definition of the schema, with its semicolon. The first word says whether it is a constant, a
+ * type or a program. */
 static void
 parser_parse_definition(struct rr_xdr_parser *parser, struct rr_xdr_definition *definition)
 {

@@ -4,7 +4,7 @@
 /* Parses programs. RFC 5531, section 12.2: "The RPC language is identical to the XDR language ... except
  * for" programs. */
 
-/* RESULT NAME(ARGUMENT, ...) = NUMBER; */
+/* Parses a procedure: `RESULT NAME(ARGUMENT, ...) = NUMBER;`. */
 static void
 programs_parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *procedure)
 {
@@ -26,7 +26,7 @@ programs_parse_procedure(struct rr_xdr_parser *parser, struct rr_xdr_procedure *
 	rr_xdr_expect(parser, ";");
 }
 
-/* version NAME { PROCEDURES } = NUMBER; */
+/* Parses a version of a program: `version NAME { PROCEDURES } = NUMBER;`. */
 static void
 programs_parse_version(struct rr_xdr_parser *parser, struct rr_xdr_version *version)
 {

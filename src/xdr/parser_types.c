@@ -5,7 +5,8 @@ enum { DEEPEST = 64 }; /* how deep bodies may stand inside bodies */
 
 /* ---- Declarations ---- */
 
-/* Parses the size behind the name: [size], <size>, <>. */
+/* Parses the size behind a declared name, if there is one: `[SIZE]` for a fixed length, `<MAXIMUM>` or `<>`
+ * for a variable length. */
 static void
 types_parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
@@ -22,7 +23,7 @@ types_parse_size(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declar
 	}
 }
 
-/* Reports opaque data and strings whose shape the grammar does not allow. */
+/* Reports opaque data or a string that is declared without the size that the grammar demands. */
 static void
 check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *declaration)
 {
@@ -36,7 +37,8 @@ check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *decla
 			"a string is declared as: string %s<MAXIMUM>", declaration->name);
 }
 
-/* Parses "declaration" of RFC 4506. */
+/* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: a type and a name, with a * between
+ * or a size behind, or `void` alone. */
 void
 rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
@@ -54,8 +56,8 @@ rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration
 		check_shape(parser, declaration);
 }
 
-/* Begins an argument or a result. Opaque data is refused, as its length would not be known; strings may
- * have any length. */
+/* Makes the declaration of an argument or result of a procedure, and parses its type. Reports opaque data, as
+ * its length would not be known; strings may have any length. Returns NULL if there is no memory. */
 static struct rr_xdr_declaration *
 types_new_argument(struct rr_xdr_parser *parser)
 {
@@ -123,7 +125,7 @@ types_new_declaration(struct rr_xdr_parser *parser)
 
 /* ---- Types with a body ---- */
 
-/* { NAME = VALUE, ... }; as in rpcgen's schemas, the value may be left out. */
+/* Parses the body of an enum: `{ NAME = VALUE, ... }`. The value may be left out, as in rpcgen's schemas. */
 static void
 types_parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -147,7 +149,7 @@ types_parse_enum_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	rr_xdr_expect(parser, "}");
 }
 
-/* { DECLARATION; ... } */
+/* Parses the body of a struct: `{ DECLARATION; ... }`. */
 static void
 types_parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -169,7 +171,7 @@ types_parse_struct_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	rr_xdr_expect(parser, "}");
 }
 
-/* Parses the labels of an arm: one or more of "case" value ":"; or "default" ":". */
+/* Parses the labels of one arm of a union: `case VALUE:`, once or more often, or `default:`. */
 static void
 types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 {
@@ -194,7 +196,8 @@ types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 	}
 }
 
-/* switch (DECLARATION) { case VALUE: DECLARATION; ... default: DECLARATION; } */
+/* Parses the body of a union: `switch (DECLARATION) { case VALUE: DECLARATION; ... default: DECLARATION; }`.
+ */
 static void
 types_parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -241,7 +244,8 @@ rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
-/* Accepts the words that rpcgen takes for an int: long, short, and either of them with int behind it. */
+/* Parses a spelling of int that rpcgen accepts: int, long, short, long int or short int. Returns false if
+ * none of these words is next. */
 static bool
 types_parse_long(struct rr_xdr_parser *parser)
 {
@@ -250,8 +254,8 @@ types_parse_long(struct rr_xdr_parser *parser)
 	return rr_xdr_accept(parser, "int") || found;
 }
 
-/* Parses the words behind unsigned. RFC 4506 requires int or hyper there; older schemas, also those of
- * NFSv4, leave out the int. */
+/* Parses the words behind `unsigned`, and sets the kind of the type. RFC 4506 requires int or hyper there;
+ * older schemas, also those of NFSv4, leave out the int. */
 static void
 types_parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -262,7 +266,8 @@ types_parse_unsigned(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 		types_parse_long(parser);
 }
 
-/* Accepts a type whose name is a keyword. */
+/* Parses a type whose name is a keyword, such as bool. Returns false, and reads nothing, if the next word is
+ * no such keyword. */
 static bool
 types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {
@@ -286,7 +291,8 @@ types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	return false;
 }
 
-/* Accepts a struct, union or enum: with its body, or the name of a type that is defined elsewhere. */
+/* Parses a type that begins with struct, union or enum: its body, or the name of a type that is defined
+ * elsewhere. Returns false, and reads nothing, if the next word is another one. */
 static bool
 types_accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {

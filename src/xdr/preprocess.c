@@ -23,7 +23,8 @@ static const char *const own_arguments[] = {
 
 enum { OWN = sizeof(own_arguments) / sizeof(*own_arguments) };
 
-/* Whether the line is a directive of the preprocessor. */
+/* Whether the line is a directive for the C preprocessor: it begins with #, and is neither a #pragma nor a
+ * line marker, both of which the preprocessor leaves. */
 static bool
 preprocess_is_directive(const char *line)
 {
@@ -34,7 +35,7 @@ preprocess_is_directive(const char *line)
 	return strncmp(line, "pragma", strlen("pragma")) != 0 && !isdigit((unsigned char)*line);
 }
 
-/* Whether a line of the text is a directive of the preprocessor. */
+/* Whether any line of the text is a directive for the C preprocessor. */
 static bool
 preprocess_is_needed(const char *text)
 {
@@ -48,7 +49,8 @@ preprocess_is_needed(const char *text)
 	return false;
 }
 
-/* Returns the arguments for a program: cpp, or cc, which preprocesses with `-E -xc` likewise. */
+/* Returns the argument vector to run `program` as C preprocessor: either cpp, or cc, which preprocesses with
+ * `-E -xc` in the same way. Returns NULL if there is no memory. */
 static char **
 preprocess_arguments(struct rr_xdr_compiler *compiler, const char *program)
 {
@@ -74,8 +76,8 @@ preprocess_arguments(struct rr_xdr_compiler *compiler, const char *program)
 	return copy;
 }
 
-/* Starts the first of the programs that exists, with its output in the descriptor; -1: no program could be
- * started. */
+/* Starts cpp or, if it cannot be started, cc, with the descriptor `output` as its standard output. Returns
+ * the process, or -1 if no program could be started. */
 static pid_t
 preprocess_spawn(struct rr_xdr_compiler *compiler, int output)
 {
@@ -96,7 +98,8 @@ preprocess_spawn(struct rr_xdr_compiler *compiler, int output)
 	return process;
 }
 
-/* Reads all that the process writes into the pipe, and waits for its end. */
+/* Returns all text that the process writes into the pipe, closes the pipe, and waits for the end of the
+ * process. Returns NULL, and an error is set, if reading or the process failed. */
 static char *
 preprocess_collect(struct rr_xdr_compiler *compiler, int pipe, pid_t process, size_t *length)
 {

@@ -33,7 +33,7 @@ sizes_larger(uint32_t a, uint32_t b)
 static struct rr_xdr_size size_of_declaration(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
-/* Returns the size of a struct: the sum of its members. */
+/* Returns the bounds of the encoded size of a struct: the sums of the bounds of its members. */
 static struct rr_xdr_size
 size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -50,7 +50,8 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return sum;
 }
 
-/* Returns the size of a union: the discriminant, and the smallest and largest arm. */
+/* Returns the bounds of the encoded size of a union: its discriminant with the smallest and with the largest
+ * arm. */
 static struct rr_xdr_size
 size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -92,8 +93,8 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return definition->size;
 }
 
-/* Returns the size of at most count elements, with the count or flag in front of them. UINT32_MAX: the
- * count is not bounded. */
+/* Returns the bounds of the encoded size of an array of at most count elements, or of optional data (count
+ * 1), with the word in front that says how many there are. A count of UINT32_MAX means without limit. */
 static struct rr_xdr_size
 size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, uint32_t count)
 {
@@ -116,7 +117,7 @@ size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *typ
 	return size;
 }
 
-/* Returns the size of opaque data or a string with at most count octets. */
+/* Returns the bounds of the encoded size of opaque data or a string of at most count octets. */
 static struct rr_xdr_size
 size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 {
@@ -129,7 +130,8 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 	return (struct rr_xdr_size){ .min = 4, .max = sizes_plus(4, padded) };
 }
 
-/* Returns the size of data that may be a chunk: without the data, only its length is in the stream. */
+/* Returns the bounds of the encoded size of data that may travel in a chunk: its length word, which alone
+ * must be in the stream, and one item of at most `item_max` octets. */
 static struct rr_xdr_size
 size_of_item(const struct rr_xdr_declaration *leaf)
 {
@@ -139,7 +141,7 @@ size_of_item(const struct rr_xdr_declaration *leaf)
 	return (struct rr_xdr_size){ .min = 4, .max = 4, .items = 1, .item_max = most };
 }
 
-/* Returns the size of a declaration's value. */
+/* Returns the bounds of the encoded size of a declaration's value. */
 static struct rr_xdr_size
 size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {

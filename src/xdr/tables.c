@@ -3,7 +3,8 @@
 
 #include <rpcrdma/error.h>
 
-/* Returns the table row of a procedure. */
+/* Returns the entry of a procedure for the table of procedures: its name, its sizes, and where the walk's
+ * code for its arguments and result begins. */
 static struct rpcrdma_procedure
 tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
 	const struct rr_xdr_procedure *procedure)
@@ -26,7 +27,8 @@ tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_cod
 	};
 }
 
-/* Returns the highest procedure number plus one. */
+/* Returns the number of entries in the table of a version's procedures: the highest procedure number plus
+ * one. */
 static uint32_t
 tables_count_procedures(const struct rr_xdr_version *version)
 {
@@ -39,7 +41,8 @@ tables_count_procedures(const struct rr_xdr_version *version)
 	return (uint32_t)highest + 1;
 }
 
-/* Fills in the table of a version. */
+/* Fills in the table of a version, and makes the table of its procedures. Does nothing if there is no memory.
+ */
 static void
 tables_load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
 	const struct rr_xdr_definition *program, const struct rr_xdr_version *version,
@@ -74,7 +77,7 @@ tables_count_versions(const struct rr_xdr_compiler *run)
 	return count;
 }
 
-/* Makes the tables of all programs of the schema. */
+/* Makes a table for each version of each program of the schema. Reports a schema without programs. */
 static void
 tables_load(struct rr_xdr_tables *tables)
 {

@@ -25,7 +25,8 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 	code->skip = 0;
 }
 
-/* Adds an instruction that steps over octets, or lengthens the one that ends the code. */
+/* Adds an instruction that moves over octets; if the last instruction does so already, adds the octets to
+ * that instruction. */
 static void
 build_skip(struct rr_walk_code *code, uint32_t octets)
 {
@@ -53,8 +54,8 @@ build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definitio
 	return target;
 }
 
-/* Returns the subroutine; if it is not in the list yet, adds it, to be built later. NULL, and an error is
- * set: no memory. */
+/* Returns the subroutine for a definition or a type; if it is not in the list of subroutines yet, adds it, so
+ * that its code is built later. Returns NULL, and an error is set, if there is no memory. */
 static struct rr_walk_target *
 build_want(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -72,7 +73,8 @@ build_want(
 	return target;
 }
 
-/* Adds the address of a subroutine, which is filled in when all subroutines are built. */
+/* Adds a word for the address of the subroutine for a definition or type; the address is filled in when all
+ * subroutines are built. */
 static void
 build_address(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -87,7 +89,7 @@ build_address(
 	rr_walk_word(code, 0);
 }
 
-/* Adds the address of the code that steps over one element. */
+/* Adds a word for the address of the subroutine that moves over one element of the type. */
 static void
 build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -99,8 +101,8 @@ build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
-/* Reports a name that the schema does not define: a walker has only the schema, and could not step over
- * such a value. */
+/* Reports that the schema does not define `name`: the walk cannot move over such a value, and so cannot find
+ * data behind it that may travel in a chunk. */
 void
 rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name)
 {
@@ -108,7 +110,8 @@ rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position positio
 		"%s is not defined here, and items that are placed could not be found behind it", name);
 }
 
-/* Adds the code that steps over a value of the type. */
+/* Adds the code that moves over a value of the type: in place, or as a call of a subroutine if the code of a
+ * named type is long. */
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -130,7 +133,8 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	}
 }
 
-/* Returns how many elements the declaration may have at most. */
+/* Returns how many elements or octets the declaration may have at most. Reports a limit that the schema does
+ * not define. */
 static uint32_t
 build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -141,7 +145,8 @@ build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 		       : UINT32_MAX;
 }
 
-/* Adds the code that steps over opaque data or a string; op: whether it is an item. */
+/* Adds the code that moves over opaque data or a string. op is the instruction for data of variable length:
+ * RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
 static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
@@ -153,7 +158,8 @@ walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 	rr_walk_word(code, build_bound(code, declaration));
 }
 
-/* Adds the code that steps over an array with a count in front. */
+/* Adds the code that moves over an array of variable length: at once if all elements have the same size, else
+ * with a loop over the elements. */
 static void
 walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -198,7 +204,8 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 /* ---- Subroutines ---- */
 
-/* Adds the code of a list: its members in a loop. */
+/* Adds the code that moves over a linked list: that for the members of one element, and a jump back to it
+ * while another element follows. tail is the member that links the list. */
 static void
 walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_declaration *tail)
@@ -212,7 +219,7 @@ walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	rr_walk_word(code, start);
 }
 
-/* Builds a subroutine. */
+/* Builds the code of one subroutine at the end of the walk's code, and notes its address. */
 static void
 walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 {

@@ -24,7 +24,8 @@ union_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Returns the labels of all arms, sorted by value. */
+/* Returns an array with the labels of all arms of a union, sorted by value, and sets *count to their number.
+ * Returns NULL if there is no memory. */
 static struct choice *
 union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, uint32_t *count)
 {
@@ -51,7 +52,8 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 	return choices;
 }
 
-/* Adds a TABLE, for values that lie close together. Returns where the default's address goes. */
+/* Adds the instruction RR_WALK_TABLE, for labels whose values are close together: it has one address for each
+ * value between the lowest and the highest. Returns the index of the word for the default address. */
 static uint32_t
 union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -68,7 +70,8 @@ union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t coun
 	return other;
 }
 
-/* Adds a SWITCH, for values that lie far apart. Returns where the default's address goes. */
+/* Adds the instruction RR_WALK_SWITCH, for labels whose values are far apart: it has pairs of value and
+ * address. Returns the index of the word for the default address. */
 static uint32_t
 union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -86,8 +89,9 @@ union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t cou
 	return other;
 }
 
-/* Fills the address into the slots of an arm; if the arm is the default, also into the slots of all values
- * without an arm. */
+/* Writes the address of an arm's code into the instruction, for each label of the arm. If the arm is the
+ * default, also writes it as the default address, at index `other`, and for each value of a table that has no
+ * label. */
 static void
 union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
 	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)

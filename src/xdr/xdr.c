@@ -28,7 +28,8 @@ xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
 }
 
-/* Creates the temporary file of an output, with the permissions of the final file. */
+/* Creates a temporary file next to the output BASE SUFFIX, with the permissions that the output is to have,
+ * and opens it for writing. */
 static void
 xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
 {
@@ -57,7 +58,7 @@ xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const c
 		close(fd);
 }
 
-/* Closes the file; an error of any write to it is reported here. */
+/* Closes the temporary file of an output; reports an error of this or of any earlier write to the file. */
 static void
 xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 {
@@ -69,7 +70,7 @@ xdr_finish_output(struct rr_xdr_compiler *compiler, struct output *output)
 		xdr_cannot_write(compiler, output);
 }
 
-/* Gives the finished file its name, unless the compiler found an error. */
+/* Renames the temporary file to the output's final name, unless the compiler has reported an error. */
 static void
 xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
 {
@@ -96,7 +97,8 @@ xdr_last_part(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Returns the macro around a header: XDR_ and the header's name in capitals. */
+/* Returns the name of the macro that guards the header against repeated inclusion: XDR_ and the header's name
+ * in capitals. */
 static const char *
 xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 {
@@ -112,7 +114,7 @@ xdr_make_guard(struct rr_xdr_compiler *compiler, const char *header)
 	return guard;
 }
 
-/* Writes the header and the source into their files. */
+/* Writes the generated header and the generated source into their open files. */
 static void
 emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct output *source)
 {
@@ -126,7 +128,8 @@ emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct
 	rr_xdr_emit_source(&emitter, xdr_last_part(header->path));
 }
 
-/* Writes both outputs; after an error neither of the final files is changed. */
+/* Writes both outputs, BASE.h and BASE.c, to temporary files, and renames these to the final names. After an
+ * error, neither of the final files is changed. */
 static void
 xdr_write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 {

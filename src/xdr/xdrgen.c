@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/xdr.h"
 
-/* The compiler as a program of the build, which runs before the library and its command exist. */
+/* Runs the schema compiler as a program of its own, for the build: the build needs it before the library and
+ * the command exist. */
 int
 main(int argc, char **argv)
 {
