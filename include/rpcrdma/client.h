@@ -91,7 +91,7 @@ RPCRDMA_API int rpcrdma_client_connect(struct rpcrdma_engine *engine,
 
 /* Cancels all calls without calling their done(), closes the connections and frees the client. The function
  * may be called inside a callback, but not while a blocking call of this client waits, except in the done()
- * of that call. client may be NULL. */
+ * of the call that blocks. client may be NULL. */
 RPCRDMA_API void rpcrdma_client_free(struct rpcrdma_client *client);
 
 /* The most marked results of one call that can be placed. */
@@ -199,21 +199,22 @@ RPCRDMA_API int rpcrdma_client_call_procedure(struct rpcrdma_client *client,
  */
 RPCRDMA_API void rpcrdma_call_cancel(struct rpcrdma_call *call);
 
-/* Inside done(): return the octets of the result that the server placed by RDMA Write, and the octets of the
- * call that it fetched by RDMA Read. Both are 0 over TCP, and where the whole message went by Send. */
+/* Inside done(): rpcrdma_call_placed() returns how many octets of the result the server placed by RDMA Write,
+ * rpcrdma_call_pulled() how many octets of the call the server fetched by RDMA Read. Both are 0 over TCP, and
+ * if the whole message went by Send. */
 RPCRDMA_API uint32_t rpcrdma_call_placed(const struct rpcrdma_call *call);
 RPCRDMA_API uint32_t rpcrdma_call_pulled(const struct rpcrdma_call *call);
 
-/* Returns the reason why the last call or connection failed, with the server's address and what to do. Valid
- * until the next turn, or the next function on this client. */
+/* Returns a text that says why the last call or connection failed, with the server's address and what to do.
+ * The text is valid until the next turn, or the next function on this client. */
 RPCRDMA_API const char *rpcrdma_client_error(const struct rpcrdma_client *client);
 
 /* The number of transport properties of RPC-over-RDMA version 2 (draft-cel-nfsv4-rpcrdma-version-two-03,
  * section 5) that this library knows. */
 enum { RPCRDMA_PROPERTIES = 4 };
 
-/* Returns the name of a property in a few words: "receive buffer size". NULL: there is no such property. Any
- * thread. */
+/* Returns the name of a property in a few words, for example "receive buffer size", or NULL if there is no
+ * such property. Any thread may call it. */
 RPCRDMA_API const char *rpcrdma_property_name(uint32_t index);
 
 /* The values that the two sides of a connection agreed on, and how many credits and chunks are in use. */
@@ -240,18 +241,18 @@ struct rpcrdma_negotiated {
 	uint32_t own_properties[RPCRDMA_PROPERTIES], peer_properties[RPCRDMA_PROPERTIES];
 };
 
-/* Fills in negotiated, from the current connection, or from the last one. Its fabric is NULL where there was
- * no connection yet. Errors: INVAL (size). */
+/* Fills in negotiated, from the current connection or, if there is none, from the last one.
+ * negotiated->fabric is NULL if there was no connection yet. Errors: INVAL (negotiated->size). */
 RPCRDMA_API int rpcrdma_client_negotiated(
 	const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
 
-/* Fills in counters, summed over all connections of this client. Errors: INVAL (size). */
+/* Fills in counters, summed over all connections of this client. Errors: INVAL (counters->size). */
 RPCRDMA_API int rpcrdma_client_counters(
 	const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
-/* Fills in latency for a procedure, by the time from the start of a call to its done(), including the time
- * without a connection; cancelled calls are not counted. All 0 where there was no such call. Errors: INVAL
- * (size). */
+/* Fills in latency for a procedure: the times from the start of a call to its done(), including the time
+ * without a connection. Cancelled calls are not counted. All numbers are 0 if there was no such call. Errors:
+ * INVAL (latency->size). */
 RPCRDMA_API int rpcrdma_client_latency(const struct rpcrdma_client *client,
 	const struct rpcrdma_program *program, uint32_t procedure, struct rpcrdma_latency *latency);
 

@@ -147,15 +147,16 @@ RPCRDMA_API void rpcrdma_engine_free(struct rpcrdma_engine *engine);
 RPCRDMA_API int rpcrdma_engine_turn(struct rpcrdma_engine *engine, int64_t timeout);
 
 /*
- * Returns a descriptor for other event loops: it is readable when a turn has something to do, except for what
- * is due by time: see rpcrdma_engine_due(). The descriptor is the engine's, and stays the same. The other
- * loop waits for it with that limit, then calls rpcrdma_engine_turn(engine, 0).
+ * Returns a descriptor for another event loop, which is readable when a turn has something to do, except for
+ * what is due by time. The descriptor is the engine's, and stays the same. The other loop waits for it for
+ * rpcrdma_engine_due() nanoseconds at most, then calls rpcrdma_engine_turn(engine, 0).
  */
 RPCRDMA_API int rpcrdma_engine_fd(const struct rpcrdma_engine *engine);
 
 /*
- * Returns the nanoseconds until a turn is due, whether the descriptor is readable or not; 0: now; negative:
- * only when it is readable. To be asked anew before each wait: starting a call, too, makes a turn due.
+ * Returns the nanoseconds until a turn is due even if the descriptor of rpcrdma_engine_fd() is not readable.
+ * 0 means now; a negative number means that no turn is due until it is readable. Call it anew before each
+ * wait: starting a call, too, makes a turn due.
  */
 RPCRDMA_API int64_t rpcrdma_engine_due(const struct rpcrdma_engine *engine);
 
@@ -205,10 +206,11 @@ struct rpcrdma_timer;
 RPCRDMA_API int rpcrdma_timer_new(
 	struct rpcrdma_engine *engine, void (*expired)(void *ctx), void *ctx, struct rpcrdma_timer **timer);
 
-/* Arms the timer: it expires delay nanoseconds from now. The time of an earlier arming counts no more. */
+/* Arms the timer: it expires delay nanoseconds from now. If it was armed already, the earlier time is
+ * forgotten. */
 RPCRDMA_API void rpcrdma_timer_arm(struct rpcrdma_timer *timer, uint64_t delay);
 
-/* Disarms the timer: it does not expire. No effect where it is not armed. */
+/* Disarms the timer, so that it does not expire. There is no effect if the timer is not armed. */
 RPCRDMA_API void rpcrdma_timer_disarm(struct rpcrdma_timer *timer);
 
 /* Disarms and frees the timer, which may be NULL. */
@@ -300,12 +302,12 @@ struct rpcrdma_counters {
 	uint64_t err_inval_option_sent, err_inval_option_received;
 };
 
-/* Returns the name of a counter, by its place among the members of struct rpcrdma_counters behind size:
- * "calls" for 0. NULL: there is no such counter. Any thread. */
+/* Returns the name of a counter, "calls" for index 0: index is its place among the members of struct
+ * rpcrdma_counters behind size. Returns NULL if there is no such counter. Any thread may call it. */
 RPCRDMA_API const char *rpcrdma_counter_name(uint32_t index);
 
-/* Returns the value of the counter at this place; 0 where counters is NULL, or is too small to have the
- * counter. Any thread. */
+/* Returns the value of the counter at place index, as rpcrdma_counter_name() counts them; 0 if counters is
+ * NULL, or is of an earlier version that does not have the counter. Any thread may call it. */
 RPCRDMA_API uint64_t rpcrdma_counter_value(const struct rpcrdma_counters *counters, uint32_t index);
 
 enum { RPCRDMA_LATENCY_BUCKETS = 26 };
@@ -321,8 +323,8 @@ struct rpcrdma_latency {
 	uint64_t buckets[RPCRDMA_LATENCY_BUCKETS];
 };
 
-/* Returns the time, in microseconds, in which percent of 100 calls were done: the upper end of a bucket. 0
- * where no call was counted, or latency is NULL. Any thread. */
+/* Returns the time, in microseconds, within which `percent` of 100 calls were done, rounded up to the end of
+ * a bucket. Returns 0 if no call was counted, or latency is NULL. Any thread may call it. */
 RPCRDMA_API uint64_t rpcrdma_latency_percentile(const struct rpcrdma_latency *latency, unsigned percent);
 
 #ifdef __cplusplus

@@ -41,7 +41,8 @@ enum rpcrdma_error {
 	RPCRDMA_ERR_COUNT          /* the number of errors; not an error */
 };
 
-/* Returns a short English text for error (0 or negative, as returned); never NULL. Any thread. */
+/* Returns a short English text for error, which is 0 or negative, as functions return it. The text is never
+ * NULL. Any thread may call it. */
 RPCRDMA_API const char *rpcrdma_strerror(int error);
 
 #ifdef __cplusplus

@@ -68,7 +68,8 @@ enum rpcrdma_nfs_status {
 	RPCRDMA_NFS_DELAY = 10008 /* the server still asks to come back later, after config->retry */
 };
 
-/* Returns the text of a status: "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread. */
+/* Returns the text of a status, for example "permission denied (NFS3ERR_ACCES)"; never NULL. Any thread may
+ * call it. */
 RPCRDMA_API const char *rpcrdma_nfs_status_text(int status);
 
 enum {
@@ -163,17 +164,19 @@ struct rpcrdma_nfs_config {
 RPCRDMA_API int rpcrdma_nfs_open(
 	struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *config, struct rpcrdma_nfs **nfs);
 
-/* Cancels the operations under way, without done(), closes the connection and frees nfs. Over version 4, the
- * files are closed at the server and the session is ended, which takes five seconds at most; inside a
- * callback that is left out, and the server notices when the lease ends. May be called inside a done(), but
- * not while another function of this client waits. nfs may be NULL. */
+/* Cancels the operations under way without calling their done(), closes the connection and frees nfs. Over
+ * version 4, the function first closes the files at the server and ends the session, which takes five seconds
+ * at most; inside a callback it does not, and the server notices when the lease ends. May be called inside a
+ * done(), but not while another function of this client waits. nfs may be NULL. */
 RPCRDMA_API void rpcrdma_nfs_close(struct rpcrdma_nfs *nfs);
 
-/* Returns the reason why the last operation failed, for people. Valid until the next operation fails. */
+/* Returns a text that says why the last operation failed. The text is valid until the next operation fails.
+ */
 RPCRDMA_API const char *rpcrdma_nfs_error(const struct rpcrdma_nfs *nfs);
 
-/* Fills in root, the directory that is mounted. *rest (rest may be NULL) becomes the part of the URL's path
- * below root, or ""; the text lives as long as the client. Errors: INVAL. */
+/* Sets *root to the handle of the directory that is mounted, and *rest (rest may be NULL) to the part of the
+ * URL's path below that directory, or "". The text of *rest is valid as long as the client exists. Errors:
+ * INVAL. */
 RPCRDMA_API int rpcrdma_nfs_root(
 	const struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_handle *root, const char **rest);
 
@@ -182,22 +185,23 @@ RPCRDMA_API int rpcrdma_nfs_root(
  * NULL. */
 RPCRDMA_API void rpcrdma_nfs_limits(const struct rpcrdma_nfs *nfs, uint32_t *read_max, uint32_t *write_max);
 
-/* Fills in counters of all connections of this client. Errors: INVAL (size). */
+/* Fills in counters, summed over all connections of this client. Errors: INVAL (counters->size). */
 RPCRDMA_API int rpcrdma_nfs_counters(const struct rpcrdma_nfs *nfs, struct rpcrdma_counters *counters);
 
 /* ---- Names ---- */
 
-/* Finds the object that path names below the mounted directory, which "", "/" and "." name. Symbolic links on
- * the way are followed on this side, at most 40; the last name only if follow is set. Always blocks. Errors
- * besides those of any operation: LIMIT (too many links), NOTSUP (a link that leads out of the export). */
+/* Fills in object, which path names below the mounted directory; "", "/" and "." name that directory itself.
+ * Symbolic links on the way are followed by this library, at most 40; the last name of path only if follow is
+ * set. Always blocks. Errors besides those of any operation: LIMIT (too many links), NOTSUP (a link that
+ * leads out of the export). */
 RPCRDMA_API int rpcrdma_nfs_find(
 	struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rpcrdma_nfs_object *object);
 
-/* Looks up a name in a directory; a symbolic link is not followed. */
+/* Looks up a name in a directory, and fills in object. A symbolic link is not followed. */
 RPCRDMA_API int rpcrdma_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
-/* Gets the attributes of an object. */
+/* Fills in object with the attributes of the object with this handle. */
 RPCRDMA_API int rpcrdma_nfs_stat(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_then *then);
 
@@ -208,12 +212,13 @@ struct rpcrdma_nfs_space {
 	uint64_t files, files_free, files_left; /* objects; left: the free ones that the caller may make */
 };
 
-/* Gets the size of the file system that an object is on. */
+/* Fills in space with the size of the file system that the object with this handle is on. */
 RPCRDMA_API int rpcrdma_nfs_statfs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_space *space, const struct rpcrdma_nfs_then *then);
 
-/* Reads the target of a symbolic link, closed by a zero; size: octets at target, RPCRDMA_NFS_PATH_MAX + 1
- * suffice. LIMIT: the target has no room there. */
+/* Copies the target of a symbolic link, closed by a zero, to target, which has room for size octets;
+ * RPCRDMA_NFS_PATH_MAX + 1 suffice. Errors besides those of any operation: LIMIT (the target has no room
+ * there). */
 RPCRDMA_API int rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	char *target, size_t size, const struct rpcrdma_nfs_then *then);
 
@@ -226,21 +231,23 @@ struct rpcrdma_nfs_changes {
 	struct rpcrdma_nfs_time accessed, modified;
 };
 
-/* Changes attributes of an object. */
+/* Changes the attributes of an object that changes names by its set_ members. */
 RPCRDMA_API int rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_changes *changes, const struct rpcrdma_nfs_then *then);
 
-/* Makes a regular file: EXIST where the name exists. changes (NULL: nothing; mode 0644) are made at once. */
+/* Makes a regular file with the attributes of changes (NULL: mode 0644), and fills in object. Fails with
+ * EXIST if the name exists. */
 RPCRDMA_API int rpcrdma_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* Makes a directory: EXIST where the name exists. changes (NULL: nothing; mode 0755) are made at once. */
+/* Makes a directory with the attributes of changes (NULL: mode 0755), and fills in object. Fails with EXIST
+ * if the name exists. */
 RPCRDMA_API int rpcrdma_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* Removes a name of an object other than a directory. */
+/* Removes a name from a directory; the object must not be a directory. */
 RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
@@ -248,19 +255,20 @@ RPCRDMA_API int rpcrdma_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma
 RPCRDMA_API int rpcrdma_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
-/* Makes a symbolic link to target: a path, which the server does not look at. EXIST where the name exists.
- * target is copied at once. INVAL: target is empty; NAMETOOLONG: target has more than RPCRDMA_NFS_PATH_MAX
- * octets. */
+/* Makes a symbolic link to target, a path, which the server does not look up, and fills in object. target is
+ * copied at once. Fails with EXIST if the name exists, with INVAL if target is empty, with NAMETOOLONG if it
+ * has more than RPCRDMA_NFS_PATH_MAX octets. */
 RPCRDMA_API int rpcrdma_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	const char *name, const char *target, struct rpcrdma_nfs_object *object,
 	const struct rpcrdma_nfs_then *then);
 
-/* Gives file, which is no directory, a further name (a hard link). EXIST where the name exists, XDEV where
- * directory is of another file system. */
+/* Gives file, which is not a directory, a further name (a hard link) in directory. Fails with EXIST if the
+ * name exists, with XDEV if directory is on another file system. */
 RPCRDMA_API int rpcrdma_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const struct rpcrdma_nfs_then *then);
 
-/* Gives an object another name, and another directory. An object that had that name is replaced. */
+/* Gives the object from_name in the directory `from` the name to_name in the directory `to`. If an object had
+ * that name, it is replaced. */
 RPCRDMA_API int rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from,
 	const char *from_name, const struct rpcrdma_nfs_handle *to, const char *to_name,
 	const struct rpcrdma_nfs_then *then);
@@ -327,8 +335,8 @@ RPCRDMA_API int rpcrdma_nfs_read(
 RPCRDMA_API int rpcrdma_nfs_write(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_io *io, const struct rpcrdma_nfs_then *then);
 
-/* Has the server store all data of the file that was written UNSTABLE. verifier: RPCRDMA_NFS_VERIFIER octets,
- * which the caller compares with those of the writes. */
+/* Makes the server store all data of the file that was written UNSTABLE, and copies the server's verifier,
+ * RPCRDMA_NFS_VERIFIER octets, to verifier. The caller compares these with the verifiers of the writes. */
 RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	uint8_t *verifier, const struct rpcrdma_nfs_then *then);
 
@@ -342,9 +350,9 @@ RPCRDMA_API int rpcrdma_nfs_commit(struct rpcrdma_nfs *nfs, const struct rpcrdma
 
 enum rpcrdma_nfs_content { RPCRDMA_NFS_DATA, RPCRDMA_NFS_HOLE };
 
-/* Finds the offset of the next data, or of the next hole, at or behind offset (RFC 7862, section 15.11). Each
- * file ends with a hole. NXIO: no data follows, or offset is behind the end of the file. *found is written
- * when the operation succeeds. */
+/* Sets *found to the offset of the next data, or of the next hole, at or behind offset (RFC 7862,
+ * section 15.11). Each file ends with a hole. Fails with NXIO if no data follow, or offset is behind the end
+ * of the file; *found is then not written. */
 RPCRDMA_API int rpcrdma_nfs_seek(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	enum rpcrdma_nfs_content what, uint64_t offset, uint64_t *found, const struct rpcrdma_nfs_then *then);
 
@@ -364,15 +372,15 @@ struct rpcrdma_nfs_range {
 	bool verifier_changed;                  /* likewise */
 };
 
-/* Has the server copy the data of a range (RFC 7862, section 15.2): several COPYs follow each other where the
- * server copies less than it was asked for. Holes may become zeroes. Octets that are stored UNSTABLE need
+/* Makes the server copy the data of a range (RFC 7862, section 15.2), with several COPY operations if the
+ * server copies less at a time. Holes may become zeroes. Octets that are stored UNSTABLE need
  * rpcrdma_nfs_commit(). range is the library's until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_copy(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
 
-/* Makes the two files share the storage of a range until it is written to (RFC 7862, section 15.13), holes
- * included. File systems that cannot do that refuse it. A clone is on stable storage. range is the library's
- * until the operation is done. */
+/* Makes the two files of a range share its storage until one of them is written to there (RFC 7862,
+ * section 15.13), holes included. Fails if the file system cannot do that. A clone is on stable storage.
+ * range is the library's until the operation is done. */
 RPCRDMA_API int rpcrdma_nfs_clone(
 	struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, const struct rpcrdma_nfs_then *then);
 
@@ -395,26 +403,27 @@ enum rpcrdma_nfs_xattr_status { RPCRDMA_NFS_NOXATTR = 10095, RPCRDMA_NFS_XATTR2B
  * is not taken. The memory of value is the library's until the operation is done; value itself only where it
  * is written to. */
 
-/* Reads the value of an attribute into value->data, and sets value->length. LIMIT: the value has no room
- * there. */
+/* Reads the value of an extended attribute into value->data, and sets value->length. Fails with LIMIT if the
+ * value has no room there. */
 RPCRDMA_API int rpcrdma_nfs_get_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const char *name, struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then);
 
-/* Sets an attribute, which may exist, to value->length octets. */
+/* Sets an extended attribute to value, of value->length octets; the attribute is made if it does not exist,
+ * else replaced. */
 RPCRDMA_API int rpcrdma_nfs_set_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const char *name, const struct rpcrdma_nfs_value *value, const struct rpcrdma_nfs_then *then);
 
-/* Removes an attribute. */
+/* Removes an extended attribute. */
 RPCRDMA_API int rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const char *name, const struct rpcrdma_nfs_then *then);
 
-/* Reads the names of all attributes, each closed by a zero, into names->data, and sets names->length. LIMIT:
- * the names have no room there. */
+/* Reads the names of all extended attributes, each closed by a zero, into names->data, and sets
+ * names->length. Fails with LIMIT if the names have no room there. */
 RPCRDMA_API int rpcrdma_nfs_list_xattrs(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	struct rpcrdma_nfs_value *names, const struct rpcrdma_nfs_then *then);
 
-/* Whether both clients are connected to one address, speak version 4.2, and the servers say that they are the
- * same server (RFC 8881, section 2.10.4): each client can then use handles of the other one. */
+/* Whether handles of one client can be used with the other client: both are connected to one address and
+ * speak version 4.2, and the servers say that they are the same server (RFC 8881, section 2.10.4). */
 RPCRDMA_API bool rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b);
 
 #ifdef __cplusplus

@@ -92,14 +92,15 @@ class error : public std::system_error
 	using std::system_error::system_error;
 };
 
-/* The error_code of a result of the C functions: 0, negative, or positive of an NFS server. */
+/* Returns the error_code for a result of the C functions: 0 is success, a negative result is an error of the
+ * library, a positive one a status of an NFS server. */
 inline std::error_code
 code(int result) noexcept
 {
 	return result > 0 ? std::error_code(result, nfs_category()) : std::error_code(-result, category());
 }
 
-/* Throws where the result is an error. */
+/* Throws rpcrdma::error with text if the result of a C function is not 0. */
 inline void
 check(int result, const char *text)
 {
@@ -160,8 +161,8 @@ class engine
 		return handle_.get();
 	}
 
-	/* One turn, which waits for so long at most; a negative time: until something happens. True:
-	 * something was done. */
+	/* Runs one turn of the engine's loop, which waits for limit at most, or, if limit is negative, until
+	 * something happens. Returns whether anything was done. */
 	bool
 	turn(std::chrono::nanoseconds limit = std::chrono::nanoseconds(-1))
 	{
@@ -172,7 +173,7 @@ class engine
 		return done > 0;
 	}
 
-	/* Turns until the condition holds. */
+	/* Turns the engine's loop until condition() returns true. */
 	template <class Condition>
 	void
 	run_until(Condition &&condition)
@@ -193,7 +194,7 @@ class engine
 		return std::chrono::nanoseconds(rpcrdma_engine_due(get()));
 	}
 
-	/* Any thread. */
+	/* Ends the wait of the turn under way or of the next turn. Any thread may call it. */
 	void
 	wake() const noexcept
 	{
@@ -447,7 +448,7 @@ class server
 		return handle_.get();
 	}
 
-	/* The port, which the system chooses where it is 0. */
+	/* Serves at host and port, and returns the port: the system chooses one if port is 0. */
 	std::uint16_t
 	listen(rpcrdma_transport transport, const char *host = nullptr, std::uint16_t port = 0)
 	{
@@ -494,7 +495,7 @@ class nfs
 		return handle_.get();
 	}
 
-	/* The object of a path below the mounted directory; symbolic links are followed. */
+	/* Returns the object that path names below the mounted directory; symbolic links are followed. */
 	rpcrdma_nfs_object
 	find(const std::string &path) const
 	{
@@ -505,7 +506,7 @@ class nfs
 		return object;
 	}
 
-	/* A new file in a directory. */
+	/* Makes a file in a directory and returns it; fails if the name exists. */
 	rpcrdma_nfs_object
 	create(const rpcrdma_nfs_handle &directory, const std::string &name) const
 	{
@@ -531,8 +532,8 @@ class nfs
 		return names;
 	}
 
-	/* Reads into the memory: by RDMA Write, where the transport has it. The part that was read, which is
-	 * shorter only at the end of the file. */
+	/* Reads from file at offset into memory, by RDMA Write if the transport has it. Returns the part of
+	 * memory that was filled, which is shorter than memory only at the end of the file. */
 	std::span<std::byte>
 	read(const rpcrdma_nfs_handle &file, std::span<std::byte> memory, std::uint64_t offset = 0) const
 	{
@@ -542,7 +543,7 @@ class nfs
 		return memory.first(io.moved);
 	}
 
-	/* Writes all of the memory, and returns when the server has stored it. */
+	/* Writes all of memory to file at offset, and returns when the server has stored it. */
 	void
 	write(const rpcrdma_nfs_handle &file, std::span<const std::byte> memory,
 		std::uint64_t offset = 0) const

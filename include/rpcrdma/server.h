@@ -114,35 +114,37 @@ RPCRDMA_API void rpcrdma_server_free(struct rpcrdma_server *server);
 RPCRDMA_API int rpcrdma_server_listen(
 	struct rpcrdma_server *server, enum rpcrdma_transport transport, const char *host, uint16_t *port);
 
-/* Begins to end in good order: the server takes no new connections and no new calls; it answers the calls
- * that were received, also those that handlers keep, then connections close. The function may be called
- * inside a handler. */
+/* Begins to end in good order: from now on the server accepts neither connections nor calls; it answers the
+ * calls that it received before, also those that handlers keep, and then closes the connections. The function
+ * may be called inside a handler. */
 RPCRDMA_API void rpcrdma_server_shutdown(struct rpcrdma_server *server);
 
-/* Whether, after rpcrdma_server_shutdown(), all calls are answered and all connections closed. */
+/* Whether all calls are answered and all connections are closed, after rpcrdma_server_shutdown(). */
 RPCRDMA_API bool rpcrdma_server_idle(const struct rpcrdma_server *server);
 
 /* Returns how many connections there are now. */
 RPCRDMA_API uint32_t rpcrdma_server_connections(const struct rpcrdma_server *server);
 
-/* Fills in counters, summed over all connections, living and gone. Errors: INVAL (size). */
+/* Fills in counters, summed over all connections of the server, also those that have ended. Errors: INVAL
+ * (counters->size). */
 RPCRDMA_API int rpcrdma_server_counters(
 	const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 
-/* Calls visit for each connection that there is now. The structures are valid until visit returns; their size
- * is that of the structures of this library. visit must not use the server. */
+/* Calls visit for each connection that exists now, with the address of its peer. The text and the structures
+ * are valid until visit returns; the structures have the size that this library knows. visit must not use the
+ * server. */
 RPCRDMA_API void rpcrdma_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const char *peer, const struct rpcrdma_negotiated *negotiated,
 		const struct rpcrdma_counters *counters),
 	void *ctx);
 
-/* Fills in latency for a procedure, by the time from the arrival of a call to its reply. All 0 where there
- * was no such call. Errors: INVAL (size). */
+/* Fills in latency for a procedure: the times from the arrival of a call to its reply. All numbers are 0 if
+ * there was no such call. Errors: INVAL (latency->size). */
 RPCRDMA_API int rpcrdma_server_latency(const struct rpcrdma_server *server,
 	const struct rpcrdma_program *program, uint32_t procedure, struct rpcrdma_latency *latency);
 
-/* Returns the reason why the last rpcrdma_server_listen() failed, and what to do. Valid until the next
- * rpcrdma_server_listen(). */
+/* Returns a text that says why the last rpcrdma_server_listen() failed, and what to do. The text is valid
+ * until the next rpcrdma_server_listen(). */
 RPCRDMA_API const char *rpcrdma_server_error(const struct rpcrdma_server *server);
 
 /* ---- Inside a handler ---- */
@@ -150,33 +152,35 @@ RPCRDMA_API const char *rpcrdma_server_error(const struct rpcrdma_server *server
 /* Returns the number of the procedure that is called. */
 RPCRDMA_API uint32_t rpcrdma_request_procedure(const struct rpcrdma_request *request);
 
-/* Returns the client's address, for messages: "192.0.2.1:1023" or "[2001:db8::1]:1023". The text is valid
- * until the handler returns; for a request that is kept, the caller asks again later. */
+/* Returns the client's address as text, for messages: "192.0.2.1:1023" or "[2001:db8::1]:1023". The text is
+ * valid until the handler returns; if the handler keeps the request, the function has to be called again
+ * later. */
 RPCRDMA_API const char *rpcrdma_request_peer(const struct rpcrdma_request *request);
 
-/* Copies the user and groups that a call is made for, an AUTH_SYS credential (RFC 5531, appendix A), to
- * auth_sys. Nothing proves that they are right. False: the call has another credential, such as AUTH_NONE. */
+/* Copies the user and groups that a call is made for, from its AUTH_SYS credential (RFC 5531, appendix A), to
+ * auth_sys. The client states them without a proof. Returns false if the call has another credential, such as
+ * AUTH_NONE. */
 RPCRDMA_API bool rpcrdma_request_auth_sys(
 	const struct rpcrdma_request *request, struct rpcrdma_auth_sys *auth_sys);
 
 /*
- * Return the room for the reply: the octets of the largest marked result, and of the encoded result besides.
- * Over RDMA, the client provided for no more (RFC 8166, section 4.4); the server answers with ERR_CHUNK in
- * place of a larger reply. A marked result for which there is no Write chunk takes its room from that of the
- * encoded result.
+ * rpcrdma_request_item_room() returns how many octets the largest marked result may have,
+ * rpcrdma_request_stream_room() how many the encoded result may have besides. Over RDMA, the client has
+ * provided memory for no more (RFC 8166, section 4.4); the server answers with ERR_CHUNK in place of a larger
+ * reply. A marked result for which there is no Write chunk counts as part of the encoded result.
  */
 RPCRDMA_API uint32_t rpcrdma_request_item_room(const struct rpcrdma_request *request);
 RPCRDMA_API uint32_t rpcrdma_request_stream_room(const struct rpcrdma_request *request);
 
-/* Returns zeroed memory, aligned for any type, that lives until the reply was sent: for arrays, lists and
- * strings of the result. NULL where arena_size of the server's config does not suffice. */
+/* Returns zeroed memory, aligned for any type, that exists until the reply was sent: for arrays, lists and
+ * strings of the result. Returns NULL if the arena_size of the server's config is used up. */
 RPCRDMA_API void *rpcrdma_request_alloc(struct rpcrdma_request *request, size_t size);
 
 /*
- * Returns memory for marked results, not zeroed, aligned to pages, that lives until the reply was sent. A
- * request has one such block: another call of this function frees the earlier block. NULL where memory_max of
- * the engine's config is used up: the handler then returns RPCRDMA_HANDLE_LATER, and must not have changed
- * anything.
+ * Returns memory for marked results, not zeroed, aligned to pages, that exists until the reply was sent. A
+ * request has one such block: another call of this function frees the earlier block. Returns NULL if
+ * memory_max of the engine's config is used up: the handler then returns RPCRDMA_HANDLE_LATER, and must not
+ * have changed anything.
  */
 RPCRDMA_API void *rpcrdma_request_payload(struct rpcrdma_request *request, size_t size);
 

@@ -53,8 +53,8 @@ extern "C" {
  */
 RPCRDMA_API CLIENT *rpcrdma_clnt_create(const char *host, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
-/* Makes a client as rpcrdma_clnt_create() does, at a port that is known: rpcbind is not asked. Threads,
- * errors: as above. */
+/* Makes a client as rpcrdma_clnt_create() does, but at a port that the caller knows: rpcbind is not asked.
+ * Threads and errors are those of rpcrdma_clnt_create(). */
 RPCRDMA_API CLIENT *rpcrdma_clnt_create_port(
 	const char *host, u_short port, rpcprog_t prog, rpcvers_t vers, const char *netid);
 

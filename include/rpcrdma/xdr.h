@@ -57,7 +57,7 @@ struct rpcrdma_arena {
 	uint8_t *next, *end;
 };
 
-/* Returns an arena of size octets at memory. */
+/* Returns an arena, memory for decoded arrays and lists, of the size octets at memory. */
 static inline struct rpcrdma_arena
 rpcrdma_arena(void *memory, size_t size)
 {
@@ -86,17 +86,18 @@ struct rpcrdma_xdr_writer {
 /* ---- Reading ---- */
 
 /* Begins to read a whole message. The message, its stream and its items must outlive the values that are
- * decoded from them. */
+ * decoded from them. arena may be NULL: arrays, lists and optional data then fail. */
 RPCRDMA_API void rpcrdma_xdr_reader_init(struct rpcrdma_xdr_reader *reader,
 	const struct rpcrdma_message *message, struct rpcrdma_arena *arena);
 
-/* Whether nothing failed and the whole stream was read. A decoder asks this at its end. */
+/* Whether no function of the reader failed and the whole stream was read. A decoder asks this at its end. */
 RPCRDMA_API bool rpcrdma_xdr_done(const struct rpcrdma_xdr_reader *reader);
 
-/* Returns the octets of the stream that are not yet read; 0 after a failure. */
+/* Returns how many octets of the stream are not yet read, or 0 after a failure. */
 RPCRDMA_API size_t rpcrdma_xdr_left(const struct rpcrdma_xdr_reader *reader);
 
-/* Read integers of four and of eight octets: RFC 4506, sections 4.1, 4.2 and 4.5. 0 after a failure. */
+/* Read integers of four and of eight octets: RFC 4506, sections 4.1, 4.2 and 4.5. They return 0 after a
+ * failure. */
 RPCRDMA_API uint32_t rpcrdma_get_u32(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API uint64_t rpcrdma_get_u64(struct rpcrdma_xdr_reader *reader);
 
@@ -112,46 +113,47 @@ rpcrdma_get_i64(struct rpcrdma_xdr_reader *reader)
 	return (int64_t)rpcrdma_get_u64(reader);
 }
 
-/* Reads a bool, 0 or 1: RFC 4506, section 4.4; any other number is a failure. */
+/* Reads a bool, 0 or 1: RFC 4506, section 4.4. The reader fails for any other number. */
 RPCRDMA_API bool rpcrdma_get_bool(struct rpcrdma_xdr_reader *reader);
 
-/* Read floating-point numbers: sections 4.6 and 4.7. */
+/* Read floating-point numbers: RFC 4506, sections 4.6 and 4.7. */
 RPCRDMA_API float rpcrdma_get_float(struct rpcrdma_xdr_reader *reader);
 RPCRDMA_API double rpcrdma_get_double(struct rpcrdma_xdr_reader *reader);
 
-/* Reads a fixed-length opaque, section 4.9: copies size octets to data, and passes their padding, which may
- * be any octets. */
+/* Reads a fixed-length opaque, RFC 4506, section 4.9: copies size octets to data, and skips their padding,
+ * which may be any octets. */
 RPCRDMA_API void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data, uint32_t size);
 
-/* Reads an opaque<max> or string<max>, sections 4.10 and 4.11. The result refers to the stream. */
+/* Reads an opaque<max> or string<max>, RFC 4506, sections 4.10 and 4.11. The result refers to the stream. */
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* Reads an opaque<max> that a binding marks. The result refers to its item, or to the stream where the opaque
- * was not reduced. */
+/* Reads an opaque<max> that a binding marks. If its data were taken out of the stream, the result refers to
+ * the item, else to the stream. */
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
-/* Returns zeroed, aligned memory for count elements of size octets, from the reader's arena; NULL (and
- * failed) if there is not enough. count is the peer's: callers bound it first by what the stream can hold. */
+/* Returns zeroed, aligned memory for count elements of size octets, from the reader's arena. Returns NULL,
+ * and the reader fails, if there is not enough. The peer chooses count: callers bound it first by the octets
+ * that the stream still has. */
 RPCRDMA_API void *rpcrdma_get_array(struct rpcrdma_xdr_reader *reader, uint32_t count, size_t size);
 
-/* Reads the count of a counted array: at most max, and at most as many elements as the rest of the stream can
- * hold, where each takes at least `least` octets (least may be 0 only for elements of no size; then max alone
- * bounds the count). */
+/* Reads the count of a counted array. The reader fails if the count is above max, or if the rest of the
+ * stream is too short for so many elements of at least `least` octets each (least may be 0 only for elements
+ * of no size; then max alone bounds the count). */
 RPCRDMA_API uint32_t rpcrdma_get_count(struct rpcrdma_xdr_reader *reader, uint32_t max, uint32_t least);
 
-/* Makes the reader fail: for codecs that find something wrong themselves (a union's discriminant, an enum's
- * value). */
+/* Makes the reader fail: for codecs that find a value that their schema does not allow (a union's
+ * discriminant, an enum's value). */
 RPCRDMA_API void rpcrdma_xdr_fail(struct rpcrdma_xdr_reader *reader);
 
 /* ---- Writing ---- */
 
-/* Begins to write to size octets of memory; items may be NULL with item_max 0: then everything goes into the
- * stream. */
+/* Begins to write to size octets of memory. items is an array for the item_max first items; further ones are
+ * copied into the stream. With item_max 0, items may be NULL, and everything is copied into the stream. */
 RPCRDMA_API void rpcrdma_xdr_writer_init(struct rpcrdma_xdr_writer *writer, void *memory, size_t size,
 	struct rpcrdma_item *items, uint32_t item_max);
 
-/* Returns the octets written, as a message that refers to the writer's memory. Not for a writer that has
- * failed. */
+/* Returns what was written, as a message that refers to the writer's memory. Must not be called for a writer
+ * that has failed. */
 RPCRDMA_API struct rpcrdma_message rpcrdma_xdr_written(const struct rpcrdma_xdr_writer *writer);
 
 /* Returns how many octets have been written to the stream so far. */
@@ -174,22 +176,23 @@ rpcrdma_put_i64(struct rpcrdma_xdr_writer *writer, int64_t value)
 	rpcrdma_put_u64(writer, (uint64_t)value);
 }
 
-/* Write a bool and floating-point numbers: sections 4.4, 4.6 and 4.7. */
+/* Write a bool and floating-point numbers: RFC 4506, sections 4.4, 4.6 and 4.7. */
 RPCRDMA_API void rpcrdma_put_bool(struct rpcrdma_xdr_writer *writer, bool value);
 RPCRDMA_API void rpcrdma_put_float(struct rpcrdma_xdr_writer *writer, float value);
 RPCRDMA_API void rpcrdma_put_double(struct rpcrdma_xdr_writer *writer, double value);
 
-/* Writes a fixed-length opaque, section 4.9: size octets, copied from data, and zero octets of padding. */
+/* Writes a fixed-length opaque, RFC 4506, section 4.9: size octets, copied from data, and zero octets of
+ * padding. */
 RPCRDMA_API void rpcrdma_put_fixed(struct rpcrdma_xdr_writer *writer, const void *data, uint32_t size);
 
-/* Writes an opaque<max> or string<max>, sections 4.10 and 4.11, copied into the stream. Fails where
- * bytes.length is above max: nothing is sent that the schema does not allow. */
+/* Writes an opaque<max> or string<max>, RFC 4506, sections 4.10 and 4.11, copied into the stream. The writer
+ * fails if bytes.length is above max: nothing is sent that the schema does not allow. */
 RPCRDMA_API void rpcrdma_put_bytes(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
-/* Writes an opaque<max> that a binding marks: its length word, and the item by reference as long as the
- * writer has items left. An opaque of no octets is an item as well: item i of a reply is for Write chunk i
- * (RFC 8267, section 6.4.1). */
+/* Writes an opaque<max> that a binding marks: its length word, and its data as an item, by reference, as long
+ * as the writer has room for items, else copied into the stream. An opaque of no octets is an item, too: item
+ * i of a reply is for Write chunk i (RFC 8267, section 6.4.1). */
 RPCRDMA_API void rpcrdma_put_item(
 	struct rpcrdma_xdr_writer *writer, struct rpcrdma_bytes bytes, uint32_t max);
 
