@@ -98,9 +98,9 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
-/* Moves the first LOOKS parties of the list shares->parties to its end: they are the candidates of this turn.
- * Returns the link in front of the first candidate, which is the head of the list if all parties are
- * candidates. */
+/* Moves the first LOOKS parties of the list shares->parties to the end of that list: they are the candidates
+ * of this turn. Returns the link in front of the first candidate, which is the head of the list if all
+ * parties are candidates. */
 static struct rr_list *
 admission_take_turn(struct rr_shares *shares)
 {

@@ -2,7 +2,7 @@
 #ifndef RR_BASE_ERRNO_H
 #define RR_BASE_ERRNO_H
 
-/* Returns the negative enum rpcrdma_error that an errno of a connection stands for; -RPCRDMA_ERR_SYSTEM where
+/* Returns the negative enum rpcrdma_error that stands for an errno of a connection, or -RPCRDMA_ERR_SYSTEM if
  * there is no such error. */
 int rr_errno_error(int number);
 

@@ -28,7 +28,7 @@ rr_list_empty(const struct rr_list *list)
 	return list->next == list;
 }
 
-/* Puts link at the end of list. */
+/* Puts link, which must be in no list, at the end of list. */
 static inline void
 rr_list_append(struct rr_list *list, struct rr_list *link)
 {
@@ -38,7 +38,7 @@ rr_list_append(struct rr_list *list, struct rr_list *link)
 	list->prev = link;
 }
 
-/* Puts link at the front of list. */
+/* Puts link, which must be in no list, at the front of list. */
 static inline void
 rr_list_prepend(struct rr_list *list, struct rr_list *link)
 {

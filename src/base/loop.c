@@ -242,8 +242,8 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 }
 
 /* Waits for ready descriptors, at most limit milliseconds, and returns the result of epoll_wait(2). If
- * rr_loop_poll() set a limit and the last wait was shorter than that limit, first looks for events again and
- * again without waiting. */
+ * rr_loop_poll() set a time and the last wait was shorter than that time, first looks for events again and
+ * again, without waiting, for that time. */
 static int
 loop_wait_for_events(struct rr_loop *loop, int limit)
 {

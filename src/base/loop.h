@@ -63,7 +63,8 @@ const struct rr_env *rr_loop_env(const struct rr_loop *loop);
 /* Returns the log for warnings that peers cause: peer_log.h. */
 struct rr_peer_log *rr_loop_peer_log(struct rr_loop *loop);
 
-/* Watches fd for the events wanted (0: for errors alone); watch->ready must be set. -RPCRDMA_ERR_SYSTEM. */
+/* Watches fd for the events `wanted` (0: for errors alone). watch->ready must be set before. Returns 0 or
+ * -RPCRDMA_ERR_SYSTEM. */
 int rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted);
 
 /* Changes the events that a watch waits for; there is no system call where nothing changes. */

@@ -55,9 +55,9 @@ host_of(struct rr_peer_log *log, const char *peer)
 	return host;
 }
 
-/* Whether one more warning about the peer may be written, and counts it. If the peer's host has had its
- * RR_PEER_LOG_LINES warnings in this minute, the warning is counted as left out, and the timer is armed to
- * say so. */
+/* Whether one more warning about the peer may be written: at log level RR_LOG_INFO always, else if the peer's
+ * host has had less than RR_PEER_LOG_LINES in this minute. A warning that may not be written is counted as
+ * left out, and the timer is armed to say so at the end of the minute. */
 static bool
 log_may(struct rr_peer_log *log, const char *peer)
 {

@@ -67,7 +67,7 @@ rr_pool_rounded_of(size_t size)
 	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
 }
 
-/* Returns the free list for buffers whose size, as rr_pool_rounded_of() gives it, is rounded. */
+/* Returns the free list for buffers of `rounded` octets, a size that rr_pool_rounded_of() returned. */
 static struct rr_list *
 list_of(struct rr_pool *pool, size_t rounded)
 {

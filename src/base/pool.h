@@ -61,9 +61,9 @@ struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource,
 void rr_pool_free(struct rr_pool *pool);
 
 /*
- * Takes a buffer of at least size octets for party (may be NULL); its contents are undefined. NULL where the
- * bound or the party's share is reached, where others wait for what is due to them (unless the party is the
- * one being woken), or where there is no memory. A request that is larger than the bound is granted while no
+ * Takes a buffer of at least size octets for party (may be NULL); its contents are undefined. Returns NULL if
+ * the bound or the party's share is reached, if others wait for what is due to them (unless the party is the
+ * one being woken), or if there is no memory. A request that is larger than the bound is granted while no
  * other buffer is out: such requests are slow, but come through.
  */
 void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
@@ -119,8 +119,8 @@ uint64_t rr_pool_due_since(const struct rr_pool *pool);
 /* Whether the party has proved to move some of what it holds. True where party is NULL. */
 bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party);
 
-/* Begins another probation of the party where it has held a buffer for longer than RR_SHARE_LATE: the pool
- * believes no more that the party moves what it holds. */
+/* Begins another probation of the party if it has held a buffer for longer than RR_SHARE_LATE: the pool then
+ * no longer relies on the party's moving what it holds. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
 /* Return the octets that are out now, and the most that were ever out at a time. */

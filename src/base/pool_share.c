@@ -66,8 +66,8 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Returns how many of `used` octets would be without proof if the account held them: more than its party has
- * proved to move. The account of no party needs no proof. */
+/* Returns how many of `used` octets would be "without proof" if the account held that many: the octets beyond
+ * what its party has proved to move. The account for requests of no party needs no proof. */
 static size_t
 share_unproven_of(const struct rr_account *account, size_t used)
 {
@@ -163,9 +163,9 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 	return pool->unproven > share_unproven_max(pool);
 }
 
-/* Whether the account may have a larger buffer beyond the bound on memory without proof. Accounts that hold a
- * small buffer and wait for a larger one could wait for each other for ever, so one such account at a time,
- * the guest, may exceed the bound. */
+/* Whether the account may have a larger buffer although the bound on memory without proof (octets beyond what
+ * parties have proved to move) is reached. Accounts that hold a small buffer and wait for a larger one could
+ * wait for each other for ever, so one such account at a time, the guest, may exceed the bound. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -175,10 +175,10 @@ share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 /* ---- Judgement ---- */
 
 /*
- * Whether a request of an account that holds a buffer already must be refused, as its memory would be without
- * proof. `more` octets are wanted; the account would then hold `after` octets without proof. Half of the
- * bound on such memory is kept for first buffers. While others wait, an account may have one part of
- * RR_POOL_NEWCOMERS of the bound: else a few accounts that move nothing would hold all.
+ * Whether an account that holds a buffer already must not have `more` further octets without proof (octets
+ * beyond what its party has proved to move), of which it would then hold `after`. Half of the bound on all
+ * such memory is kept for first buffers. While others wait, an account may have one part of RR_POOL_NEWCOMERS
+ * of the bound: else a few accounts that move nothing would hold all.
  */
 static bool
 share_is_further_barred(
@@ -191,8 +191,9 @@ share_is_further_barred(
 	return after > most / RR_POOL_NEWCOMERS && rr_pool_turn_others_wait(pool, account);
 }
 
-/* Whether the bound on memory without proof, of all accounts together, leaves no room for a request of size
- * octets. If no other account holds memory without proof, and none waits, the bound does not apply. */
+/* Whether a request of size octets must wait, as all accounts together would hold too much memory without
+ * proof (octets beyond what their parties have proved to move). If no other account holds such memory, and
+ * none waits, there is no bound. */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {

@@ -3,8 +3,8 @@
  * while it has waiters. */
 #include "base/pool_private.h"
 
-/* Notes whether the account waits for memory that is due to it, and, if so, since when. If it does, the
- * umpire, a timer that cuts off parties which hold memory without moving data, is started. */
+/* Notes whether the account waits although its share entitles it to what it wants, and, if so, since when. If
+ * it does, starts the umpire, a timer that cuts off parties which hold memory without moving data. */
 static void
 turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 {
@@ -41,8 +41,8 @@ struct round {
 };
 
 /* Whether the request of account must wait, because an earlier request of this round waits for the same
- * memory: the round is closed to the host's large requests, to all requests of its kind (small or large), or
- * to those without proof. */
+ * memory: the round is closed to the large requests of one host, to all requests of one kind (small or
+ * large), or to requests beyond what their party has proved to move (unproven). */
 static bool
 turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {

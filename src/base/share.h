@@ -129,7 +129,8 @@ void rr_shares_end(struct rr_shares *shares);
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
-/* Add a reference to party and remove one. The last one removed frees the party. party may be NULL. */
+/* rr_party_hold() adds a reference to party, rr_party_release() removes one; removing the last one frees the
+ * party. party may be NULL. */
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 

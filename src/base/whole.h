@@ -13,12 +13,12 @@
 
 enum { RR_WHOLE_HERE = -1 };
 
-/* Reads size octets at offset. Returns the octets that were read, fewer than size only at the end of the
- * file, or -1, with errno, where reading failed. */
+/* Reads size octets at offset. Returns how many octets were read, which is less than size only at the end of
+ * the file; or -1, with errno, if reading failed. */
 ssize_t rr_whole_read(int fd, void *data, size_t size, int64_t offset);
 
-/* Writes size octets at offset. Returns the octets that were written, fewer than size where there is space
- * for no more, or -1, with errno, where writing failed before the first octet. */
+/* Writes size octets at offset. Returns how many octets were written, which is less than size if there is no
+ * space for more; or -1, with errno, if writing failed before the first octet. */
 ssize_t rr_whole_write(int fd, const void *data, size_t size, int64_t offset);
 
 #endif

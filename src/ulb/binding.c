@@ -70,8 +70,8 @@ binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	return RR_WALKED;
 }
 
-/* Finds the items, the data that may travel in chunks, in a COMPOUND. begin() reads up to the number of
- * operations, next() goes over one operation. */
+/* Finds the items, the data that may travel in chunks, in a COMPOUND. begin() moves over the front of the
+ * COMPOUND and returns the number of its operations; next() moves over one operation. */
 static enum rr_walk_answer
 binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
 	uint32_t (*begin)(struct rr_walk *walk), uint32_t (*next)(struct rr_walk *walk))

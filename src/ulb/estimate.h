@@ -23,10 +23,9 @@ struct rr_reply_size {
 };
 
 /* Estimates the size of the reply to a call. reader stands at the arguments of a call of procedure proc; it
- * is not moved. False: the call cannot be walked; min is then 0 and max unbounded.
- *
- * NFS version 4 has no limit for some data; the estimate assumes a limit for these: names of users, groups,
- * servers and network addresses have at most NFS4_OPAQUE_LIMIT octets, and bitmaps at most four words. */
+ * is not moved. Returns false if the arguments do not decode; the size then has the minimum 0 and no maximum.
+ * NFS version 4 does not limit some data; the estimate assumes that names of users, groups, servers and
+ * network addresses have at most NFS4_OPAQUE_LIMIT octets, and bitmaps at most four words. */
 bool rr_ulb_reply_size(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_reply_size *size);
 

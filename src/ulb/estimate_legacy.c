@@ -34,8 +34,8 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 }
 
 /* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the status and the list, or a
- * failure if that is larger. RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ...
- * resok structure, in bytes". */
+ * failure, of `failure` octets, if that is larger. count is the argument that limits the list, RFC
+ * 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in bytes". */
 static uint32_t
 legacy_list_max(uint32_t count, uint32_t failure)
 {

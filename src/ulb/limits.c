@@ -12,7 +12,7 @@ enum { NFS_PROGRAM = 100003, FSINFO = 19 };
 #define MAX_READ  (UINT32_C(1) << FATTR4_MAXREAD)
 #define MAX_WRITE (UINT32_C(1) << FATTR4_MAXWRITE)
 
-/* Whether the procedure is FSINFO of NFS version 3. */
+/* Whether proc is the procedure FSINFO of NFS version 3. */
 static bool
 limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 {

@@ -48,7 +48,7 @@ struct rr_walk {
 void rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, struct rr_walk_item *items,
 	uint32_t item_max);
 
-/* Steps over a value by the subroutine at entry. False: the walk has failed. */
+/* Moves over a value, by the subroutine of the walk's code at entry. Returns false if the walk has failed. */
 bool rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry);
 
 /* Steps over an unsigned int and returns its value; 0 once the walk has failed. */

@@ -112,9 +112,9 @@ properties_get_value(
 	return value;
 }
 
-/* Reads a set of transport properties. Unknown properties are counted and skipped ("Note that no error is to
- * be reported if rdma_which is unknown to the receiver."); the reader fails if a known property comes twice.
- */
+/* Reads a set of transport properties (draft-cel-nfsv4-rpcrdma-version-two-03, section 5). Unknown properties
+ * are counted and skipped: "Note that no error is to be reported if rdma_which is unknown to the receiver."
+ * The reader fails if a known property comes twice. */
 static void
 properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *set)
 {
@@ -135,8 +135,9 @@ properties_get_set(struct rpcrdma_xdr_reader *reader, struct rr_property_set *se
 	}
 }
 
-/* Reads a subset of a set of properties, a bitmap. "Words beyond the last one specified are treated as
- * containing zero." Words for more properties than a set can have are ignored. */
+/* Reads a subset of a set of properties, a bitmap (draft-cel-nfsv4-rpcrdma-version-two-03, section 5). "Words
+ * beyond the last one specified are treated as containing zero." Words for more properties than a set can
+ * have are ignored. */
 static void
 properties_get_subset(struct rpcrdma_xdr_reader *reader, struct rr_property_subset *subset)
 {

@@ -81,18 +81,18 @@ bool rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader);
 /* Writes a call header; its rpcvers is always 2, whatever call->rpcvers is. */
 void rr_rpc_put_call(struct rpcrdma_xdr_writer *writer, const struct rr_call_header *call);
 
-/* Reads a reply header and leaves the reader at the results. False: the message has no valid reply header.
- * Any auth_stat is taken, since more of them may be assigned. */
+/* Reads a reply header and leaves the reader at the results. Returns false if the message has no valid reply
+ * header. Any number is accepted as auth_stat, since more of them may be assigned. */
 bool rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply);
 void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply);
 
-/* Read and write the body of an AUTH_SYS credential. False: the body does not decode, exactly and within its
- * bounds. */
+/* Read and write the body of an AUTH_SYS credential. rr_auth_sys_get() returns false if the body does not
+ * decode exactly, within its bounds. */
 bool rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys);
 void rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys);
 
-/* Reads the XID and the type (enum rr_msg_type) of a message, and nothing else. False: the message is shorter
- * than 8 octets. */
+/* Reads the XID and the type (enum rr_msg_type) of a message, and nothing else. Returns false if the message
+ * is shorter than 8 octets. */
 bool rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_type);
 
 /* ---- Record marking over TCP (RFC 5531, section 11) ---- */

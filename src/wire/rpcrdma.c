@@ -95,8 +95,8 @@ rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 	};
 }
 
-/* Reads the Read list into lists->reads. Returns RR_HEADER_LIMIT if it has more segments than the caller's
- * array, RR_HEADER_MALFORMED if it breaks off or a position is not a multiple of four. */
+/* Reads the Read list into lists->reads. Returns RR_HEADER_LIMIT if the list has more segments than the
+ * caller's array, RR_HEADER_MALFORMED if it breaks off or a position is not a multiple of four. */
 static enum rr_header_result
 rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -135,7 +135,7 @@ rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, 
 }
 
 /* Reads the Write list into lists->writes. Returns RR_HEADER_LIMIT if the list has more chunks or segments
- * than the caller's arrays. */
+ * than the caller's arrays, RR_HEADER_MALFORMED if it breaks off. */
 static enum rr_header_result
 rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {

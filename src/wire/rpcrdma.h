@@ -109,8 +109,8 @@ struct rr_rdma_version {
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
-/* Reads the four fixed words; all else in header becomes 0. False: there are fewer octets, and the reader did
- * not move. */
+/* Reads the four fixed words; all other members of header become 0. Returns false, and does not move the
+ * reader, if there are fewer octets. */
 bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
 void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
 

@@ -27,10 +27,8 @@ extern const struct rr_rdma_version rr_rdma_version_1;
 enum rr_header_result rr_rdma_get_header(
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
-/*
- * Writes a header: that of RDMA_MSG and RDMA_NOMSG with lists (NULL: all three are empty), that of RDMA_ERROR
- * with err and range, any other with the fixed words alone.
- */
+/* Writes a header of version 1. RDMA_MSG and RDMA_NOMSG have the chunk lists (lists NULL: all three are
+ * empty), RDMA_ERROR has err and the range of versions, any other procedure has the fixed words alone. */
 void rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists);
 

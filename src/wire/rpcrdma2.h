@@ -41,9 +41,9 @@ enum rr_header_result rr_rdma2_get_header(
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
 /*
- * Writes a header: that of RDMA_MSG and RDMA_NOMSG with lists (NULL: all three are empty), that of RDMA_ERROR
- * with err and range, that of RDMA_OPTIONAL with opttype and optinfo, that of RDMA_MSGP and RDMA_DONE with
- * the fixed words alone. The writer fails for any other procedure or error.
+ * Writes a header of version 2. RDMA_MSG and RDMA_NOMSG have the chunk lists (lists NULL: all three are
+ * empty), RDMA_ERROR has err and the range of versions, RDMA_OPTIONAL has opttype and optinfo, RDMA_MSGP and
+ * RDMA_DONE have the fixed words alone. The writer fails for any other procedure or error.
  */
 void rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists);

@@ -139,7 +139,8 @@ check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_de
 }
 
 /* Appends the definition to the list of types that is written to the header, after all types that it needs,
- * so that the list is in an order that C accepts. Does nothing if the definition is in the list. */
+ * so that the list is in an order that C accepts. Does nothing if the definition is in the list already, or
+ * is that of a type which another header defines. */
 static void
 check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -181,9 +182,9 @@ check_find_member(const struct rr_xdr_definition *definition, const char *name)
 }
 
 /* Handles a pragma that says that a member may travel in a chunk: sets the member's flag `placed`, or reports
- * an error if it is neither opaque data nor a string of variable length. RFC 8166, 3.4.4.3: "A union data
- * type MUST NOT be made DDP-eligible, but one or more of its arms MAY be". Nor can optional-data, as by RFC
- * 8166, 3.4.4.2, its "is present" field "MUST remain in the Payload stream". */
+ * an error if the member is neither opaque data nor a string of variable length. RFC 8166, 3.4.4.3: "A union
+ * data type MUST NOT be made DDP-eligible, but one or more of its arms MAY be". Optional-data must not be
+ * made so either, RFC 8166, 3.4.4.2: its "is present" field "MUST remain in the Payload stream". */
 static void
 check_place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {

@@ -55,7 +55,8 @@ void rr_xdr_compiler_init(
 	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors);
 void rr_xdr_compiler_free(struct rr_xdr_compiler *compiler);
 
-/* Returns zeroed memory of the run. NULL, and an error is set: no memory. */
+/* Returns zeroed memory, which is freed at the end of the run. Returns NULL, and an error is set, if there is
+ * no memory. */
 void *rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size);
 
 /* Returns a formatted text in the memory of the run. Returns "", and an error is set, if there is no memory.

@@ -54,8 +54,8 @@ emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_bool(%s, %s != NULL);", emitter->stream, path);
 }
 
-/* Writes the condition that ends the loop over a linked list: there is no next element, or encoding has
- * failed for lack of room, as the list may be circular. */
+/* Writes the beginning of an if statement with the condition that ends the loop over a linked list: there is
+ * no next element, or encoding has failed for lack of room, as the list may be circular. */
 static void
 emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {

@@ -8,7 +8,7 @@
 static void emit_member(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *before);
 
-/* Writes the names of an enum with their numbers. */
+/* Writes, for each name of an enum, a line of C with the name and its number. */
 static void
 emit_enumerators(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {

@@ -52,8 +52,9 @@ walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *decla
 	return false;
 }
 
-/* Whether a member of the definition can contain what the search looks for. The member that links a list is
- * left out, unless walk->tails is set. */
+/* Whether a member of the definition can contain what the search looks for: a value of the type walk->target
+ * or, if target is NULL, data that may travel in a chunk. The member that links a list is left out, unless
+ * walk->tails is set. */
 static bool
 walk_members(const struct walk *walk, const struct rr_xdr_definition *definition)
 {
@@ -67,8 +68,9 @@ walk_members(const struct walk *walk, const struct rr_xdr_definition *definition
 	return false;
 }
 
-/* Whether a value of the definition can contain what the search looks for. Returns false if the search has
- * visited the definition already. */
+/* Whether a value of the definition can contain what the search looks for: a value of the type walk->target
+ * or, if target is NULL, data that may travel in a chunk. Returns false if the search has visited the
+ * definition already. */
 static bool
 walk_definition(const struct walk *walk, struct rr_xdr_definition *definition)
 {

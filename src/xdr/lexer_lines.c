@@ -49,7 +49,7 @@ lines_word(struct rr_xdr_lexer *lexer)
 }
 
 /* Reads the rest of `#pragma rpcrdma place TYPE.FIELD`, which says that the field may travel in a chunk, and
- * adds it to the compiler's list. */
+ * adds TYPE and FIELD to the compiler's list of marks. */
 static void
 read_mark(struct rr_xdr_lexer *lexer)
 {

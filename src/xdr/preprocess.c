@@ -23,8 +23,8 @@ static const char *const own_arguments[] = {
 
 enum { OWN = sizeof(own_arguments) / sizeof(*own_arguments) };
 
-/* Whether the line is a directive for the C preprocessor: it begins with #, and is neither a #pragma nor a
- * line marker, both of which the preprocessor leaves. */
+/* Whether the line is a directive for the C preprocessor. It begins with #; a #pragma and a line marker,
+ * which begin with # as well, need no preprocessing. */
 static bool
 preprocess_is_directive(const char *line)
 {

@@ -25,8 +25,8 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 	code->skip = 0;
 }
 
-/* Adds an instruction that moves over octets; if the last instruction does so already, adds the octets to
- * that instruction. */
+/* Adds an instruction that moves over so many octets; if the last instruction moves over octets, too,
+ * lengthens that instruction instead. */
 static void
 build_skip(struct rr_walk_code *code, uint32_t octets)
 {

@@ -35,8 +35,8 @@ struct rr_walk_code {
 /* Builds all subroutines that procedures of the schema need; length is 0 if the schema has no marks. */
 void rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler);
 
-/* Returns where the subroutine of a type begins; 0: it has no subroutine, as no item can be in arguments or
- * results of this type. */
+/* Returns where the subroutine of a type begins in the walk's code, or 0 if arguments or results of this type
+ * cannot have data that may travel in a chunk, so that it has no subroutine. */
 uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type *type);
 
 /* ---- Within the builder ---- */
