@@ -173,7 +173,8 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 }
 
 /* Keeps a buffer that came back, for reuse, or frees it if it is larger than RR_POOL_KEPT. Queues a look at
- * the requests that wait, as there may be memory for them now. */
+ * the requests that wait, as there may be memory for them now, unless the buffer comes from the account whose
+ * request is just being woken. */
 static void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {

@@ -132,9 +132,9 @@ rr_party_end(struct rr_party *party, const void *ctx)
 
 /* ---- The umpire ---- */
 
-/* Returns how many octets the party holds of pools that others need: since[i] is the time since when some
- * party waits for memory of pool i (0 if there is no such party), and that must be at least RR_SHARE_TICK
- * ago. A pool for which the party itself waits is not counted. */
+/* Returns how many octets the party holds of those pools for whose memory some party has been waiting for
+ * RR_SHARE_TICK or longer. since[i] is the time since when a party has been waiting for memory of pool i, or
+ * 0 if none has. A pool for which `party` itself waits is not counted. */
 static size_t
 share_holds_of_wanted(
 	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)

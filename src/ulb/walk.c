@@ -224,8 +224,8 @@ walk_choose_far(struct machine *m, const uint32_t *i)
 	return true;
 }
 
-/* Ends one run of a subroutine: begins the next run if there are more elements, else goes on behind the call.
- */
+/* Ends one run of a subroutine of the walk's code (a program made from the schema): begins the next run if
+ * there are more elements, else goes on behind the call. Always returns true. */
 static inline bool
 walk_finish(struct machine *m)
 {
@@ -241,7 +241,8 @@ walk_finish(struct machine *m)
 	return true;
 }
 
-/* Executes one instruction of the walk's code. Returns false if the walk has failed. */
+/* Executes one instruction of the walk's code, a program made from the schema that goes through an encoded
+ * message. Returns false if the walk has failed. */
 static inline bool
 walk_step(struct machine *m)
 {

@@ -22,7 +22,8 @@ enum {
 	DDP_TAGGED = 0x80, /* the T flag of the terminated header */
 };
 
-/* Returns the size of a DDP header that a Terminate contains: its first octet says whether it is tagged. */
+/* Returns the size of the DDP header that a Terminate contains: the header's first octet says whether it is a
+ * tagged or an untagged one. */
 static size_t
 terminate_terminated_size(const uint8_t *ddp_header)
 {

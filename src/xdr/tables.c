@@ -3,8 +3,8 @@
 
 #include <rpcrdma/error.h>
 
-/* Returns the entry of a procedure for the table of procedures: its name, its sizes, and where the walk's
- * code for its arguments and result begins. */
+/* Returns the entry of a procedure for the table of procedures: its name, its sizes, and where the
+ * instructions begin by which a walk moves over its arguments and result. */
 static struct rpcrdma_procedure
 tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
 	const struct rr_xdr_procedure *procedure)

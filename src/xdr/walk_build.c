@@ -54,8 +54,9 @@ build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definitio
 	return target;
 }
 
-/* Returns the subroutine for a definition or a type; if it is not in the list of subroutines yet, adds it, so
- * that its code is built later. Returns NULL, and an error is set, if there is no memory. */
+/* Returns the subroutine of the walk's code that moves over a value of the definition or type. If it is not
+ * in the list of subroutines yet, adds it, so that it is built later. Returns NULL, and an error is set, if
+ * there is no memory. */
 static struct rr_walk_target *
 build_want(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -73,8 +74,8 @@ build_want(
 	return target;
 }
 
-/* Adds a word for the address of the subroutine for a definition or type; the address is filled in when all
- * subroutines are built. */
+/* Adds a word for the address of the subroutine that moves over a value of the definition or type; the
+ * address is filled in when all subroutines are built. */
 static void
 build_address(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -110,8 +111,8 @@ rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position positio
 		"%s is not defined here, and items that are placed could not be found behind it", name);
 }
 
-/* Adds the code that moves over a value of the type: in place, or as a call of a subroutine if the code of a
- * named type is long. */
+/* Adds the instructions by which a walk moves over a value of the type: in place, or as a call of a
+ * subroutine if the code of a named type is long. */
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -145,8 +146,8 @@ build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 		       : UINT32_MAX;
 }
 
-/* Adds the code that moves over opaque data or a string. op is the instruction for data of variable length:
- * RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
+/* Adds the instructions by which a walk moves over opaque data or a string. op is the instruction for data of
+ * variable length: RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
 static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
@@ -158,8 +159,8 @@ walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 	rr_walk_word(code, build_bound(code, declaration));
 }
 
-/* Adds the code that moves over an array of variable length: at once if all elements have the same size, else
- * with a loop over the elements. */
+/* Adds the instructions by which a walk moves over an array of variable length: at once if all elements have
+ * the same size, else with a loop over the elements. */
 static void
 walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -204,8 +205,9 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 /* ---- Subroutines ---- */
 
-/* Adds the code that moves over a linked list: that for the members of one element, and a jump back to it
- * while another element follows. tail is the member that links the list. */
+/* Adds the instructions by which a walk moves over an encoded linked list: those for the members of one
+ * element, and a jump back to the first member while another element follows. tail is the member that links
+ * the list. */
 static void
 walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_declaration *tail)
@@ -219,7 +221,8 @@ walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	rr_walk_word(code, start);
 }
 
-/* Builds the code of one subroutine at the end of the walk's code, and notes its address. */
+/* Builds one subroutine of the walk's code (instructions that go through an encoded message) at the end of
+ * that code, and notes its address. */
 static void
 walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 {
