@@ -50,7 +50,8 @@ rr_cache_get(struct rr_cache *cache)
 	return block ? block : rr_alloc(cache->env, cache->size);
 }
 
-/* Gives a block back to the cache, for reuse; the block is freed if the cache keeps its most already. */
+/* Gives a block back to the cache, for reuse. The block is freed instead if the cache holds its maximum of
+ * blocks already. */
 static inline void
 rr_cache_put(struct rr_cache *cache, void *block)
 {

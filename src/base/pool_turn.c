@@ -52,8 +52,8 @@ turn_is_closed(const struct round *round, const struct rr_account *account, size
 	       (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
 }
 
-/* Closes the round to later requests that would overtake the account's request, which was not granted.
- * verdict says why it was not granted, and so which later requests would take its memory. */
+/* Notes in round that later requests which would overtake the account's request must wait: it was not
+ * granted, and verdict says why, and so which later requests would take its memory. */
 static void
 turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
@@ -72,8 +72,8 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 	}
 }
 
-/* Whether the account may have the octets that it wants now. If not, closes the round to the requests that
- * would overtake it. */
+/* Whether the account may have the octets that it wants now. If not, notes in round that later requests which
+ * would overtake this one must wait. */
 static bool
 turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, struct round *round)
 {

@@ -113,8 +113,8 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 }
 
 /* Lowers the sizes of both channels in the result of a CREATE_SESSION. fore: the attributes of the fore
- * channel. asked is what limits_lower_session_call() returned for the call: the client gets that number back
- * if the server accepted the lowered number. */
+ * channel. asked: the largest response to a callback that the client asked for, if that was lowered in the
+ * call, else 0. The client gets `asked` back if the server accepted the lowered number. */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -324,8 +324,8 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 }
 
 /* Lowers the sizes in the result of one operation of a COMPOUND. operation is the beginning of the result, of
- * `octets` octets: the operation's number, a status without error, and the result itself. asked is what
- * limits_lower_session_call() returned for the call. */
+ * `octets` octets: the operation's number, a status without error, and the result itself. asked: the largest
+ * response to a callback that the client asked for, if that was lowered in the call, else 0. */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

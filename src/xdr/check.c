@@ -98,9 +98,9 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 
 static void check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* Orders (see check_order()) the definitions to which a named type refers. If pointed_to is set, the type
- * stands behind a pointer: C then needs only the name of a struct, not its definition. Reports a type that
- * contains itself. */
+/* Appends the definitions to which a named type refers to the list of types in the order in which C needs
+ * them. If pointed_to is set, the type stands behind a pointer: C then needs only the name of a struct, not
+ * its definition. Reports a type that contains itself. */
 static void
 check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
 {
@@ -121,7 +121,8 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	}
 }
 
-/* Orders (see check_order()) the definitions to which a declaration refers, itself or by its members. */
+/* Appends the definitions to which a declaration refers, itself or by its members, to the list of types in
+ * the order in which C needs them. */
 static void
 check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
