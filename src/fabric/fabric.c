@@ -56,7 +56,8 @@ rr_fabric_destroy(struct rr_fabric *fabric)
 		fabric->ops->destroy(fabric);
 }
 
-/* Frees a closed endpoint. The loop calls this at the end of the turn in which the endpoint was closed. */
+/* Frees a closed endpoint. The event loop calls this at the end of the turn in which the endpoint was
+ * closed. */
 static void
 fabric_free_endpoint(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -80,7 +81,8 @@ fabric_address_is_whole(const struct sockaddr *address, socklen_t size)
 	return address->sa_family == AF_INET6 && size >= sizeof(struct sockaddr_in6);
 }
 
-/* Whether the provider can send size octets of private data; data must not be NULL unless size is 0. */
+/* Whether the provider can send size octets of private data. Also false if data is NULL and size is not
+ * 0. */
 static bool
 fabric_private_data_fits(const struct rr_fabric_ops *ops, const void *data, size_t size)
 {
@@ -163,8 +165,8 @@ rr_fabric_is_short(struct rr_fabric *fabric)
 	return ops->is_short && ops->is_short(fabric);
 }
 
-/* Whether each sge with a length has an address, and all sges together have at most 2^32 - 1 octets, as the
- * length of a message has 32 bits in RDMAP. */
+/* Whether each sge (piece of memory) whose length is not 0 has an address, and all sges together have at
+ * most 2^32 - 1 octets. More octets do not fit into one message, as RDMAP has 32 bits for its length. */
 static bool
 fabric_sges_are_good(const struct rr_sge *sges, uint32_t count)
 {

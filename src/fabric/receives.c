@@ -23,9 +23,9 @@ receives_is_exhausted(const struct rr_receives *pool)
 	return pool->out >= pool->max;
 }
 
-/* Whether the owner of wait must wait for a receive buffer: no buffer is left, or another endpoint has
- * waited longer. An endpoint that connected need not wait, and one that waits for data behind a Send may
- * have up to twice the usual number in use. */
+/* Whether the owner of wait must wait for a receive buffer, because no buffer is left or another endpoint
+ * has waited longer. An endpoint that connected (and did not accept) never waits. Nor does an endpoint that
+ * waits for data behind a Send, until twice the usual number of buffers is in use. */
 static bool
 receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {
@@ -36,8 +36,8 @@ receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait 
 	return !first || receives_is_exhausted(pool);
 }
 
-/* Calls the function wake() of the endpoint that has waited longest for a receive buffer, if a buffer is
- * free for it. */
+/* Calls the function wake of the endpoint that has waited longest for a receive buffer, if a buffer is free
+ * for that endpoint. */
 static void
 receives_wake_first(struct rr_receives *pool)
 {

@@ -59,10 +59,9 @@ regions_grow(struct rr_regions *regions, const struct rr_env *env)
 	return 0;
 }
 
-/* Sets *number to that of an entry (slot) of the table for a new region: one that was never used, or else
- * the one that has been free longest, so that handles are used again as late as possible. Makes the table
- * larger if no entry is left. Returns -RPCRDMA_ERR_LIMIT if the table has all the regions that it may have.
- * */
+/* Sets *number to the number of an entry (slot) of the table for a new region: one that was never used, or
+ * else the one that has been free longest, so that handles are used again as late as possible. Makes the
+ * table larger if no entry is left. Returns -RPCRDMA_ERR_LIMIT if the table may have no more regions. */
 static int
 regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
 {
@@ -86,8 +85,8 @@ regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t
 	return 0;
 }
 
-/* Returns a new handle, which is never 0, for a region in the entry number of the table: the upper bits are
- * a count with a random step, the lower bits are number, disguised by a random value. */
+/* Returns a new handle, which is never 0, for a region in the entry `number` of the table. The upper bits
+ * are a count that grows by a random step. The lower bits are number, disguised by a random value. */
 static uint32_t
 regions_new_handle(struct rr_regions *regions, uint32_t number)
 {

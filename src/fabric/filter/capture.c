@@ -16,7 +16,7 @@ enum {
 	CAPTURE_SEGMENTS = 1024
 };
 
-/* Returns the endpoint of the capture filter whose first member is base. */
+/* Returns the endpoint of the capture filter that contains base. */
 static struct rr_capture_endpoint *
 capture_endpoint_of(struct rr_endpoint *base)
 {
@@ -46,9 +46,9 @@ capture_parse(const char *text, struct sockaddr_storage *address)
 			      : (void *)&((struct sockaddr_in *)address)->sin_addr) == 1;
 }
 
-/* Sets the addresses that the packets show for both ends of the connection. own: the number of this side (0
- * if it opened the connection, else 1), which gets the port `port`. A peer whose address is not known gets
- * 127.0.0.1. */
+/* Sets the addresses that the packets show for both ends of the connection. own: the number of this side, 0
+ * if it opened the connection, else 1. The address of this side gets the port `port`. A peer whose address
+ * is not known gets 127.0.0.1. */
 static void
 capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 {
@@ -68,8 +68,8 @@ capture_ends(struct rr_capture_endpoint *endpoint, uint8_t own, uint16_t port)
 
 /* ---- Connections ---- */
 
-/* Writes the opening of the connection to the capture, with the private data that was kept of side 0, which
- * opened it, and that of side 1 (second). rejected: side 1 declined the connection. */
+/* Writes the opening of the connection to the capture. Side 0 opened the connection; its private data was
+ * kept in the endpoint. second: the private data of side 1. rejected: side 1 declined the connection. */
 static void
 capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, bool rejected)
 {
@@ -79,8 +79,8 @@ capture_open(struct rr_capture_endpoint *endpoint, struct rpcrdma_bytes second, 
 	endpoint->is_open = !rejected;
 }
 
-/* Keeps a copy of the private data of side 0, which opened the connection, until the answer of side 1 comes.
- * */
+/* Copies the private data of side 0, which opened the connection, into the endpoint. It is needed when the
+ * answer of side 1 comes. */
 static void
 capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_t size)
 {
@@ -99,8 +99,8 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 	endpoint->is_open = false;
 }
 
-/* Connects, keeps the private data, and prepares the endpoint to write packets as side 0, the side that
- * opens the connection. */
+/* Begins to connect, and keeps a copy of the private data. The endpoint's packets are to be written as those
+ * of side 0, the side that opens the connection. */
 static int
 capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -117,7 +117,7 @@ capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_
 	return 0;
 }
 
-/* Listens, and remembers the port, which the packets of accepted connections are to show. */
+/* Listens, and keeps the port of the listener: the packets of accepted connections show this port. */
 static int
 capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -143,7 +143,7 @@ capture_request(struct rr_filter_endpoint *filter, const void *private_data, siz
 	capture_keep_first(endpoint, private_data, size);
 }
 
-/* Accepts, and writes the opening of the connection to the capture. */
+/* Accepts a connection request. If this succeeds, writes the opening of the connection to the capture. */
 static int
 capture_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -155,7 +155,7 @@ capture_accept(struct rr_endpoint *base, const void *private_data, size_t privat
 	return error;
 }
 
-/* Writes the opening of a connection that is declined to the capture, and rejects the request. */
+/* Rejects a connection request. First writes to the capture that the connection was opened and declined. */
 static void
 capture_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -167,7 +167,7 @@ capture_reject(struct rr_endpoint *base, const void *private_data, size_t privat
 /* ---- Work ---- */
 
 /* Writes the request of an RDMA Read of this side to the capture, and remembers the Read until it completes.
- * If too many Reads are under way, the Read is left out of the capture. */
+ * If too many Reads are under way, or there is no memory, the Read is left out of the capture. */
 static void
 capture_begin_read(struct rr_capture_endpoint *endpoint, const struct rr_work *work)
 {
@@ -241,8 +241,9 @@ capture_post(struct rr_endpoint *base, const struct rr_work *work)
 
 /* ---- Regions ---- */
 
-/* Registers a region, and remembers its memory, from which the octets of the peer's RDMA operations are
- * taken. Returns the result of the registration, even if there is no memory to remember the region. */
+/* Registers a region, and remembers its memory: the capture takes from it the octets that the peer reads or
+ * writes by RDMA. Returns the result of the registration, even if there is no memory to remember the
+ * region. */
 static int
 capture_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -288,8 +289,9 @@ capture_revoke(struct rr_endpoint *base, struct rr_region *region)
 
 /* ---- Events ---- */
 
-/* Writes to the capture what an event of the endpoint below says, and passes the event to the owner. If the
- * connection ended with an error of the protocol, also calls the capture's function for failures. */
+/* Writes to the capture what an event of the endpoint below the filter says, and passes the event to the
+ * owner of the filter's endpoint. If the connection ended with an error of the protocol, also calls the
+ * capture's function for failures. */
 static void
 capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 {
@@ -319,7 +321,7 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 
 /* ---- The filter ---- */
 
-/* Initialises the lists of a new endpoint, which are empty. */
+/* Initialises the lists of a new endpoint as empty lists. */
 static void
 capture_begin(struct rr_filter_endpoint *filter)
 {
@@ -330,8 +332,8 @@ capture_begin(struct rr_filter_endpoint *filter)
 	rr_list_init(&endpoint->reads);
 }
 
-/* Called when an endpoint is closed: writes the end of its connection to the capture, and frees its lists.
- * */
+/* Called when an endpoint is closed: writes the end of its connection to the capture, and frees all that is
+ * in the endpoint's lists. */
 static void
 capture_end(struct rr_filter_endpoint *filter)
 {

@@ -157,8 +157,8 @@ capture_ip6(
 	return IP6_SIZE;
 }
 
-/* Writes the IP and TCP headers of a packet that side `from` sends to capture->octets, for a payload of size
- * octets. Returns the offset at which the payload is to be put. */
+/* Writes the IP and TCP headers of a packet to capture->octets. Side `from` sends the packet, which has a
+ * payload of size octets. Returns the offset at which the caller is to put the payload. */
 static uint32_t
 capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t size)
@@ -179,8 +179,8 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	return at + TCP_SIZE;
 }
 
-/* Hands the packet in capture->octets, with `at` octets of headers and size octets of payload, and the
- * present time to the capture's function. Moves the TCP sequence number of the sending side on. */
+/* Calls the capture's function with the present time and the packet in capture->octets, which has `at`
+ * octets of headers and size octets of payload. Advances the TCP sequence number of the sending side. */
 static void
 capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t at, uint32_t size)
@@ -208,8 +208,8 @@ capture_segment(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_
 	pthread_mutex_unlock(&capture->lock);
 }
 
-/* Writes the MPA frame of side `from` to the capture, with the private data: the request of side 0 or the
- * reply of side 1, which may be a rejection. */
+/* Writes an MPA frame with the private data to the capture. Side 0 sends the request that opens the
+ * connection, side 1 the reply. rejected: the reply declines the connection. */
 static void
 capture_mpa(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, struct rpcrdma_bytes data,
 	bool rejected)
@@ -245,8 +245,8 @@ rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint
 
 /* ---- DDP ---- */
 
-/* Copies size octets of memory to out: of the octets of all sges, one after the other, those from octet
- * `from` on. */
+/* Copies size octets to out. The octets of all sges count as one string of octets, and the copy begins at
+ * octet `from` of that string. */
 static void
 capture_gather(uint8_t *out, const struct rr_sge *sges, uint32_t count, uint32_t from, uint32_t size)
 {

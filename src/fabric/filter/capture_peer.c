@@ -27,8 +27,8 @@ capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t 
 	return true;
 }
 
-/* Whether a message with this header and payload, which this side sends as the side that opened the
- * connection, is a call. */
+/* Whether a message that this side sends is a call. This side has opened the connection. An RDMA_NOMSG,
+ * which has no RPC message in its payload, counts as a call. */
 static bool
 capture_is_call(const struct rr_rdma_header *header, struct rpcrdma_bytes payload)
 {
@@ -77,8 +77,8 @@ rr_capture_find(const struct rr_capture_endpoint *endpoint, uint32_t handle)
 	return NULL;
 }
 
-/* Returns the memory of this side that a segment names, or NULL if the segment is not within a region that
- * the peer may reach. */
+/* Returns the memory of this side that a segment of a chunk names. Returns NULL if the segment is not within
+ * a region that the peer may reach. */
 static const uint8_t *
 capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segment *segment)
 {
@@ -90,9 +90,9 @@ capture_memory(const struct rr_capture_endpoint *endpoint, const struct rr_segme
 	return region->addr + at;
 }
 
-/* Called when the peer has answered a message: writes RDMA Reads of the memory that the message offered
- * (found by its XID) to the capture, as the peer must have read it, and forgets that memory. If the answer
- * is an error, no Reads are written, as the peer may not have read. */
+/* Called when the peer has answered a message, which is found by the XID of the answer. The peer must have
+ * read the memory that the message offered: writes RDMA Reads of it to the capture, and forgets that memory.
+ * If the answer is an error, the peer may not have read, and no Reads are written. */
 static void
 capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_header *header)
 {
@@ -120,7 +120,8 @@ capture_was_read(struct rr_capture_endpoint *endpoint, const struct rr_rdma_head
 	}
 }
 
-/* Writes RDMA Writes of the peer to the capture, one for each segment that its reply returns as written. */
+/* Writes RDMA Writes of the peer to the capture, one for each segment that the peer's reply lists as
+ * written. Leaves out segments that are empty or not within a known region. */
 static void
 capture_was_written(struct rr_capture_endpoint *endpoint)
 {
@@ -140,8 +141,8 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 	}
 }
 
-/* Whether a message of the peer is a reply, an error or an RDMA_DONE: after each of these the peer no longer
- * reads the chunks of the message that it answers. */
+/* Whether a message of the peer is a reply, an error or an RDMA_DONE. After each of these the peer no longer
+ * reads the chunks of the message that it answers. An RDMA_NOMSG is a reply if it has no Read chunks. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)

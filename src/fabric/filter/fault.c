@@ -19,7 +19,8 @@ fault_next_random(struct rr_fault_fabric *fabric)
 }
 
 /* Decides at random, by the script's rate, whether an operation has a fault, and returns the fault or
- * RR_FAULT_NONE. *argument becomes the delay, or the octets that a cut leaves. */
+ * RR_FAULT_NONE. *argument becomes the delay, or the number of octets to which a cut shortens the
+ * message. */
 static enum rr_fault_action
 fault_choose(
 	struct rr_fault_fabric *fabric, enum rr_fault_operation operation, uint64_t size, uint64_t *argument)
@@ -64,8 +65,8 @@ rr_fault_decide(
 
 /* ---- Connections ---- */
 
-/* Ends the connection as if it were lost: closes the endpoint below, and cancels all outstanding work
- * requests; then the owner gets DISCONNECTED. */
+/* Ends the connection as if it were lost: closes the endpoint below the filter, and cancels all outstanding
+ * work requests. Then the owner of the filter's endpoint gets DISCONNECTED. */
 static void
 fault_lose(struct rr_filter_endpoint *endpoint)
 {
@@ -73,8 +74,8 @@ fault_lose(struct rr_filter_endpoint *endpoint)
 		"the connection was lost (by a fault script)");
 }
 
-/* Makes an endpoint of the filter without an endpoint below, for an attempt to connect that fails as the
- * script says. */
+/* Makes an endpoint of the filter for an attempt to connect that fails, as the fault script says. It has no
+ * endpoint below it. */
 static int
 fault_refuse(struct rr_filter_fabric *fabric, const struct sockaddr *address, rr_endpoint_handler *handler,
 	void *ctx, struct rr_endpoint **endpoint, struct rr_text *text)
@@ -130,8 +131,8 @@ fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 	return rr_filter_accept(base, private_data, private_size);
 }
 
-/* Registers a region, or returns -RPCRDMA_ERR_NOMEM if the script says that registering fails. If the script
- * says that the connection drops, loses the connection first. */
+/* Registers a region, or returns -RPCRDMA_ERR_NOMEM if the fault script says that registering fails. If the
+ * script says that the connection drops, ends the connection before the call goes to the fabric below. */
 static int
 fault_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -184,9 +185,9 @@ fault_cut(struct rr_fault_item *item, uint64_t octets)
 	item->drops = fault_operation_of(item->work.kind) != RR_FAULT_SEND;
 }
 
-/* Makes an item, in which the filter keeps a work request until it completes, with copies of the request and
- * its sges. The copy has the item as its cookie; the owner's cookie is kept for the event of the completion.
- * Returns NULL if there is no memory. */
+/* Makes an item, in which the filter keeps a work request until it completes: copies of the request and its
+ * sges. The copy of the request has the item as its cookie. The owner's cookie is kept for the event that
+ * reports the completion. Returns NULL if there is no memory. */
 static struct rr_fault_item *
 fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 {
@@ -204,9 +205,9 @@ fault_item_for(struct rr_fault_endpoint *endpoint, const struct rr_work *work)
 	return item;
 }
 
-/* Posts the work request of an item at the endpoint below the filter, and adds the item to those that are
- * posted. Returns an error if posting fails; the item is then in no list. If the request was cut and is to
- * end the connection, no further requests are posted. */
+/* Posts the work request of an item at the endpoint below the filter, and moves the item to the list of
+ * those that are posted. Returns an error if posting fails; the item is then in no list. After a request
+ * that was cut and is to end the connection, no further requests are posted. */
 static int
 fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 {
@@ -220,8 +221,9 @@ fault_submit(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item)
 	return 0;
 }
 
-/* Posts the work requests that were put off until the time `until` or an earlier one, and arms the timer for
- * the next one after that. If posting fails, the connection is lost. */
+/* Posts the work requests that are delayed until the time `until` or an earlier one, in their order. Arms
+ * the timer for the first request that stays delayed. If posting fails, ends the connection as if it were
+ * lost. */
 static void
 fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 {
@@ -250,8 +252,8 @@ fault_posting_is_due(struct rr_timer *timer)
 	fault_post_waiting(endpoint, rr_now(rr_filter_fabric(&endpoint->filter)->env));
 }
 
-/* Has the work request of an item wait for delay nanoseconds, and until all requests that wait already have
- * been posted. */
+/* Delays the work request of an item by delay nanoseconds. The request also waits until all requests that
+ * were delayed before it have been posted. */
 static void
 fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay)
 {
@@ -261,9 +263,9 @@ fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, ui
 		rr_loop_arm(endpoint->filter.base.fabric->loop, &endpoint->posting, delay);
 }
 
-/* Posts the work request of an item, with the fault that action says. The request is put off if it is to be
- * delayed, or if other requests wait already, which it must not overtake. Frees the item if posting fails.
- * */
+/* Posts the work request of an item, with the fault that action says. The request is delayed if action says
+ * so, or if other requests are delayed already, as it must not overtake them. Frees the item if posting
+ * fails. */
 static int
 fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
 	uint64_t argument)
@@ -289,8 +291,8 @@ fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, 
 	return 0;
 }
 
-/* Posts a work request with the fault that the script has for it. Returns -RPCRDMA_ERR_NOMEM if that fault
- * is to fail. */
+/* Posts a work request with the fault that the fault script has for it. Returns -RPCRDMA_ERR_NOMEM if the
+ * fault is that posting fails, and -RPCRDMA_ERR_DISCONNECTED if the connection is not up. */
 static int
 fault_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -308,7 +310,7 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
-/* First posts all work requests that were put off, then disconnects in good order. */
+/* Posts all work requests that are delayed, and then disconnects in good order. */
 static void
 fault_disconnect(struct rr_endpoint *base)
 {
@@ -334,8 +336,8 @@ fault_begin(struct rr_filter_endpoint *filter)
 	rr_timer_init(&endpoint->telling, rr_fault_told);
 }
 
-/* Frees all items (work requests and events that the filter keeps) of a list, and gives the receive buffers
- * of the events back. */
+/* Frees all items (work requests and events that the filter keeps) of a list. Gives the receive buffers of
+ * the events back to the fabric below the filter. */
 static void
 fault_forget(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 {

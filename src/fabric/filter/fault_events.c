@@ -23,8 +23,8 @@ events_now(const struct rr_fault_endpoint *endpoint)
 	return rr_now(rr_filter_fabric(&endpoint->filter)->env);
 }
 
-/* Returns the first item (a work request or an event that the filter keeps) of a list, which is not empty.
- * */
+/* Returns the first item of a list, which must not be empty. An item is a work request or an event that the
+ * filter keeps. */
 static struct rr_fault_item *
 events_first_of(const struct rr_list *list)
 {
@@ -53,8 +53,8 @@ rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *ite
 /* The streams of events: events of one stream keep their order, events of different streams need not. */
 enum stream { STREAM_RECEIVES, STREAM_SENDS, STREAM_READS, STREAM_ALL };
 
-/* Returns the stream of an event (receives, Sends or Reads), within which events keep their order. An event
- * of STREAM_ALL keeps its order with all other events. */
+/* Returns the stream of an event (receives, Sends or Reads). The events of one stream keep their order. An
+ * event of STREAM_ALL keeps its order with all other events. */
 static enum stream
 events_stream_of(const struct rr_event *event)
 {
@@ -65,8 +65,8 @@ events_stream_of(const struct rr_event *event)
 	return event->work == RR_WORK_READ ? STREAM_READS : STREAM_SENDS;
 }
 
-/* Whether an event may overtake all the events that are held back: each of them must allow it (its item is
- * alone), and be of another stream (receives, Sends, Reads). */
+/* Whether an event may go to the owner before all the events that are held back. Each event that is held
+ * back must allow this (its item has the flag alone) and be of another stream (receives, Sends or Reads). */
 static bool
 events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -81,8 +81,8 @@ events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event 
 	return true;
 }
 
-/* Whether all the events that are held back may be overtaken by events of other streams (receives, Sends,
- * Reads). */
+/* Whether events of other streams (receives, Sends, Reads) may go to the owner before all the events that
+ * are held back. */
 static bool
 events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {
@@ -93,8 +93,8 @@ events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 	return true;
 }
 
-/* Calls the owner's handler with an event. Leaves out the completion of a request that succeeded and has no
- * cookie. Notes that the owner has had ESTABLISHED. */
+/* Calls the owner's handler with an event, except with the completion of a request that succeeded and has no
+ * cookie. If the event is ESTABLISHED, also sets endpoint->up. */
 static void
 events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -104,7 +104,8 @@ events_tell(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_filter_emit(&endpoint->filter, event);
 }
 
-/* Arms the timer for the time at which the first event that is held back may go to the owner. */
+/* Arms the timer for the time at which the first event that is held back may go to the owner. Does nothing
+ * if no event is held back, or the endpoint is closed. */
 static void
 events_arm(struct rr_fault_endpoint *endpoint)
 {
@@ -134,8 +135,8 @@ rr_fault_told(struct rr_timer *timer)
 	events_arm(endpoint);
 }
 
-/* Moves an item to the end of the list of events that are held back, for delay nanoseconds from now. alone:
- * events of other streams (receives, Sends, Reads) may overtake it. */
+/* Moves an item to the end of the list of events that are held back, and keeps it there for delay
+ * nanoseconds. alone: events of other streams (receives, Sends, Reads) may go to the owner before it. */
 static void
 events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint64_t delay, bool alone)
 {
@@ -147,8 +148,8 @@ events_hold(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, uint
 		events_arm(endpoint);
 }
 
-/* Ends the delay of all events that are held back, as an event has overtaken them: the timer passes them on
- * at once. */
+/* Ends the delay of all events that are held back, as another event has overtaken them. The timer then
+ * passes them on at once. */
 static void
 events_let_go(struct rr_fault_endpoint *endpoint)
 {
@@ -182,8 +183,9 @@ events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 		rr_fabric_release(rr_filter_fabric(&endpoint->filter)->below, event->data);
 }
 
-/* Passes an event to the owner. Holds the event back instead if the action delays or reorders it, or if
- * events are held back that it must not overtake. Without memory to hold it back, the connection ends. */
+/* Passes an event to the owner. Holds the event back instead if the action delays or reorders it, or if it
+ * must not overtake the events that are held back already. If there is no memory to hold it back, ends the
+ * connection. */
 static void
 events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, enum rr_fault_action action,
 	uint64_t delay)
@@ -253,8 +255,8 @@ rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
 	events_end_with(endpoint, status, text);
 }
 
-/* Ends the connection as if it were lost: closes the endpoint below, and cancels all outstanding work
- * requests; then the owner gets DISCONNECTED. */
+/* Ends the connection as if it were lost: closes the endpoint below the filter, and cancels all outstanding
+ * work requests. Then the owner of the filter's endpoint gets DISCONNECTED. */
 static void
 events_lose(struct rr_fault_endpoint *endpoint)
 {
@@ -307,8 +309,8 @@ events_received(struct rr_fault_endpoint *endpoint, const struct rr_event *event
 		events_lose(endpoint);
 }
 
-/* Copies the private data of a rejection into the endpoint, for DISCONNECTED, as the event's own data is
- * valid during the handler only. */
+/* Copies the private data of a rejection into the endpoint, for the event DISCONNECTED that the owner gets
+ * later. The data of the event itself is valid during the handler only. */
 static void
 events_keep_reason(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

@@ -76,8 +76,8 @@ filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)
 	snprintf(endpoint->base.peer, sizeof(endpoint->base.peer), "%s", rr_endpoint_peer(below));
 }
 
-/* Has the filter free what it put into its endpoint, and frees the endpoint at the end of the turn. The
- * endpoint below stays as it is. */
+/* Calls the filter's function end, which frees what the filter put into the endpoint. Frees the endpoint
+ * itself at the end of the loop's turn. Does not close the endpoint below. */
 static void
 filter_end(struct rr_filter_endpoint *endpoint)
 {
@@ -115,9 +115,9 @@ rr_filter_event(void *ctx, const struct rr_event *event)
 
 /* ---- Listening ---- */
 
-/* Called when a connection request comes to the listener below: makes an endpoint of the filter before the
- * one of the request, and calls the handler of the filter's listener with it. Rejects the request if there
- * is no memory. */
+/* Called when a connection request comes to the listener below the filter: makes an endpoint of the filter
+ * in front of the request's endpoint, and calls the handler of the filter's listener with it. Rejects the
+ * request if there is no memory. */
 static void
 filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data, size_t size)
 {

@@ -39,7 +39,8 @@ struct rr_flight {
 
 /* ---- Packets ---- */
 
-/* Keeps a copy of a packet (its first RR_FLIGHT_OCTETS octets), in place of the oldest one that is kept. */
+/* Keeps a copy of the first RR_FLIGHT_OCTETS octets of a packet. If RR_FLIGHT_PACKETS packets are kept
+ * already, the copy replaces the oldest of them. */
 static void
 flight_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {
@@ -122,8 +123,8 @@ flight_ends(struct rr_flight *flight)
 	return ending;
 }
 
-/* The watching thread: writes the file each time the signal comes, and once for each call that has waited
- * for an answer for longer than flight->hang, until the recorder is freed. */
+/* Runs as the thread that watches until the recorder is freed: writes the file each time the signal comes,
+ * and once for each call that has waited for an answer for longer than flight->hang. */
 static void *
 flight_watch(void *ctx)
 {

@@ -269,8 +269,8 @@ record_allow(struct rr_endpoint *base, uint32_t count)
 	rr_filter_allow(base, count);
 }
 
-/* Writes a work request to the line: its length, its remote memory, the octets of a Send, and only a
- * checksum of the octets of an RDMA Write. */
+/* Writes a work request to the line: its length, its remote memory, and the octets of a Send. Of an RDMA
+ * Write it writes a checksum in place of the octets. */
 static void
 record_put_work(FILE *file, const struct rr_work *work)
 {
@@ -330,8 +330,8 @@ record_register(
 	return record_end_with(file, error);
 }
 
-/* Writes a line about the operation that ended the peer's access to a region; what: its name, error: its
- * result, which is returned. */
+/* Writes a line about the operation `what`, which ended the peer's access to a region. error: the result of
+ * that operation. Returns error. */
 static int
 record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_t handle, int error)
 {

@@ -60,8 +60,8 @@ script_is_space(char c)
 	return c == ' ' || c == '\t' || c == '\n';
 }
 
-/* Reads the next word of the statement into reader->word, cut if it is too long, and returns it. At the end
- * of the statement the word is "". */
+/* Reads the next word of the fault script's statement into reader->word, and returns it. A word that is too
+ * long is cut. At the end of the statement the word is "". */
 static const char *
 script_next_word(struct reader *reader)
 {
@@ -78,7 +78,7 @@ script_next_word(struct reader *reader)
 	return reader->word;
 }
 
-/* Whether the statement has no more words; skips the space in front of the next word. */
+/* Skips space, and returns whether the statement has no more words. */
 static bool
 script_at_end(struct reader *reader)
 {
@@ -229,7 +229,8 @@ script_read_rate(const char *word, uint32_t *rate)
 }
 
 /* Reads the rest of a statement for random faults: its parameters (seed, rate, kinds, delay), each of which
- * may be left out. Returns -RPCRDMA_ERR_INVAL, with a text, if a word is none of them. */
+ * may be left out. Returns -RPCRDMA_ERR_INVAL, with a text, if a word is none of these or its value is
+ * wrong. */
 static int
 script_read_random(struct reader *reader, struct rr_fault_script *script)
 {

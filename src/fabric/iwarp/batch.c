@@ -23,9 +23,9 @@ enum { KEPT_MAX = 64 };
 /* The most markers in an FPDU. */
 enum { MARKERS_MAX = RR_IWARP_MARKED_MAX / (RR_MPA_MARKER_INTERVAL - RR_MPA_MARKER_SIZE) + 2 };
 
-/* Sets the limits (of vectors, of header octets and of octets in all) up to which a further FPDU is put into
- * the batch, the octets that TCP is to take next. A batch within these limits has room for the largest FPDU.
- * */
+/* Sets the limits of the batch, which has the octets that TCP is to take next: limits for its vectors, its
+ * header octets and all its octets. As long as the batch is within these limits, it has room for one more
+ * FPDU of the largest size. */
 static void
 batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {

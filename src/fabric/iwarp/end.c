@@ -43,8 +43,8 @@ end_set_text(struct rr_iwarp *engine, int status, const char *format, va_list ar
 	vsnprintf(engine->text.text, sizeof(engine->text.text), format, args);
 }
 
-/* Adds the headers of the wrong FPDU to the Terminate, as far as RFC 5040, figure 10 has them for this
- * cause. head: the octets of that FPDU, from its length on. */
+/* Adds the headers of the peer's wrong FPDU to the Terminate. RFC 5040, figure 10 says which headers a
+ * Terminate of this cause has. head: the octets of that FPDU, from its length on. */
 static void
 end_describe(struct rr_terminate *terminate, const uint8_t *head)
 {
@@ -74,7 +74,7 @@ end_insert_marker(uint8_t *fpdu, size_t size, size_t at)
 }
 
 /* Writes the FPDU of a Terminate to engine->frame, whose octets are sent after those that are in the batch
- * already. head: the wrong FPDU of the peer, or NULL if none is to be described. */
+ * already. head: the peer's wrong FPDU, or NULL if there is none to describe. */
 static void
 end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
@@ -102,8 +102,9 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	engine->frame_size = (uint32_t)(size + RR_FPDU_CRC_SIZE);
 }
 
-/* Ends the connection for a fault of the peer, whose text is set: logs the text, gives the receive buffer
- * back, and writes a Terminate with this cause. head: the wrong FPDU, or NULL. Returns ENDED. */
+/* Ends the connection for a fault of the peer: logs engine->text, which describes the fault, gives the
+ * receive buffer back, and writes a Terminate with this cause. head: the peer's wrong FPDU, or NULL if there
+ * is none to describe. Returns ENDED. */
 static enum rr_iwarp_outcome
 end_for(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head)
 {
@@ -143,8 +144,8 @@ rr_iwarp_confirm_fault(struct rr_iwarp *engine)
 	return end_for(engine, engine->rx.cause, engine->rx.head);
 }
 
-/* Whether the cause of a Terminate of the peer is that this side tried to access memory of the peer that it
- * must not access. */
+/* Whether the peer sent the Terminate because this side tried to access memory of the peer without the right
+ * to do so. */
 static bool
 end_is_about_access(const struct rr_terminate *terminate)
 {

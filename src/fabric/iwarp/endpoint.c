@@ -93,7 +93,7 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 }
 
 /* Opens a second TCP connection, in which MPA revision 1 is used, after the peer closed the first one
- * without an answer. Returns false if this fails: the end is then to be reported. */
+ * without an answer. Returns false if this fails; the caller then reports the end of the connection. */
 static bool
 endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 {
@@ -112,9 +112,9 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- Actions ---- */
 
-/* Handles octets that were held back for want of a receive buffer, if a buffer is free now. The caller has
- * written before: once a Read Request has left, more buffers may be taken for the Sends that come before its
- * data. If FPDUs were handled, schedules the endpoint's task again, as there may be octets to send now. */
+/* Handles received octets that wait for a receive buffer, if a buffer is free now. If FPDUs were handled,
+ * schedules the endpoint's task again, as there may be octets to send now. The caller must have written
+ * first: an endpoint whose Read Request has left may take more receive buffers. */
 static void
 endpoint_resume(struct rr_iwarp_endpoint *endpoint)
 {
@@ -160,9 +160,9 @@ endpoint_settle(struct rr_iwarp_endpoint *endpoint)
 	}
 }
 
-/* Runs at the end of a turn of the event loop: writes, handles octets that were held back, acts on the state
- * of the iWARP connection, and decides whether the socket is watched for reading, for writing, or for both.
- * */
+/* Runs at the end of a turn of the event loop: writes, handles received octets that wait for a buffer, and
+ * acts on the state of the iWARP connection. Then sets whether the socket is watched for reading, for
+ * writing, or for both. */
 static void
 endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 {
@@ -253,7 +253,8 @@ endpoint_shut(struct rr_iwarp_endpoint *endpoint)
 }
 
 /* Called when the iWARP connection (the engine) closes: changes the endpoint's state to CLOSING, and arms
- * the timer that limits how long the last octets may take to leave. */
+ * the timer that limits how long the last octets may take to leave. If all octets have left, also sends
+ * TCP's FIN. */
 static void
 endpoint_begin_closing(struct rr_iwarp_endpoint *endpoint)
 {
@@ -384,8 +385,8 @@ rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoi
 
 /* ---- Sources of events ---- */
 
-/* Called by the loop when the socket is readable or writable: handles the event that fits, and schedules the
- * endpoint's task. */
+/* Called by the loop when the socket is readable or writable: handles the endpoint's event READABLE, HUNG_UP
+ * or WRITABLE, and schedules the endpoint's task. */
 static void
 endpoint_ready(struct rr_watch *watch, unsigned events)
 {

@@ -91,7 +91,7 @@ engine_frame_output(struct rr_iwarp *engine, const struct iovec **vectors)
 }
 
 /* Sets *vectors to those octets of the batch that have not left, and returns the number of vectors. From now
- * on no further FPDUs are put into the batch. */
+ * on the batch accepts no further FPDUs. */
 static uint32_t
 batch_output(struct rr_iwarp_batch *batch, const struct iovec **vectors)
 {

@@ -66,8 +66,8 @@ iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
-/* Accepts the peer's MPA request: the MPA reply with the private data is to leave, and the socket is watched
- * again. */
+/* Accepts the peer's MPA request: prepares the MPA reply with the private data, which leaves at the end of
+ * the loop's turn, and watches the socket again. */
 static int
 iwarp_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {

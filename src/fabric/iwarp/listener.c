@@ -83,8 +83,8 @@ listener_take(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage
 	listener_admit(rr_container(seat, struct rr_iwarp_listener, seat), fd, (const struct sockaddr *)peer);
 }
 
-/* Stops accepting connections for a while after error (an errno value): there is no descriptor or no memory
- * for the next connection, and without the pause the loop would report that connection again and again. */
+/* Stops accepting connections for a while. error is an errno value: there is no descriptor or no memory for
+ * the next connection. Without the pause the loop would report that connection again and again. */
 static void
 listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 {
@@ -95,8 +95,8 @@ listener_take_a_break(struct rr_iwarp_listener *listener, int error)
 	rr_loop_arm(loop, &listener->pause, pause_limit);
 }
 
-/* Accepts TCP connections, up to ACCEPTS_PER_TURN. Each is offered to the other threads that listen at this
- * address (rr_spread_offer()), and becomes an endpoint here if none of them takes it. */
+/* Accepts TCP connections, up to ACCEPTS_PER_TURN. Offers each to the other threads that listen at this
+ * address (rr_spread_offer()). A connection that none of them takes gets an endpoint here. */
 static void
 listener_ready(struct rr_watch *watch, unsigned events)
 {

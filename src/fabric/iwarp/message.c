@@ -7,17 +7,17 @@
  * 5040, 4.8 and RFC 5041, 7.2.
  */
 
-/* Ends the connection with a Terminate of this cause, as the peer sent something wrong; why describes what
- * it sent ("a Send out of sequence"). If the FPDU's CRC is still to come, the connection ends only after the
- * CRC, and the function returns GO_ON. */
+/* Ends the connection with a Terminate of this cause, as the peer sent something wrong. why: a description
+ * of what the peer sent ("a Send out of sequence"). If the CRC of the FPDU has not come yet, returns GO_ON,
+ * and the connection ends once the CRC has come. */
 static enum rr_iwarp_outcome
 message_refuse(struct rr_iwarp *engine, uint16_t cause, const char *why)
 {
 	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, cause, engine->rx.head, "the peer sent %s", why);
 }
 
-/* Returns the cause that a Terminate gives for an access that was refused; read: the access was an RDMA
- * Read, else an RDMA Write. */
+/* Returns the cause that a Terminate gives for an access of the peer that was refused. read: true if the
+ * access was an RDMA Read, false if it was an RDMA Write. */
 static uint16_t
 message_cause_of(enum rr_region_fault fault, bool read)
 {
@@ -30,8 +30,8 @@ message_cause_of(enum rr_region_fault fault, bool read)
 	}
 }
 
-/* Sets *addr to the memory of this side that the handle, offset and length name, if the peer may access it.
- * Else ends the connection, and returns ENDED or, if a CRC is still to come, GO_ON. */
+/* Sets *addr to the memory of this side that the handle, offset and length name, if the peer may access that
+ * memory. Else ends the connection: returns ENDED or, if the CRC of the FPDU has not come yet, GO_ON. */
 static enum rr_iwarp_outcome
 message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)
@@ -49,8 +49,8 @@ message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, 
 		rr_regions_explain(regions, handle, offset, length, fault, &text));
 }
 
-/* Sets rx->to to the memory that the payload of the peer's RDMA Write goes to, or ends the connection if the
- * peer may not write there. */
+/* Sets rx->to to the memory into which the payload of the peer's RDMA Write is copied. Ends the connection
+ * if the peer may not write there. */
 static enum rr_iwarp_outcome
 message_place_write(struct rr_iwarp *engine)
 {
@@ -71,7 +71,7 @@ message_oldest_read(struct rr_iwarp *engine)
 	return rr_list_empty(reads) ? NULL : rr_container(reads->next, struct rr_work_item, link);
 }
 
-/* Sets rx->to to the place of a Read Response's payload in the memory of the oldest RDMA Read, or ends the
+/* Sets rx->to to the place of a Read Response's payload in the memory of the oldest RDMA Read. Ends the
  * connection if the response does not continue that Read. RFC 5040, 5.2.2: the responses come in the order
  * of the requests, with as many octets as were asked for. */
 static enum rr_iwarp_outcome
@@ -93,8 +93,9 @@ message_place_response(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Takes a buffer from the pool of receives for the Send that begins. Returns BLOCKED if the endpoint must
- * wait for a buffer; ends the connection if the peer was not allowed another Send, or there is no memory. */
+/* Takes a buffer from the pool of receive buffers for the Send that begins to arrive. Returns BLOCKED if the
+ * endpoint must wait for a buffer. Ends the connection if the peer was not allowed another Send, or there is
+ * no memory. */
 static enum rr_iwarp_outcome
 message_take_receive(struct rr_iwarp *engine)
 {
@@ -159,8 +160,8 @@ rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
 	return true;
 }
 
-/* Checks the length and the numbers of a Read Request of the peer. It has no payload to be placed: its
- * contents are part of the head. */
+/* Checks the length and the numbers of a Read Request of the peer. Sets no place for a payload: the contents
+ * of a Read Request are part of the head of its FPDU. */
 static enum rr_iwarp_outcome
 message_place_read_request(struct rr_iwarp *engine)
 {
@@ -193,8 +194,8 @@ rr_iwarp_place(struct rr_iwarp *engine)
 	}
 }
 
-/* Returns GO_ON if the connection is still open, else ENDED: the owner's handler was called, which may have
- * ended or closed the connection. */
+/* Returns GO_ON if the connection is still open, else ENDED. It is called after the owner's handler, which
+ * may have ended or closed the connection. */
 static enum rr_iwarp_outcome
 message_outcome_of(const struct rr_iwarp *engine)
 {
@@ -217,7 +218,7 @@ message_deliver_response(struct rr_iwarp *engine)
 }
 
 /* Invalidates the region that the peer's Send With Invalidate names. Ends the connection if there is no such
- * region, or if data of that region is just being sent to the peer. */
+ * region, or if octets of that region are being sent to the peer at this moment. */
 static enum rr_iwarp_outcome
 message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 {
@@ -234,8 +235,8 @@ message_check_invalidation(struct rr_iwarp *engine, uint32_t handle)
 }
 
 /* Counts the octets of the Send that have come. With the last segment, invalidates the region that a Send
- * With Invalidate names, and calls the owner's handler with RECEIVED. Every RR_IWARP_FLUSH_EACH Sends, also
- * sends the requests that the owner has posted. */
+ * With Invalidate names, and calls the owner's handler with RECEIVED. After every RR_IWARP_FLUSH_EACH Sends,
+ * also sends the work requests that the owner has posted. */
 static enum rr_iwarp_outcome
 message_deliver_send(struct rr_iwarp *engine)
 {
@@ -262,8 +263,8 @@ message_deliver_send(struct rr_iwarp *engine)
 	return message_outcome_of(engine);
 }
 
-/* Checks that the peer may read the memory that its Read Request names, and queues the Read Response. Ends
- * the connection if the peer may not. */
+/* Checks that the peer may read the memory that its Read Request names, and queues the Read Response. If the
+ * peer may not read that memory, ends the connection. */
 static enum rr_iwarp_outcome
 message_deliver_read_request(struct rr_iwarp *engine)
 {

@@ -22,7 +22,7 @@ enum {
 	RX_WHOLE_MIN = RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE + RR_FPDU_CRC_SIZE,
 };
 
-/* Prepares rx for the next FPDU, whose head comes next. */
+/* Prepares rx for the next FPDU, which begins with its head. */
 static void
 rx_expect_head(struct rr_iwarp_rx *rx)
 {
@@ -40,8 +40,8 @@ rr_iwarp_rx_init(struct rr_iwarp_rx *rx)
 	rx_expect_head(rx);
 }
 
-/* Whether the rest of the payload is read from the socket straight into its place, and not into shared
- * scratch memory first, from which it is copied: for large payloads without markers. */
+/* Whether the rest of the payload is read from the socket straight into its place. This is done for large
+ * payloads without markers. All other payloads are read into shared scratch memory and copied from there. */
 static bool
 rx_goes_direct(const struct rr_iwarp_rx *rx)
 {
@@ -49,9 +49,9 @@ rx_goes_direct(const struct rr_iwarp_rx *rx)
 	       (rx->left >= DIRECT_MIN || rx->payload >= BULK_MIN);
 }
 
-/* Sets the vectors to the memory that the next octets of FPDUs are to be read into: the place of the
- * payload, for the rest of a large payload, and scratch memory for what follows. Returns how many vectors
- * are set: 0 while the connection waits for a receive buffer. */
+/* Sets the vectors to the memory into which the next octets of FPDUs are to be read. The rest of a large
+ * payload is read into its place, all else into scratch memory. Returns the number of vectors: 0 while the
+ * connection waits for a receive buffer. */
 static int
 rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 {
@@ -94,8 +94,8 @@ rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2])
 	}
 }
 
-/* Returns the size of an FPDU's head (length and DDP header), which its first octets determine. If the FPDU
- * is too short for that head, returns the end of the ULPDU. */
+/* Returns the size of an FPDU's head (length and DDP header), which the first octets of the head determine.
+ * If the FPDU is too short for such a head, returns the size up to the end of its ULPDU. */
 static uint32_t
 rx_head_size(const uint8_t *head)
 {
@@ -113,8 +113,8 @@ rx_expect_tail(struct rr_iwarp_rx *rx)
 	rx->need = (uint32_t)rr_fpdu_pad(rx->ulpdu) + RR_FPDU_CRC_SIZE;
 }
 
-/* Called when the expected octets of the head have come. If the first octets say that the head is longer,
- * waits for the rest; else checks the head and finds the place of the payload. */
+/* Called when the expected octets of the head have come. If they say that the head is longer, waits for the
+ * rest of the head. Else checks the head and finds the place of the payload. */
 static enum rr_iwarp_outcome
 end_head(struct rr_iwarp *engine)
 {
@@ -143,8 +143,8 @@ end_head(struct rr_iwarp *engine)
 	return RR_IWARP_GO_ON;
 }
 
-/* Counts size octets of payload that have come and were put into their place, if they have one, and
- * continues the CRC over them. After the last octet, expects the tail. */
+/* Counts size octets of payload that have come and, if the payload has a place, were put there. Continues
+ * the CRC over them. After the last octet of the payload, prepares rx for the FPDU's tail. */
 static void
 rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 {
@@ -161,8 +161,7 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 }
 
 /* Called at the end of an FPDU: compares the computed CRC with the one that came, which is at crc, and
- * handles the FPDU. A wrong CRC ends the connection, and so does a fault in the head that was found before.
- * */
+ * handles the FPDU. Ends the connection if the CRC is wrong, or if a fault was found in the head before. */
 static enum rr_iwarp_outcome
 end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 {
@@ -179,8 +178,8 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
-/* Copies the next octets of the head or the tail to part, and returns how many it copied. The CRC goes over
- * the first `covered` octets of part only. */
+/* Copies the next octets of the FPDU's head or tail to part, and returns the number of octets that it
+ * copied. Continues the CRC over them, but only over the first `covered` octets of part. */
 static uint32_t
 rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
@@ -194,7 +193,8 @@ rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t 
 	return taken;
 }
 
-/* Whether data begins with an FPDU that is there to its end, so that it can be handled in one step. */
+/* Whether data begins with the first octet of an FPDU and has all octets of it, so that the FPDU can be
+ * handled in one step. */
 static bool
 rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 {
@@ -203,10 +203,10 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 	return rr_get_be16(data) >= RR_DDP_TAGGED_SIZE && size >= rr_fpdu_size(rr_get_be16(data));
 }
 
-/* Handles the complete FPDU at data, if it is a whole Send in one segment, in sequence, and CRCs are not in
- * use: a short cut, as most FPDUs are such Sends. The checks are those of rr_iwarp_place(). Returns how many
- * octets the FPDU has. Returns 0, and changes nothing, if the FPDU is no such Send or no receive buffer is
- * free. */
+/* Handles the complete FPDU at data, if it is a Send in one segment that comes in sequence, and CRCs are not
+ * in use. This is a short cut, as most FPDUs are such Sends; it makes the checks of rr_iwarp_place().
+ * Returns the size of the FPDU. Returns 0, and changes nothing, if the FPDU is no such Send or no receive
+ * buffer is free. */
 static size_t
 rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
@@ -230,9 +230,8 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 	return rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + (size_t)length);
 }
 
-/* Handles the complete FPDU at data in one step, and returns how many octets were used: the whole FPDU or,
- * if the FPDU is wrong or must wait for a receive buffer, its head only; rx is then as if only the head had
- * come. */
+/* Handles the complete FPDU at data in one step, and returns its size. If the FPDU is wrong or must wait for
+ * a receive buffer, returns the size of its head: rx is then as if only the head had come. */
 static size_t
 rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
@@ -258,8 +257,8 @@ rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcom
 }
 
 /* Handles octets without markers: head, payload and tail of one FPDU after the other. Returns how many
- * octets were used before it had to wait for a receive buffer (rx->blocked is then set) or the connection
- * ended. */
+ * octets were used. These are fewer than size if the connection ended, or if an FPDU must wait for a receive
+ * buffer (rx->blocked is then set). */
 static size_t
 rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -353,8 +352,8 @@ rx_consume_stream(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	return engine->rx.markers ? rx_consume_marked(engine, data, size) : rx_consume(engine, data, size);
 }
 
-/* Keeps a copy of the octets that came behind a head for which no receive buffer was free. Ends the
- * connection if there is no memory for the copy. */
+/* Keeps a copy of the octets that came after the head of an FPDU for which no receive buffer was free. Ends
+ * the connection if there is no memory for the copy. */
 static void
 rx_stash(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -404,8 +403,8 @@ rr_iwarp_is_owed(const struct rr_iwarp *engine)
 	return rx->phase != RR_IWARP_HEAD || rx->have || rx->receive;
 }
 
-/* Tries again to place the FPDU for which no receive buffer was free; if that succeeds, handles the octets
- * that were kept from behind its head. */
+/* Tries again to find a place for the FPDU for which no receive buffer was free. If this succeeds, handles
+ * the octets that came after the head of that FPDU and were kept. */
 void
 rr_iwarp_resume(struct rr_iwarp *engine)
 {

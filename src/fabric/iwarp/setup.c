@@ -18,8 +18,8 @@ enum {
 	EMSS_LEAST = 1460, /* until the connection has a socket with a known segment size */
 };
 
-/* Allocates the memory for the exchange of MPA frames, and changes to state, in which the peer's frame is
- * awaited. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Allocates the memory for the exchange of MPA frames, and changes the connection's state to `state`, in
+ * which it waits for the peer's frame. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 setup_begin(struct rr_iwarp *engine, enum rr_iwarp_state state)
 {
@@ -82,8 +82,8 @@ rr_iwarp_respond(struct rr_iwarp *engine)
 	return setup_begin(engine, RR_IWARP_REQUEST);
 }
 
-/* Opens the connection. At most ird RDMA Reads of the peer and ord of this side are under way at a time;
- * markers says that the peer asked for markers. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Opens the connection. ird: the most RDMA Reads of the peer that may be under way at a time; ord: the same
+ * for this side. markers: the peer asked for markers. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
@@ -108,16 +108,16 @@ setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool marker
 /* ---- The responder ---- */
 
 /* Returns the depth (the number of RDMA Reads at a time) that the MPA reply states: the smaller one of what
- * the peer asked for and this side's limit (own). RFC 6581, 9.1: if the peer asks for a depth that is not to
- * be negotiated, the answer is that same value. */
+ * the peer asked for and this side's limit (own). RR_MPA_DEPTH_MAX says that the peer does not negotiate the
+ * depth. RFC 6581, 9.1: the answer is then that same value. */
 static uint16_t
 setup_answer(uint16_t asked, uint32_t own)
 {
 	return asked == RR_MPA_DEPTH_MAX ? RR_MPA_DEPTH_MAX : (uint16_t)rr_min(asked, own);
 }
 
-/* Returns the number of RDMA Reads at a time that an answer (answered) allows. If the answer leaves the
- * number open, returns this side's limit (own). */
+/* Returns the number of RDMA Reads at a time that the peer's answer (answered) allows. RR_MPA_DEPTH_MAX
+ * leaves the number open: then returns this side's limit (own). */
 static uint32_t
 setup_depth(uint16_t answered, uint32_t own)
 {
@@ -184,8 +184,8 @@ rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size)
 	rr_iwarp_set_state(engine, RR_IWARP_CLOSING);
 }
 
-/* Keeps the peer's MPA request, which has come, and changes the state to ASKED: the owner is to accept or
- * reject it. */
+/* Keeps the peer's MPA request, and changes the state to ASKED, in which the owner is to accept or reject
+ * the request. */
 static void
 setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *request)
 {
@@ -195,9 +195,9 @@ setup_request_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reque
 
 /* ---- The initiator ---- */
 
-/* Opens the connection with the numbers of RDMA Reads that the peer's MPA reply allows, or with this side's
- * own numbers after a reply of revision 1, which states none. Returns -RPCRDMA_ERR_NOMEM if there is no
- * memory. */
+/* Opens the connection with the numbers of RDMA Reads that the peer's MPA reply allows. A reply of revision
+ * 1 states no numbers: the peer's Reads then have this side's limit, and this side sends UNKNOWN_DEPTH Reads
+ * at a time. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 static int
 setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -210,8 +210,8 @@ setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply
 }
 
 /* Whether the MPA reply asks for something that this side cannot do: more RDMA Reads at a time than were
- * offered, or another RTR indication than a zero-length RDMA Write. If it does, ends the connection with a
- * Terminate. */
+ * offered, or another RTR indication than a zero-length RDMA Write. If it asks for such a thing, also ends
+ * the connection with a Terminate. */
 static bool
 setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
@@ -274,8 +274,8 @@ setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 
 /* ---- Both ---- */
 
-/* Copies at most QUOTED_MAX octets that the peer sent in place of an MPA frame to text, for a message;
- * octets that cannot be shown become dots. */
+/* Copies to text, for an error message, at most QUOTED_MAX of the octets that the peer sent in place of an
+ * MPA frame. Octets that cannot be shown become dots. */
 static void
 setup_quote(char *text, const uint8_t *data, size_t size)
 {
@@ -285,8 +285,8 @@ setup_quote(char *text, const uint8_t *data, size_t size)
 	text[size] = 0;
 }
 
-/* Ends the connection, as the peer sent a wrong MPA frame; result says what is wrong with it, and the text
- * names it. */
+/* Ends the connection, as the peer sent a wrong MPA frame. result says what is wrong with the frame; the
+ * text of the error says it in words. */
 static void
 setup_frame_is_bad(struct rr_iwarp *engine, enum rr_mpa_result result, unsigned revision)
 {

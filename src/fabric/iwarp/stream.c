@@ -31,8 +31,8 @@ rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error)
 			engine, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost: %s", strerror(error));
 }
 
-/* Reads from the socket once and handles the octets. Returns true if the read filled the whole space, so
- * that another read may find more. */
+/* Reads from the socket once and handles the octets. Returns true if the read filled all the memory that was
+ * offered: the socket may then have more octets. */
 static bool
 stream_read_once(struct rr_iwarp_endpoint *endpoint)
 {
@@ -64,8 +64,8 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 		;
 }
 
-/* Asks TCP for its present segment size each time EMSS_INTERVAL further octets were put into FPDUs, as an
- * FPDU is to fit into one segment and the size changes. */
+/* Asks TCP for its present segment size, each time EMSS_INTERVAL further octets were put into FPDUs. An FPDU
+ * is to fit into one TCP segment, and the segment size changes. */
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {
@@ -77,8 +77,8 @@ stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 	endpoint->next_emss = engine->tx.gathered + EMSS_INTERVAL;
 }
 
-/* Called when the peer's TCP took octets during a disconnection: arms the time limit anew, as long as the
- * disconnection has not taken RR_IWARP_DRAINING_MAX in all. */
+/* Called when the peer's TCP took octets during a disconnection: starts the time limit of the disconnection
+ * anew. The whole disconnection may take RR_IWARP_DRAINING_MAX; after that the limit is not extended. */
 static void
 stream_extend_draining(struct rr_iwarp_endpoint *endpoint)
 {

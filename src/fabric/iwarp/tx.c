@@ -8,7 +8,7 @@
  * message is never interrupted by another one.
  */
 
-/* Returns the Read Response with that number in the ring; 0 is the oldest one. */
+/* Returns the Read Response with that number in the ring of responses. The oldest response has number 0. */
 static struct rr_iwarp_response *
 tx_response_at(const struct rr_iwarp_tx *tx, uint32_t number)
 {
@@ -34,10 +34,10 @@ tx_is_free(const struct rr_iwarp *engine)
 	       (!tx->batch || tx->batch->open);
 }
 
-/* Copies a Send of at most RR_IWARP_COPY_MAX octets into the batch (the octets that TCP is to take next), if
- * the caller allows it, nothing waits in front of it, and neither CRCs nor markers are in use: copying costs
- * less than to keep the request until TCP has taken it. Returns false if the Send was not copied and must be
- * queued. */
+/* Copies a Send into the batch (the octets that TCP is to take next), as this costs less than to keep the
+ * request until TCP has taken it. The Send must have at most RR_IWARP_COPY_MAX octets, the caller must allow
+ * the copy, nothing may wait in front of it, and neither CRCs nor markers may be in use. Returns false if
+ * the Send was not copied and must be queued. */
 static bool
 tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
 {
@@ -121,9 +121,8 @@ rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *r
 	return RR_IWARP_GO_ON;
 }
 
-/* Begins to send the next Read Response. Returns false, and ends the connection, if the region was
- * invalidated since the Read Request came. A zero-length RDMA Read has no region, which is not checked (RFC
- * 5040, 5.2.1). */
+/* Begins to send the next Read Response. If the region was invalidated since the Read Request came, ends the
+ * connection and returns false. The STag of a zero-length RDMA Read is not checked (RFC 5040, 5.2.1). */
 static bool
 tx_begin_response(struct rr_iwarp *engine)
 {
@@ -143,8 +142,8 @@ tx_begin_response(struct rr_iwarp *engine)
 	return true;
 }
 
-/* Whether the queue has a work request, and the first one can leave: an RDMA Read cannot while as many Reads
- * as the peer allows (ORD) are under way. */
+/* Whether the queue has a work request and the first one may be sent now. An RDMA Read must wait while as
+ * many Reads are under way as the peer allows (ORD). */
 static bool
 tx_work_is_ready(const struct rr_iwarp_tx *tx)
 {
@@ -153,8 +152,8 @@ tx_work_is_ready(const struct rr_iwarp_tx *tx)
 	return tx_first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
 }
 
-/* Chooses the message that is sent next: work requests and Read Responses take turns where both wait.
- * Returns false if no message can leave, or if the connection has ended. */
+/* Chooses the message that is sent next. If both a work request and a Read Response wait, they take turns.
+ * Returns false if no message can be sent now, or if the connection has ended. */
 static bool
 tx_begin_message(struct rr_iwarp *engine)
 {
@@ -171,8 +170,9 @@ tx_begin_message(struct rr_iwarp *engine)
 	return true;
 }
 
-/* Appends the next size octets of a work request to the FPDU, by reference, from the place in its sges
- * (memory segments) that tx->sge and tx->sge_at say, and moves that place on. */
+/* Appends the next size octets of a work request to the FPDU, by reference. They begin at the place in the
+ * request's sges (pieces of memory) that tx->sge and tx->sge_at say. Moves that place behind these
+ * octets. */
 static void
 tx_refer_to_sges(
 	struct rr_iwarp_fpdu *fpdu, struct rr_iwarp_tx *tx, const struct rr_work_item *item, uint32_t size)
@@ -192,8 +192,8 @@ tx_refer_to_sges(
 	}
 }
 
-/* Appends to the batch the next FPDU of the Read Response that is on its way. With the last FPDU, the
- * response counts as sent. */
+/* Appends to the batch (the octets that TCP is to take next) the next FPDU of the Read Response that is
+ * being sent. With its last FPDU, the response counts as sent. */
 static void
 tx_gather_response(struct rr_iwarp *engine)
 {
@@ -221,8 +221,8 @@ tx_gather_response(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Appends the FPDU of a Read Request to the batch, with a new STag for its answer, and moves the work
- * request to the list of Reads whose data is awaited. */
+/* Appends the FPDU of a Read Request to the batch (the octets that TCP is to take next), with a new STag for
+ * the Read Response. Moves the work request to the list of Reads that wait for their data. */
 static void
 tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 {
@@ -271,8 +271,9 @@ tx_describe(const struct rr_iwarp_tx *tx, const struct rr_work_item *item, struc
 	}
 }
 
-/* Appends the next FPDU of the first work request of the queue to the batch. With the last FPDU, the work
- * request moves from the queue to the list of those that were sent. */
+/* Appends to the batch (the octets that TCP is to take next) the next FPDU of the first work request in the
+ * queue. With its last FPDU, the request moves to the list of requests that were sent; an RDMA Read moves to
+ * the list of Reads that wait for their data. */
 static void
 tx_gather_work(struct rr_iwarp *engine)
 {
@@ -302,8 +303,8 @@ tx_gather_work(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
-/* Appends a zero-length RDMA Write to the batch. Its STag is 0, as receivers do not check the STag of a
- * Write without octets. */
+/* Appends a zero-length RDMA Write to the batch (the octets that TCP is to take next). Its STag is 0, as
+ * receivers do not check the STag of a Write without octets. */
 static void
 tx_gather_kick(struct rr_iwarp *engine)
 {
@@ -315,8 +316,8 @@ tx_gather_kick(struct rr_iwarp *engine)
 	engine->tx.kick = false;
 }
 
-/* Appends one FPDU to the batch (the octets that TCP is to take next): of a Write without octets, a Read
- * Response or a work request. Returns false if no FPDU can be sent now. */
+/* Appends one FPDU to the batch (the octets that TCP is to take next). It is an RDMA Write without octets,
+ * or belongs to a Read Response or a work request. Returns false if no FPDU can be sent now. */
 static bool
 tx_gather_next(struct rr_iwarp *engine)
 {

@@ -16,8 +16,8 @@ rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state)
 	endpoint->state = state;
 }
 
-/* Completes, with the status CANCELLED, all work requests of an endpoint whose connection has ended. Stops
- * if the owner's handler, which is called for them, closes the endpoint. */
+/* Completes, with the status CANCELLED, all work requests of an endpoint whose connection has ended. Each
+ * completion calls the owner's handler. Stops if the handler closes the endpoint. */
 static void
 loop_flush(struct rr_loop_endpoint *endpoint)
 {
@@ -27,8 +27,9 @@ loop_flush(struct rr_loop_endpoint *endpoint)
 			-RPCRDMA_ERR_CANCELLED);
 }
 
-/* Completes all work requests as cancelled, then calls the owner's handler with DISCONNECTED. An endpoint
- * that was not accepted yet has no handler, so that nothing is done until it is accepted. */
+/* Completes all work requests as cancelled, then calls the owner's handler with DISCONNECTED. If the
+ * endpoint has no handler, as it was not accepted yet, does nothing: the function is called again when it is
+ * accepted. */
 static void
 loop_finish(struct rr_loop_endpoint *endpoint)
 {
@@ -63,8 +64,9 @@ loop_find_listener(struct rr_loop_fabric *fabric, uint16_t port)
 	return NULL;
 }
 
-/* Finds the listener at the port that the endpoint connects to, makes the endpoint's peer, and calls the
- * listener's handler with it. Ends the connection if there is no listener or no memory. */
+/* Finds the listener at the port to which the endpoint connects, makes the endpoint of the other side, and
+ * calls the listener's handler with that endpoint. Ends the connection if there is no listener or no
+ * memory. */
 static void
 loop_find_peer(struct rr_loop_endpoint *endpoint)
 {
@@ -91,8 +93,8 @@ loop_find_peer(struct rr_loop_endpoint *endpoint)
 		listener->base.ctx, &peer->base, endpoint->private_data, endpoint->private_size);
 }
 
-/* Called after the connection was accepted: changes both sides to ESTABLISHED, and calls the handlers of
- * both. The side that connected gets the private data of the other side. */
+/* Called after this side has accepted the connection: changes both sides to ESTABLISHED, and calls the
+ * handlers of both. The side that connected gets the private data of this side. */
 static void
 loop_establish(struct rr_loop_endpoint *endpoint)
 {
@@ -108,8 +110,8 @@ loop_establish(struct rr_loop_endpoint *endpoint)
 		rr_loop_emit(peer, &event);
 }
 
-/* Changes the state to ACCEPTED and schedules the endpoint's task, which establishes the connection: the
- * owner must not be called back inside its own call. */
+/* Changes the state to ACCEPTED and schedules the endpoint's task, which establishes the connection later.
+ * The owner's handler must not be called while the owner is still in its call to accept. */
 static void
 loop_accept_request(struct rr_loop_endpoint *endpoint)
 {
@@ -125,7 +127,8 @@ loop_accept_ended(struct rr_loop_endpoint *endpoint)
 	rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 }
 
-/* Ends the connection for both sides, as a disconnection that the owner asked for takes too long. */
+/* Ends the connection for both sides, as it took too long to carry out all work requests after the owner had
+ * asked to disconnect. */
 static void
 loop_give_up(struct rr_loop_endpoint *endpoint)
 {

@@ -35,7 +35,7 @@ loop_port_is_taken(const struct rr_loop_fabric *fabric, in_port_t port)
 	return false;
 }
 
-/* Returns a port, in network byte order, that no listener of the fabric has. */
+/* Returns a port, in network byte order, at which no listener of the fabric listens. */
 static in_port_t
 loop_choose_port(struct rr_loop_fabric *fabric)
 {
@@ -88,8 +88,8 @@ loop_unlisten(struct rr_listener *base)
 	rr_free(rr_loop_fabric_of(listener->base.fabric)->env, listener);
 }
 
-/* Makes an endpoint with a copy of the private data. Its task, which is scheduled, looks for the listener.
- * */
+/* Makes an endpoint with a copy of the private data, and schedules the endpoint's task, which looks for the
+ * listener. */
 static int
 loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -111,7 +111,7 @@ loop_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_end
 	return 0;
 }
 
-/* Keeps a copy of the private data, which is for the peer, and accepts the connection. */
+/* Accepts the connection. Keeps a copy of the private data, which the peer is to get. */
 static int
 loop_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -166,9 +166,9 @@ loop_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->receives);
 }
 
-/* Appends a work request to the endpoint's queue, and schedules the endpoint's task, which carries it out.
- * Returns -RPCRDMA_ERR_DISCONNECTED if the connection is not established or the owner has asked to end it.
- * */
+/* Appends a work request to the endpoint's queue, and schedules the endpoint's task, which carries the
+ * request out. Returns -RPCRDMA_ERR_DISCONNECTED if the connection is not established or the owner has asked
+ * to end it. */
 static int
 loop_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -223,8 +223,8 @@ loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 	return 0;
 }
 
-/* Ends the connection after all work requests of the queue, or after a second. A connection that is not
- * established yet ends at once, for both sides. */
+/* Ends the connection after all work requests of the queue are done, or after one second. A connection that
+ * is not established yet ends at once, for both sides. */
 static void
 loop_disconnect(struct rr_endpoint *base)
 {

@@ -14,8 +14,9 @@ enum { BATCH = 64 };
 
 enum outcome { DONE, BLOCKED, ENDED };
 
-/* Ends the connection for both sides, as a work request must be refused. what names the request and why
- * gives the reason, in words. The peer's end has status, that of the endpoint own_status. Returns ENDED. */
+/* Ends the connection for both sides, as the peer must refuse a work request of this endpoint. what: the
+ * request, why: the reason, both in words. The peer's connection ends with status, that of this endpoint
+ * with own_status. Returns ENDED. */
 static enum outcome
 work_violation(
 	struct rr_loop_endpoint *endpoint, int status, int own_status, const char *what, const char *why)
@@ -39,9 +40,9 @@ work_gather(uint8_t *to, const struct rr_work_item *item)
 	}
 }
 
-/* Carries out a Send: copies it into a receive buffer, and calls the peer's handler with RECEIVED; a Send
- * With Invalidate also invalidates the peer's region. Returns BLOCKED if it must wait for a receive buffer;
- * ends the connection if the peer cannot accept the Send. */
+/* Carries out a Send: copies its octets into a receive buffer, and calls the peer's handler with RECEIVED. A
+ * Send With Invalidate also invalidates the peer's region. Returns BLOCKED if the Send must wait for a
+ * receive buffer. Ends the connection if the peer cannot accept the Send. */
 static enum outcome
 work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {
@@ -81,7 +82,7 @@ work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 }
 
 /* Carries out an RDMA Read or Write: copies octets from or to the peer's region. Ends the connection if the
- * region does not allow it. */
+ * peer's region does not allow this access. */
 static enum outcome
 work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {

@@ -4,8 +4,8 @@
 /* This file takes the place of the provider where the library was built without the headers of libibverbs and
  * librdmacm. */
 
-/* Sets text to the reason why no function of this provider works in this build. Returns -RPCRDMA_ERR_NOTSUP.
- * */
+/* Sets text to the reason why no function of the provider for RDMA adapters works in this build. Returns
+ * -RPCRDMA_ERR_NOTSUP. */
 static int
 absent(struct rr_text *text)
 {

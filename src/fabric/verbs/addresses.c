@@ -27,8 +27,8 @@ struct found {
 	char device[RR_VERBS_NAME]; /* "": no device has it */
 };
 
-/* Returns the name of the device that has the local address, or "" if no device has it. found keeps the
- * answer, as the next endpoint often has the same local address. */
+/* Returns the name of the device that has the local address, or "" if no device has it. Keeps the answer in
+ * found: the next call often asks for the same address, and then gets the answer from there. */
 static const char *
 device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sockaddr_storage *local)
 {
@@ -64,8 +64,8 @@ addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 		endpoint->device->context->device->name, address);
 }
 
-/* Called a moment after the last message about removed addresses: checks the local address of each endpoint.
- * */
+/* Called a moment after the last message that said that addresses were removed: checks the local address of
+ * each endpoint. */
 static void
 addresses_settled(struct rr_timer *timer)
 {
@@ -76,9 +76,9 @@ addresses_settled(struct rr_timer *timer)
 		addresses_check(rr_container(link, struct rr_verbs_endpoint, link), &found);
 }
 
-/* Called when the kernel reports that addresses were removed: empties the socket and arms a timer, after
- * which all endpoints are checked. The messages are not looked at, as the socket may have lost some of them.
- * */
+/* Called when the kernel reports that addresses were removed: empties the socket and arms a timer. All
+ * endpoints are checked when the timer expires. The messages are not looked at, as the socket may have lost
+ * some of them. */
 static void
 addresses_told(struct rr_watch *watch, unsigned events)
 {

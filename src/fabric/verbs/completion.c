@@ -12,7 +12,7 @@
 /* The most time that rr_verbs_await() waits. */
 #define AWAIT_MAX (20 * RR_MILLISECOND)
 
-/* Gives the receive buffer that a completion names back to its pool. */
+/* Gives the receive buffer of a completion back to the pool of its device. */
 static void
 completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -21,8 +21,8 @@ completion_recycle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_device_recycle(endpoint->device, buffer);
 }
 
-/* Ends the connection, as a receive completed with an error. A flushed receive is no error of its own: it
- * only shows that the connection was lost, and the reason is looked for later. */
+/* Ends the connection, as a receive completed with an error. A receive that was flushed only shows that the
+ * connection was lost: then only sets endpoint->lost, and the reason is looked for later. */
 static void
 completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -43,9 +43,10 @@ completion_receive_failed(struct rr_verbs_endpoint *endpoint, const struct ibv_w
 	}
 }
 
-/* Handles the completion of a receive: hands the buffer to the owner with RECEIVED, if the receive
+/* Handles the completion of a receive. Calls the owner's handler with RECEIVED and the buffer if the receive
  * succeeded, the connection is established and the peer was allowed another Send. Else gives the buffer back
- * to the pool; if the connection was established, it ends, at once or after its reason was looked for. */
+ * to the pool and ends the connection, if it was established. After a flushed receive it ends later, when
+ * its reason is known. */
 static void
 completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -78,8 +79,8 @@ completion_received(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Returns the first request in the list `posted` that is no RDMA Read, if it comes before the request `end`,
- * or else NULL: all requests but Reads complete in the order of their posting. */
+/* Returns the first request in the list `posted` that is not an RDMA Read. Returns NULL if no such request
+ * comes before the request `end`. All requests but Reads complete in the order of their posting. */
 static struct rr_verbs_work *
 completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *end)
 {
@@ -94,8 +95,8 @@ completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verb
 	return NULL;
 }
 
-/* Handles the completion of a part of a work request: completes all requests that were posted before it,
- * except RDMA Reads, and the request itself if this was its last part. */
+/* Handles the completion of one part of a work request. All requests that were posted before it, except RDMA
+ * Reads, are then complete, too. The request itself is complete if this was its last part. */
 static void
 completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -112,8 +113,8 @@ completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 		rr_verbs_work_complete(endpoint, work, 0);
 }
 
-/* Returns the error that the status of a completion stands for. A status that is not listed stands for the
- * end of the connection, as siw reports that end as a local operation error. */
+/* Returns the error that the status of a completion stands for. A status that is not listed here means that
+ * the connection ended: siw reports that end as a local operation error. */
 static int
 completion_meaning(enum ibv_wc_status status)
 {
@@ -128,8 +129,8 @@ completion_meaning(enum ibv_wc_status status)
 	}
 }
 
-/* Completes a work request that failed, with an error or as cancelled, and ends the connection with a text
- * that names the request. */
+/* Completes a work request that failed, with an error, or as cancelled if the connection was lost. Ends the
+ * connection with a text that names the request. */
 static void
 work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
 {
@@ -147,8 +148,8 @@ work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum
 	rr_verbs_end(endpoint, error, "our %s failed: %s%s", name, why, about);
 }
 
-/* Handles a completion, of a receive or of a part of a work request. A flushed request only marks the
- * connection as lost: the reason is looked for later. */
+/* Handles a completion, either of a receive or of a part of a work request. If a request was flushed, only
+ * sets endpoint->lost: the reason for the end of the connection is looked for later. */
 static void
 completion_handle(struct rr_verbs_endpoint *endpoint, const struct ibv_wc *wc)
 {
@@ -186,8 +187,8 @@ rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint)
 }
 
 /* Takes up to RR_VERBS_BATCH completions off the completion queue, and adds them to the stash, the
- * endpoint's list of completions that are still to be handled. Returns how many, or -1 if the queue fails or
- * there is no memory. */
+ * endpoint's list of completions that are still to be handled. Returns the number of these completions, or
+ * -1 if the queue fails or there is no memory. */
 static int
 completion_fetch(struct rr_verbs_endpoint *endpoint)
 {
@@ -203,8 +204,8 @@ completion_fetch(struct rr_verbs_endpoint *endpoint)
 	return n;
 }
 
-/* Ends a connection whose queue pair has failed, as a flushed request shows. The device's events are handled
- * first, as one of them may end the connection with a more precise reason. */
+/* Ends a connection whose queue pair has failed, as a flushed request has shown. First handles the device's
+ * events, as one of them may end the connection with a more precise reason. */
 static void
 find_reason(struct rr_verbs_endpoint *endpoint)
 {
@@ -216,9 +217,9 @@ find_reason(struct rr_verbs_endpoint *endpoint)
 		rr_verbs_end(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost");
 }
 
-/* Handles up to RR_VERBS_BATCH completions, and returns how many, or -1 on failure. Completions go through
- * the stash, the endpoint's list of those that are still to be handled, as a handler may have to look at the
- * completions that follow. */
+/* Handles up to RR_VERBS_BATCH completions, and returns their number, or -1 on failure. They are first put
+ * into the stash, the endpoint's list of completions that are still to be handled, as a handler may have to
+ * look at the completions that follow. */
 static int
 completion_poll(struct rr_verbs_endpoint *endpoint)
 {
@@ -263,9 +264,9 @@ rr_verbs_discard(struct rr_verbs_endpoint *endpoint)
 		;
 }
 
-/* Whether the stash (completions that are still to be handled) shows that work has completed, with success
- * or without: it has a completion of work itself, of a request that was posted later and is no RDMA Read, or
- * of any request that failed. */
+/* Whether the stash (the list of completions that are still to be handled) shows that the request `work` has
+ * completed, with success or without. It does if it has a completion of that request, of any request that
+ * failed, or of a later request that is not an RDMA Read. */
 static bool
 completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_verbs_work *work)
 {

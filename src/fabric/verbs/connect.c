@@ -40,8 +40,8 @@ struct event {
 	uint8_t data[UINT8_MAX]; /* the connection manager counts these octets in eight bits */
 };
 
-/* Returns the number of RDMA Reads at a time: the smallest of wanted and the limits of the device and the
- * peer. */
+/* Returns how many RDMA Reads may be under way at a time: the smallest of wanted and the limits of the
+ * device and the peer. */
 static uint8_t
 connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 {
@@ -50,8 +50,8 @@ connect_limited(uint32_t wanted, int device_max, uint8_t peer_max)
 	return (uint8_t)(wanted < peer_max ? wanted : peer_max);
 }
 
-/* Returns the parameters of a connection that the connection manager needs, both to ask the peer for a
- * connection and to accept one. */
+/* Returns the parameters that the connection manager needs, both to ask the peer for a connection and to
+ * accept one. */
 static struct rdma_conn_param
 connect_connection(const struct rr_verbs_endpoint *endpoint)
 {
@@ -72,8 +72,9 @@ connect_connection(const struct rr_verbs_endpoint *endpoint)
 	};
 }
 
-/* Brings the queue pair into a state, with the attributes that the connection manager has for that state,
- * and with the numbers of RDMA Reads in param, unless param is NULL. Returns -1, with errno, on failure. */
+/* Changes the state of the queue pair, with the attributes that the connection manager has for the new
+ * state. If param is not NULL, the numbers of RDMA Reads are those of param. Returns -1, with errno, on
+ * failure. */
 static int
 connect_modify(
 	struct rr_verbs_endpoint *endpoint, enum ibv_qp_state state, const struct rdma_conn_param *param)
@@ -98,7 +99,7 @@ connect_modify(
 	return errno ? -1 : 0;
 }
 
-/* Ends the connection, as a function failed with errno; what: the step that failed, in words. */
+/* Ends the connection, as a function failed and set errno. what: the step that failed, in words. */
 static void
 connect_failed(struct rr_verbs_endpoint *endpoint, const char *what)
 {
@@ -122,9 +123,9 @@ rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_stora
 	return 0;
 }
 
-/* Begins to connect anew, from another local port, if errno says that the port was taken, and returns
- * whether it did. The connection manager does not know which ports of TCP the sockets of this machine have,
- * and siw connects over TCP, so that the port that it chooses may be taken. */
+/* Begins to connect anew, from another local port, if errno says that the port was taken. Returns whether it
+ * began anew. The connection manager does not know which TCP ports are taken by sockets of this machine, and
+ * siw connects over TCP. */
 static bool
 connect_from_another_port(struct rr_verbs_endpoint *endpoint)
 {
@@ -180,8 +181,8 @@ connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 	rr_verbs_established(endpoint, event->data, event->size);
 }
 
-/* Called when the connection is established: calls the owner's handler with ESTABLISHED, unless that was
- * done before. Only the side that connected gets the peer's private data. */
+/* Called when the connection is established: calls the owner's handler with ESTABLISHED, if it was not
+ * called with it before. Only the side that connected gets the peer's private data. */
 static void
 connect_established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {
@@ -228,8 +229,8 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 	return 0;
 }
 
-/* Called when the peer rejected the connection, or gave up the request that it had sent: ends the
- * connection, with the peer's private data. */
+/* Called when the peer rejected the connection, or withdrew its own connection request: ends the connection,
+ * and keeps the private data that the peer sent. */
 static void
 connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
@@ -285,8 +286,8 @@ connect_requested(struct rr_verbs_listener *listener, struct event *event)
 	listener->base.handler(listener->base.ctx, &endpoint->base, event->data, event->size);
 }
 
-/* Ends a connection that could not be made; event->status is the errno, and what says in words which step
- * failed. */
+/* Ends a connection that could not be made. event->status: the errno value. what: the step that failed, in
+ * words. */
 static void
 connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *event, const char *what)
 {
@@ -298,8 +299,8 @@ connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *even
 	rr_verbs_end(endpoint, error, "%s: %s", what, strerror(number));
 }
 
-/* Handles an event of the connection manager, which is about an endpoint or, if it is a connection request,
- * a listener. */
+/* Handles an event of the connection manager. A connection request is about a listener, every other event
+ * about an endpoint. */
 static void
 connect_handle(struct event *event)
 {
@@ -339,7 +340,7 @@ connect_handle(struct event *event)
 	}
 }
 
-/* Whether id is that of a listener itself. A connection request comes with a new id, so an event with the
+/* Whether id belongs to a listener itself. A connection request comes with a new id: an event with the
  * listener's own id says that the device or the address of the listener is gone. */
 static bool
 connect_is_listener(const struct rr_verbs_fabric *fabric, const struct rdma_cm_id *id)

@@ -53,8 +53,8 @@ device_max_message(const struct rr_verbs_device *device)
 	return max;
 }
 
-/* Makes a descriptor of a device non-blocking, and has the loop call ready() when it becomes readable.
- * Returns -RPCRDMA_ERR_SYSTEM on failure. */
+/* Makes the descriptor fd of a device non-blocking, and has the event loop call ready when fd becomes
+ * readable. Returns -RPCRDMA_ERR_SYSTEM on failure. */
 static int
 device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))
@@ -65,7 +65,8 @@ device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	return rr_loop_watch(fabric->base.loop, watch, fd, RR_READABLE);
 }
 
-/* Closes the device if it was opened, and frees it. Always returns NULL, for the caller to return. */
+/* Closes the device if it was opened, and frees it. Always returns NULL, so that the caller can return the
+ * result. */
 static struct rr_verbs_device *
 device_discard(struct rr_verbs_device *device)
 {
@@ -126,7 +127,7 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	return device;
 }
 
-/* Opens all devices of the machine that can be used; it is an error if none can. Sets the limits of the
+/* Opens all usable devices of the machine, and returns an error if there is none. Sets the limits of the
  * fabric to those that hold for all of these devices. */
 int
 rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
@@ -176,8 +177,8 @@ device_stop(struct rr_verbs_device *device)
 	device->channel = NULL;
 }
 
-/* Makes a shared receive queue, with the smaller one of the configured size and the largest that the device
- * allows, and the pool of buffers for it. */
+/* Makes a shared receive queue and the pool of buffers for it. The queue has the configured size, or the
+ * largest size that the device allows if that is smaller. */
 static int
 device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *receives)
 {
@@ -215,8 +216,8 @@ device_make_queues(struct rr_verbs_device *device)
 		       : -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Makes the queues of a device, and watches for its completions. On failure, destroys what was made, and
- * returns -RPCRDMA_ERR_SYSTEM with the reason in text. */
+/* Makes the queues of a device, and begins to watch for its completions. On failure, destroys what was made,
+ * and returns -RPCRDMA_ERR_SYSTEM with the reason in text. */
 static int
 device_start(struct rr_verbs_device *device, struct rr_text *text)
 {

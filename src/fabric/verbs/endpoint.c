@@ -13,8 +13,8 @@
 /* The polls in vain before the endpoint waits for an event of its completion queue. */
 enum { SPINS = 16 };
 
-/* Subtracts the number of Sends that the endpoint's peer may still send from the number that all peers may
- * send to the shared receive queue. */
+/* Called when the endpoint ends: its peer may send no more Sends. Subtracts the number of Sends that this
+ * peer was still allowed from the number that all peers of the shared receive queue are allowed. */
 static void
 endpoint_give_allowance_back(struct rr_verbs_endpoint *endpoint)
 {
@@ -36,7 +36,7 @@ endpoint_forget_works(struct rr_verbs_endpoint *endpoint)
 }
 
 /* Completes all outstanding work requests with the status CANCELLED, in the order in which they were posted.
- * Stops if the owner's handler, which is called for them, closes the endpoint. */
+ * Each completion calls the owner's handler. Stops if the handler closes the endpoint. */
 static void
 endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 {
@@ -50,7 +50,7 @@ endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 }
 
 /* Completes all outstanding work requests as cancelled, then calls the owner's handler with DISCONNECTED.
- * Does nothing while the endpoint has no handler. */
+ * Does nothing as long as the endpoint has no handler. */
 static void
 endpoint_finish(struct rr_verbs_endpoint *endpoint)
 {
@@ -73,8 +73,8 @@ endpoint_finish(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Asks the connection manager to disconnect, once all work requests have completed. The connection ends when
- * the peer's answer has come. */
+/* Asks the connection manager to disconnect if all work requests have completed, else does nothing. The
+ * connection ends when the peer's answer has come. */
 static void
 endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 {
@@ -84,9 +84,9 @@ endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_fabric(endpoint)->library.disconnect(endpoint->id);
 }
 
-/* Posts the work requests of the queue, and handles completions. While nothing completes, it tries again in
- * the next SPINS turns, and then asks the device for an event at the next completion, as that event costs a
- * system call. */
+/* Posts the work requests of the queue, and handles completions. Is scheduled again for the next turn: while
+ * no completion comes, for SPINS turns. After these it asks the device for an event at the next completion,
+ * which costs a system call. */
 static void
 endpoint_work(struct rr_verbs_endpoint *endpoint)
 {
@@ -112,7 +112,7 @@ endpoint_work(struct rr_verbs_endpoint *endpoint)
 	rr_loop_defer(loop, &endpoint->task);
 }
 
-/* Ends the connection, as a disconnection that the owner asked for takes too long. */
+/* Ends the connection, as the disconnection that the owner asked for takes too long. */
 static void
 endpoint_give_up(struct rr_verbs_endpoint *endpoint)
 {

@@ -35,7 +35,7 @@ event_removed(struct rr_verbs_device *device)
 }
 
 /* Handles an event of a device. endpoint: the endpoint that the event is about, or NULL if it is about the
- * device as a whole. Events about an endpoint end its connection. */
+ * device as a whole. An event about an endpoint ends the endpoint's connection. */
 static void
 event_handle(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {

@@ -44,8 +44,9 @@ rr_verbs_nothing_there(struct rr_text *text)
 		name);
 }
 
-/* Sets text to the reason why a device cannot be opened. As libibverbs tries several ways to open it and
- * leaves the errno of the last one, access() is tried on the device's file, and its errno is preferred. */
+/* Sets text to the reason why a device cannot be opened. The errno of libibverbs is that of the last of
+ * several attempts. So access() is tried on the device's file, too: if that fails, its errno is the
+ * reason. */
 void
 rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 {

@@ -62,8 +62,8 @@ static const struct symbol rdmacm_symbols[] = {
 	{ "rdma_event_str", AT(event_str) },
 };
 
-/* Loads a shared library and sets the members of the table *library to its functions; on failure text has
- * the reason. The library is never unloaded, as it keeps state of the process. */
+/* Loads a shared library and sets members of the table *library to its functions. On failure text has the
+ * reason. The shared library is never unloaded, as it keeps state of the process. */
 static int
 library_load(struct rr_verbs_library *library, const char *file, const char *package,
 	const struct symbol *symbols, size_t count, struct rr_text *text)

@@ -7,7 +7,7 @@
 
 #include "fabric/verbs/verbs.h"
 
-/* Whether the process may lock any amount of memory, as the capability CAP_IPC_LOCK allows. */
+/* Whether the process has the capability CAP_IPC_LOCK, which allows it to lock any amount of memory. */
 static bool
 limits_may_lock_anything(void)
 {

@@ -23,7 +23,8 @@ list_state_name(enum ibv_port_state state)
 	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
 }
 
-/* Adds the GIDs (addresses) in the port's table to its description, each once, leaving out empty entries. */
+/* Adds the GIDs (addresses) in the port's table to the description port. Leaves out empty entries, and those
+ * that the description has already. */
 static void
 find_gids(const struct rr_verbs_library *library, struct ibv_context *context, uint8_t number, int count,
 	struct rr_verbs_port *port)
@@ -88,9 +89,9 @@ list_describe_attributes(struct rr_verbs_device_info *info, const struct ibv_dev
 	info->max_region_size = attr->max_mr_size;
 }
 
-/* Decides whether an open device can be used, from its attributes, ports, IP addresses and permissions and
- * the limit of locked memory; active: one of its ports is active. Sets info->usable, or info->reason to the
- * reason why it cannot be used. */
+/* Decides whether an open device can be used: by its attributes, ports, IP addresses and permissions, and by
+ * the limit of locked memory. active: one of the ports is active. Sets info->usable, or sets info->reason to
+ * the reason why the device cannot be used. */
 static void
 list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr, bool active)
 {
@@ -115,7 +116,7 @@ list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr
 }
 
 /* Opens a device, fills in its description, and closes it. If the device cannot be opened or does not
- * answer, the description has the reason and not the attributes. */
+ * answer, the description has the reason of this in place of the attributes. */
 static void
 list_describe(const struct rr_verbs_library *library, struct ibv_device *device,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)

@@ -33,9 +33,9 @@ rr_verbs_is_interface(const struct ifaddrs *entry, const uint8_t gid[RR_VERBS_GI
 	return link->sll_halen == ETHERNET && memcmp(hardware, gid, ETHERNET) == 0;
 }
 
-/* Sets name to the name of the network interface that a port belongs to, or leaves it "" where no interface
- * is known. The kernel's file for the port is read first, then the hardware addresses of all interfaces are
- * compared with the port's GID. */
+/* Sets name to the name of the network interface to which a port belongs. If no interface is found, name
+ * stays "". First reads the kernel's file for the port, then compares the hardware addresses of all
+ * interfaces with the port's GID. */
 static void
 find_name(const char *device, unsigned number, const uint8_t gid[RR_VERBS_GID],
 	const struct ifaddrs *interfaces, char name[RR_VERBS_NAME])

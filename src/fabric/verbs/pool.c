@@ -13,7 +13,8 @@ rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	*pool = (struct rr_verbs_pool){ .env = env, .library = library, .pd = pd, .size = size, .max = max };
 }
 
-/* Ends the registration of a slab (a block of buffers), and frees its memory. */
+/* Ends the registration of a slab (a block of memory for buffers) if it was registered, and frees its
+ * memory. */
 static void
 pool_free_slab(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab)
 {
@@ -53,8 +54,8 @@ pool_new_slab(struct rr_verbs_pool *pool, size_t length)
 	return NULL;
 }
 
-/* Initialises the buffer that begins at octet `at` of a slab, and returns it. size: the octets of its data.
- * */
+/* Initialises the buffer that begins at octet `at` of a slab (a block of memory for buffers), and returns
+ * it. size: the number of octets that the buffer can hold. */
 static struct rr_verbs_buffer *
 pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, uint64_t size)
 {
@@ -64,8 +65,8 @@ pool_carve(struct rr_verbs_pool *pool, struct rr_verbs_slab *slab, size_t at, ui
 	return buffer;
 }
 
-/* Allocates another slab, and adds its buffers to the free ones. Returns false if there is no memory, or the
- * pool has all the buffers that it may have. */
+/* Allocates another slab (a block of memory for buffers), and adds its buffers to the pool's free buffers.
+ * Returns false if there is no memory, or the pool has all the buffers that it may have. */
 static bool
 pool_grow(struct rr_verbs_pool *pool)
 {

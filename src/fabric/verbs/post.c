@@ -13,8 +13,8 @@
  * devices.
  */
 
-/* Fills wr with the next part (slice) of a work request: as many sges and octets as one request of the queue
- * pair can have. Sets work->finished if this is the last part. */
+/* Fills wr with the next part (slice) of a work request: with as many sges (pieces of memory) and octets as
+ * one request of the queue pair can have. Sets work->finished if this is the last part. */
 static void
 post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -40,8 +40,8 @@ post_slice(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 	work->finished = work->at_sge == work->sge_count;
 }
 
-/* Fills wr with the request that binds a memory window to a region, which gives the peer access to the
- * region. */
+/* Fills wr with the request that binds a memory window to a region. This binding gives the peer access to
+ * the region. */
 static void
 post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 {
@@ -61,8 +61,8 @@ post_bind_window(struct rr_verbs_work *work, struct ibv_send_wr *wr)
 	work->finished = true;
 }
 
-/* Fills wr with the next part (slice) of a work request, or with the binding of a memory window, and decides
- * whether the device reports the completion of that part. sges: the memory for the sges of wr. */
+/* Fills wr with the next part (slice) of a work request, or with the binding of a memory window. Also
+ * decides whether the device reports the completion of that part. sges: the memory for the sges of wr. */
 static void
 post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struct ibv_send_wr *wr,
 	struct ibv_sge *sges)
@@ -90,9 +90,9 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 		wr->send_flags |= IBV_SEND_SIGNALED;
 }
 
-/* Takes work requests from the endpoint's queue, and fills wrs with a chain of requests for the queue pair,
- * as many as the queue pair has room for. Returns the number of requests in the chain. Work requests whose
- * last part is in the chain move to the list `posted`. */
+/* Fills wrs with a chain of requests for the queue pair: the next parts of the work requests in the
+ * endpoint's queue, as many as the queue pair has room for. Returns the number of requests in the chain. A
+ * work request whose last part is in the chain moves to the list `posted`. */
 static uint32_t
 post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct ibv_sge *sges)
 {

@@ -14,8 +14,8 @@
 /* Requests in a send queue, and the least receives that a completion queue has room for. */
 enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
 
-/* Makes a queue pair with the largest of three sizes of inline data that the device accepts, and keeps that
- * size in the endpoint. Returns NULL, with errno, if the device accepts none. */
+/* Makes a queue pair. Tries three sizes of inline data, the largest first, and keeps the one that the device
+ * accepts in the endpoint. Returns NULL, with errno, if the device accepts none. */
 static struct ibv_qp *
 queues_make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
 {
@@ -36,8 +36,8 @@ queues_smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Makes the completion queue and the queue pair of an endpoint, and a protection domain of its own if the
- * device has no memory windows. Returns -1, with errno, on failure. */
+/* Makes the completion queue and the queue pair of an endpoint. If the device has no memory windows, the
+ * endpoint also gets a protection domain of its own. Returns -1, with errno, on failure. */
 static int
 queues_make(struct rr_verbs_endpoint *endpoint)
 {

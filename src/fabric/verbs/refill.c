@@ -13,8 +13,8 @@ rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *
 	rr_loop_defer(device->fabric->base.loop, &device->refill);
 }
 
-/* Posts receive buffers to a shared queue, until there is one for each Send that the peers are allowed, and
- * one more. Stops if the pool has no more buffers. */
+/* Posts receive buffers to a shared receive queue. It is to have one buffer for each Send that its
+ * endpoints' peers may still send, and one more. Stops earlier if the pool has no more buffers. */
 static void
 refill(struct rr_verbs_receives *receives)
 {
@@ -52,8 +52,9 @@ refill(struct rr_verbs_receives *receives)
 	} while (n == RR_VERBS_BATCH);
 }
 
-/* Runs as a task of the device: posts receive buffers to both of its shared queues, one for each Send that
- * the peers are allowed, as far as the pools have buffers. */
+/* Runs as a task of the device: posts receive buffers to both of its shared receive queues. Each queue is to
+ * have a buffer for each Send that the peers may still send; it gets fewer if the pool has no more
+ * buffers. */
 void
 rr_verbs_device_refill(struct rr_task *task)
 {

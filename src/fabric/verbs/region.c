@@ -14,8 +14,9 @@
  * fail and end the connection.
  */
 
-/* Returns the flags with which the memory of a region is registered, for an access of the peer. With memory
- * windows the window gives the peer its access, and the memory itself only allows windows. */
+/* Returns the flags for registering the memory of a region to which the peer is to have this access. On a
+ * device with memory windows, the window gives the peer its access, and the memory itself only allows
+ * windows. */
 static int
 region_memory_access(const struct rr_verbs_device *device, unsigned access)
 {
@@ -31,8 +32,8 @@ region_memory_access(const struct rr_verbs_device *device, unsigned access)
 }
 
 /* Ends the peer's access to a region: destroys its memory window, if it has one, and then its memory region.
- * A binding of the window that is under way is awaited first. Returns -RPCRDMA_ERR_SYSTEM if the device
- * fails. */
+ * If the window is just being bound, waits for the end of that first. Returns -RPCRDMA_ERR_SYSTEM if the
+ * device fails. */
 static int
 end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -56,8 +57,8 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
-/* Ends the peer's access to a region and frees the region. Returns the error of the device, if ending the
- * access failed, or 0. */
+/* Ends the peer's access to a region and frees the region. Returns 0, or the error of the device if the
+ * access could not be ended. */
 static int
 region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
@@ -69,9 +70,9 @@ region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 	return error;
 }
 
-/* Makes the memory window of a region, sets *handle to its handle, and queues the binding of the window. The
- * device chooses the upper 24 bits of the handle. The fabric counts the lowest eight bits up, so that the
- * same handle comes again as late as possible, even if the device uses one window again and again. */
+/* Makes the memory window of a region, sets *handle to the handle of the region, and queues the binding of
+ * the window. The device chooses the upper 24 bits of the handle. The lowest eight bits are a count, so that
+ * the same handle comes again as late as possible, even if the device uses one window again and again. */
 static int
 region_make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
 	uint32_t length, unsigned access, uint32_t *handle)

@@ -42,7 +42,7 @@ verbs_unlisten(struct rr_listener *base)
 	rr_free(fabric->env, listener);
 }
 
-/* Sets text to a message, made from errno, that says why listening at the address failed. Returns
+/* Sets text to a message that says, by errno, why listening at the address failed. Returns
  * -RPCRDMA_ERR_SYSTEM. */
 static int
 verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
@@ -58,8 +58,8 @@ verbs_cannot_listen(const struct sockaddr *address, struct rr_text *text)
 	return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "cannot listen at %s: %s", name, why);
 }
 
-/* Makes a new id of the connection manager and listens with it; destroys the id of an earlier attempt.
- * Returns -1, with errno, on failure. */
+/* Makes a new id of the connection manager and listens with it. If an earlier attempt has left an id,
+ * destroys that one. Returns -1, with errno, on failure. */
 static int
 verbs_listen_once(struct rr_verbs_listener *listener, const struct rr_listen *how)
 {
@@ -76,8 +76,8 @@ verbs_listen_once(struct rr_verbs_listener *listener, const struct rr_listen *ho
 	return fabric->library.listen(listener->id, BACKLOG);
 }
 
-/* Listens at the address; returns -1, with errno, on failure. If the port is 0, the connection manager
- * chooses one that a TCP socket may have already (as in connect.c), and is then asked for another one. */
+/* Listens at the address. If its port is 0, the connection manager chooses a port; as a TCP socket may have
+ * that port already, tries several times. Returns -1, with errno, on failure. */
 static int
 verbs_open_listener(struct rr_verbs_listener *listener, const struct rr_listen *how)
 {
@@ -90,7 +90,7 @@ verbs_open_listener(struct rr_verbs_listener *listener, const struct rr_listen *
 }
 
 /* Makes a listener at an IP address and port. RFC 8166, 5: "a translation MUST be employed" from these to
- * addresses of RDMA: the connection manager (rdma_cm) translates, in its TCP port space. */
+ * addresses of RDMA. The connection manager (rdma_cm) makes this translation, in its port space for TCP. */
 static int
 verbs_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -121,8 +121,8 @@ verbs_listener_address(struct rr_listener *base, struct sockaddr_storage *addres
 	return 0;
 }
 
-/* Makes an endpoint with a copy of the private data, and has the connection manager look for the device that
- * leads to the address. */
+/* Makes an endpoint with a copy of the private data, and has the connection manager look for the device by
+ * which the address is reached. */
 static int
 verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -161,8 +161,8 @@ verbs_reject(struct rr_endpoint *base, const void *private_data, size_t private_
 	rr_verbs_endpoint_close(base);
 }
 
-/* Gives a receive buffer back to the pool of its device. Closes the device if it was removed and this buffer
- * was the last thing in use. */
+/* Gives a receive buffer back to the pool of its device. If the device was removed and nothing else of it
+ * was in use, also closes the device. */
 static void
 verbs_release(struct rr_fabric *base, uint8_t *receive)
 {
@@ -176,7 +176,7 @@ verbs_release(struct rr_fabric *base, uint8_t *receive)
 	rr_verbs_device_leave(device);
 }
 
-/* Ends the connection once all outstanding work requests have completed, or after a second. A connection
+/* Ends the connection once all outstanding work requests have completed, or after one second. A connection
  * that is not established yet ends at once. */
 static void
 verbs_disconnect(struct rr_endpoint *base)

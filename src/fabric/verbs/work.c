@@ -20,7 +20,7 @@
 /* The most octets of an RDMA Write that are copied. */
 enum { COPY_MAX = 4096 };
 
-/* Makes a work request of that kind, which is in no list yet. Returns NULL if there is no memory. */
+/* Makes a work request of this kind, which is in no list yet. Returns NULL if there is no memory. */
 static struct rr_verbs_work *
 work_new(struct rr_verbs_endpoint *endpoint, int kind)
 {
@@ -34,8 +34,8 @@ work_new(struct rr_verbs_endpoint *endpoint, int kind)
 	return work;
 }
 
-/* Ends the registrations that were made for the payload of a work request, and gives its buffer back to the
- * pool. */
+/* Ends the registrations of memory that were made for the payload of a work request. If the payload was
+ * copied into a buffer, gives the buffer back to the pool. */
 static void
 work_unload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
@@ -72,9 +72,9 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 		rr_verbs_emit(endpoint, &event);
 }
 
-/* Has a work request refer to the payload of the caller's request (from), without a registration, if the
- * payload is so short that it is copied into the posted request itself. Returns false if it is too long or
- * has too many sges. */
+/* If the payload of the caller's request (from) is short, lets the work request refer to it without a
+ * registration: the payload is later copied into the posted request itself. Returns false if the payload is
+ * too long or has too many sges (pieces of memory). */
 static bool
 work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -92,8 +92,8 @@ work_fits_inline(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	return true;
 }
 
-/* Copies the payload of the caller's request (from) into a registered buffer of the pool, which the work
- * request then has. Returns -RPCRDMA_ERR_NOMEM if there is no buffer. */
+/* Copies the payload of the caller's request (from) into a registered buffer of the pool. The work request
+ * keeps the buffer until it completes. Returns -RPCRDMA_ERR_NOMEM if there is no buffer. */
 static int
 work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -114,8 +114,9 @@ work_copy(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	return 0;
 }
 
-/* Registers the memory of each sge of the caller's request (from) as the payload of a work request. If one
- * sge cannot be registered, ends all of these registrations and returns -RPCRDMA_ERR_NOMEM. */
+/* Registers the memory of each sge (piece of memory) of the caller's request (from) as the payload of a work
+ * request. If one sge cannot be registered, ends the registrations of all others and returns
+ * -RPCRDMA_ERR_NOMEM. */
 static int
 work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work,
 	const struct rr_work *from, int access)
@@ -140,9 +141,9 @@ work_register_payload(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *
 	return 0;
 }
 
-/* Makes the payload of the caller's request (from) accessible to the device: a short one becomes part of the
- * posted request, and a longer one is copied to a buffer or its memory is registered. Returns
- * -RPCRDMA_ERR_NOMEM on failure. */
+/* Makes the payload of the caller's request (from) accessible to the device. A short payload becomes part of
+ * the posted request. A longer payload is copied into a registered buffer, or its memory is registered.
+ * Returns -RPCRDMA_ERR_NOMEM on failure. */
 static int
 work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const struct rr_work *from)
 {
@@ -174,7 +175,8 @@ work_takes(const struct rr_verbs_endpoint *endpoint)
 	return endpoint->state == RR_VERBS_ESTABLISHED && !endpoint->disconnecting;
 }
 
-/* Appends a work request to the endpoint's queue. The endpoint's task, which this schedules, posts it. */
+/* Appends a work request to the endpoint's queue, and schedules the endpoint's task, which posts the
+ * request. */
 static void
 queue(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {
