@@ -136,7 +136,8 @@ struct rr_fabric_config {
 /* A configuration that is enough for a client or one server thread; the caller changes members of a copy. */
 extern const struct rr_fabric_config rr_fabric_config_default;
 
-/* For providers: returns false if a number in config is 0 or out of its range. */
+/* Whether every number in config is above 0 and within its range. Providers call this for the configuration
+ * of a new fabric. */
 bool rr_fabric_config_is_good(const struct rr_fabric_config *config);
 
 /* The limits of a provider. */
@@ -221,12 +222,13 @@ struct rr_endpoint {
 	struct rr_grave grave;
 };
 
-/* For providers: frees an endpoint at the end of the turn of the loop, and not at once, as its own handler
- * may be what closed it. The provider's structure begins with endpoint. */
+/* For providers: frees an endpoint at the end of the turn of the loop. It is not freed at once, as its owner
+ * may close it inside the endpoint's own handler. The provider's structure begins with endpoint. */
 void rr_endpoint_bury(struct rr_endpoint *endpoint);
 
-/* Puts filters before *fabric: fabrics that pass each operation on to the fabric below, which they own from
- * then on. *fabric becomes the fabric that the caller is to destroy, also after a failure. */
+/* A function that puts filters in front of *fabric, and sets *fabric to the filter in front. A filter is a
+ * fabric that passes each operation on to the fabric below it, which it owns from then on. The caller is to
+ * destroy *fabric, also after a failure. */
 typedef int rr_fabric_filter(void *ctx, struct rr_fabric **fabric);
 
 /* ---- The front door ---- */

@@ -40,9 +40,9 @@ void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32
 /* Frees the buffers that have come back to the pool. A buffer that has not come back is never freed. */
 void rr_receives_destroy(struct rr_receives *pool);
 
-/* Takes a receive buffer for the owner of wait, which then waits no longer. Returns NULL with *full set if
+/* Takes a receive buffer for the owner of wait, and ends that owner's wait. Returns NULL and sets *full if
  * max buffers are in use or others have waited longer: the owner must wait for its turn. Returns NULL with
- * *full not set if there is no memory. */
+ * *full false if there is no memory. */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 
 /* Gives a receive buffer back to the pool, and wakes the owner that has waited longest for one, if a buffer

@@ -55,8 +55,9 @@ int rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *a
 /* Removes the region with that handle from the table. Has no effect if no region has it. */
 void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
 
-/* Sets *addr to the memory of the length octets at offset of the region with that handle, if the peer may
- * access them in the way that access says, and returns RR_REGION_FINE. Else returns the reason why not. */
+/* Finds the memory of length octets that begin at offset in the region with that handle. If the peer may
+ * access them in the way that access says, sets *addr to that memory and returns RR_REGION_FINE. Else
+ * returns the reason why the access is refused. */
 enum rr_region_fault rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
 	uint32_t length, unsigned access, uint8_t **addr);
 

@@ -17,8 +17,8 @@ struct rr_capture;
  * emptied. Errors: SYSTEM, NOMEM. */
 int rr_capture_open(const char *path, struct rr_capture **capture, struct rr_text *text);
 
-/* Makes a capture that calls the function packet with each packet (raw IP), and with the time in ns since
- * the epoch, and writes no file. Several threads may call packet(), one at a time. Returns
+/* Makes a capture that writes no file, but calls the function packet with each packet (raw IP) and its time
+ * in ns since the epoch. packet() is called in several threads, but in one at a time. Returns
  * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_capture_new(void (*packet)(void *ctx, uint64_t time, const void *data, size_t size), void *ctx,
 	struct rr_capture **capture);
@@ -27,9 +27,9 @@ int rr_capture_new(void (*packet)(void *ctx, uint64_t time, const void *data, si
  * before. Returns -RPCRDMA_ERR_SYSTEM if not all packets could be written. */
 int rr_capture_close(struct rr_capture *capture, struct rr_text *text);
 
-/* Puts a filter that writes to capture before the fabric below, which the filter then owns. Several filters
- * may write to one capture, also from several threads. Returns -RPCRDMA_ERR_NOMEM if there is no memory:
- * below then still belongs to the caller. */
+/* Makes a filter that writes to capture, and puts it in front of the fabric below, which the filter then
+ * owns. Several filters may write to one capture, also from several threads. Returns -RPCRDMA_ERR_NOMEM if
+ * there is no memory; below then still belongs to the caller. */
 int rr_capture_fabric_new(struct rr_fabric *below, struct rr_capture *capture, struct rr_fabric **fabric);
 
 #endif

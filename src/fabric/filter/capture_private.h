@@ -93,8 +93,8 @@ rr_capture_of(struct rr_capture_endpoint *endpoint)
  * of it can be written when the answer comes. */
 void rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count);
 
-/* Writes a Send of the peer to the capture, and before it the RDMA operations of the peer that, as the
- * message in the Send shows, were done. */
+/* Writes a Send of the peer to the capture. The message in the Send shows which RDMA operations the peer has
+ * done: these are written before the Send. */
 void rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event *event);
 
 /* Returns the registered region with that handle, or NULL if there is no such region. */
@@ -107,8 +107,8 @@ enum { RR_CAPTURE_PACKET_MAX = 65535 };
 /* Writes the blocks of a pcapng file that come before the first packet. */
 void rr_capture_begin_file(FILE *file);
 
-/* Writes a packet of size octets to a pcapng file; only its first `kept` octets are at data and are written.
- * */
+/* Writes a packet of size octets to a pcapng file. Only the first `kept` octets of the packet are at data,
+ * and only these are written. */
 void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size);
 
 /* ---- capture_file.c ---- */
@@ -118,8 +118,8 @@ void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t
 void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
 void rr_capture_failed(const struct rr_capture *capture);
 
-/* Notes that a call of this side left (waits is true), or that a message of the peer came (waits is false).
- * */
+/* Notes that a call of this side was sent (waits is true), or that a message of the peer came (waits is
+ * false). */
 void rr_capture_set_waiting(struct rr_capture *capture, bool waits);
 
 /* Returns the time (ns, monotonic) since which a call of this side has been waiting while nothing came from
@@ -135,9 +135,8 @@ void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow,
 	struct rpcrdma_bytes second, bool rejected);
 void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);
 
-/* Writes a message of DDP from side `from`, whose octets are those of sges, in as many segments as it needs.
- * header must be complete except for last, MSN, and the MO and TO of later segments, which the function
- * sets. */
+/* Writes a DDP message of side `from` to the capture, in as many segments as it needs. Its octets are those
+ * of sges. The caller fills in header, except for last, the MSN, and the MO and TO of later segments. */
 void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
 

@@ -11,14 +11,14 @@
  * all outstanding requests complete before the end of a connection.
  */
 
-/* Puts a filter that brings about the faults of script before the fabric below, which the filter then owns.
- * Errors: NOMEM; NOTSUP if the script corrupts octets and the connections have no checksum. After an error,
- * below still belongs to the caller. */
+/* Makes a filter that brings about the faults of script, and puts it in front of the fabric below, which the
+ * filter then owns. Errors: NOMEM; NOTSUP if the script corrupts octets and the connections have no
+ * checksum. After an error, below still belongs to the caller. */
 int rr_fault_fabric_new(
 	struct rr_fabric *below, const struct rr_fault_script *script, struct rr_fabric **fabric);
 
-/* Puts the filter before *fabric, and sets *fabric to the filter: a function of the type rr_fabric_filter.
- * script must point to a const struct rr_fault_script. */
+/* Makes a fault filter, puts it in front of *fabric, and sets *fabric to the filter: a function of the type
+ * rr_fabric_filter. script must point to a const struct rr_fault_script. */
 int rr_fault_filter(void *script, struct rr_fabric **fabric);
 
 /* Returns how many faults the fault filter (fabric) has brought about so far. */

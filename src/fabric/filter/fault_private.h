@@ -53,8 +53,8 @@ rr_fault_of(struct rr_filter_endpoint *endpoint)
 }
 
 /* Counts an operation and returns the fault that it is to have, by the rules of the script or at random, or
- * RR_FAULT_NONE. size: octets that the operation moves. *argument becomes the delay in ns, or the octets
- * that a cut leaves. */
+ * RR_FAULT_NONE. size: the number of octets that the operation moves. *argument becomes the delay in ns, or
+ * the number of octets to which a cut shortens the operation. */
 enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fault_operation operation,
 	uint64_t size, uint64_t *argument);
 
@@ -69,8 +69,8 @@ void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item
  * rr_filter_fabric. */
 void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
-/* Ends the connection as if it were lost: closes the endpoint below and cancels all outstanding work
- * requests; then the owner gets DISCONNECTED, with status and text. */
+/* Ends the connection as if it were lost: closes the endpoint below the filter, and cancels all outstanding
+ * work requests. Then the owner of the filter's endpoint gets DISCONNECTED, with status and text. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
 
 /* Called by the timer `telling`: passes the held events to the owner, in their order, up to the first whose

@@ -69,9 +69,9 @@ rr_filter_fabric(const struct rr_filter_endpoint *endpoint)
 	return rr_filter_fabric_of(endpoint->base.fabric);
 }
 
-/* Makes the fabric of a filter before the fabric below, in zeroed memory of size octets, which begins with
- * this structure. With the operations in ops, the fabric passes on to below what the filter does not handle.
- * Returns NULL if there is no memory. */
+/* Makes the fabric of a filter in front of the fabric below, in zeroed memory of size octets, which begins
+ * with this structure. ops: the filter's operations; what the filter does not handle, they pass on to the
+ * fabric below. Returns NULL if there is no memory. */
 struct rr_filter_fabric *rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size);
 
 /* Calls the handler of the endpoint's owner with an event. The owner may close the endpoint inside its

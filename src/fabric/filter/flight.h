@@ -18,8 +18,8 @@ enum { RR_FLIGHT_PACKETS = 1024, RR_FLIGHT_OCTETS = 512 };
  * Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_flight_new(const char *path, struct rr_flight **flight);
 
-/* Returns the capture that belongs to the recorder, which the caller puts before a fabric by
- * rr_capture_fabric_new(). */
+/* Returns the capture that belongs to the recorder. The caller passes it to rr_capture_fabric_new(), so that
+ * the packets of a fabric go to the recorder. */
 struct rr_capture *rr_flight_capture(struct rr_flight *flight);
 
 /* Writes the packets that are kept to the recorder's file, in the format of pcapng, in place of what the

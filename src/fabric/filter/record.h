@@ -18,9 +18,9 @@ int rr_record_open(const char *path, struct rr_record **record, struct rr_text *
  * destroyed before. Returns -RPCRDMA_ERR_SYSTEM if not all lines could be written. */
 int rr_record_close(struct rr_record *record, struct rr_text *text);
 
-/* Puts a filter that writes to record before the fabric below, which the filter then owns. Several filters
- * may write to one record, also from several threads. Returns -RPCRDMA_ERR_NOMEM if there is no memory:
- * below then still belongs to the caller. */
+/* Makes a filter that writes to record, and puts it in front of the fabric below, which the filter then
+ * owns. Several filters may write to one record, also from several threads. Returns -RPCRDMA_ERR_NOMEM if
+ * there is no memory; below then still belongs to the caller. */
 int rr_record_fabric_new(struct rr_fabric *below, struct rr_record *record, struct rr_fabric **fabric);
 
 #endif

@@ -123,8 +123,9 @@ rr_iwarp_fabric(const struct rr_iwarp_endpoint *endpoint)
 struct rr_iwarp_endpoint *rr_iwarp_endpoint_new(
 	struct rr_iwarp_fabric *fabric, int fd, const struct sockaddr *peer);
 
-/* Has the loop report when the endpoint's socket is ready for what wanted says, and has the event LIMIT come
- * after limit nanoseconds, unless limit is 0. Returns -RPCRDMA_ERR_SYSTEM on failure. */
+/* Has the event loop report when the endpoint's socket is ready for reading or writing, as wanted says. If
+ * limit is not 0, the endpoint's event LIMIT comes after limit nanoseconds. Returns -RPCRDMA_ERR_SYSTEM on
+ * failure. */
 int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted, uint64_t limit);
 
 /* Ends the watch of the endpoint's socket. Has no effect if the socket is not watched. */
@@ -153,8 +154,8 @@ void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
  * frees it. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
-/* stream.c: read from the socket, and write to it, as much as one turn of the loop allows, and handle the
- * octets. */
+/* stream.c: the first function reads from the socket and handles the octets, the second one writes to the
+ * socket. Each does as much as one turn of the loop allows. */
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
@@ -162,7 +163,7 @@ void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
  * the end of the turn. */
 void rr_iwarp_stream_flush(struct rr_iwarp *engine);
 
-/* Ends the connection after an error of TCP, which is an errno value. */
+/* Ends the connection, as TCP failed with error, an errno value. */
 void rr_iwarp_stream_lost(struct rr_iwarp_endpoint *endpoint, int error);
 
 /* Removes the endpoint from its listener's list of those that wait for an MPA request: the request has come,

@@ -204,39 +204,39 @@ void rr_iwarp_release(struct rr_iwarp *engine);
 
 /* ---- Setup ---- */
 
-/* Begins the exchange of MPA frames as the initiator: writes the MPA request with the private data, which is
- * to leave. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Begins the exchange of MPA frames as the initiator: prepares the MPA request with the private data, to be
+ * sent next. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size);
 
-/* Begins the exchange of MPA frames once more on a new TCP connection, with revision 1 of MPA, after a peer
- * that closed the first one without an answer (again is set). Returns -RPCRDMA_ERR_NOMEM if there is no
- * memory. */
+/* Begins the exchange of MPA frames once more, on a new TCP connection and with revision 1 of MPA. This is
+ * for a peer that closed the first connection without an answer (engine->again is set). Returns
+ * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_initiate_again(struct rr_iwarp *engine);
 
 /* Begins the exchange of MPA frames as the responder, which waits for the MPA request. Returns
  * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_respond(struct rr_iwarp *engine);
 
-/* Accepts the peer's MPA request, in state ASKED: writes the MPA reply with the private data, which is to
- * leave, and opens the connection. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Accepts the peer's MPA request, in state ASKED: prepares the MPA reply with the private data, to be sent
+ * next, and opens the connection. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size);
 
-/* Rejects the peer's MPA request, in state ASKED: writes the MPA reply with the private data, which is to
- * leave, after which the connection closes. */
+/* Rejects the peer's MPA request, in state ASKED: prepares the MPA reply with the private data, to be sent
+ * next. After that reply the connection closes. */
 void rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size);
 
 /* ---- Octets in ---- */
 
-/* Sets up to two vectors to the memory that the next octets are to be read into, and returns how many
- * vectors it has set: 0 if nothing is to be read now. */
+/* Sets up to two vectors to the memory into which the next octets are to be read, and returns the number of
+ * vectors that it has set: 0 if nothing is to be read now. */
 int rr_iwarp_space(struct rr_iwarp *engine, struct iovec vectors[2]);
 
-/* Handles the octets that were read into the vectors of rr_iwarp_space(). The owner's handler may be called.
- * */
+/* Handles the octets that were read into the vectors of rr_iwarp_space(). This may call the owner's
+ * handler. */
 void rr_iwarp_received(struct rr_iwarp *engine, size_t octets);
 
-/* Handles octets that were held back while no receive buffer was free, as one may be free now. The owner's
- * handler may be called. */
+/* Handles received octets that wait for a receive buffer, as a buffer may be free now. This may call the
+ * owner's handler. */
 void rr_iwarp_resume(struct rr_iwarp *engine);
 
 /* Whether the peer has sent only the beginning of an FPDU or of a Send, and is to send the rest. */
@@ -285,12 +285,12 @@ void rr_iwarp_drain(struct rr_iwarp *engine);
 void rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Sets again
- * if the peer closed before it answered the MPA request. */
+/* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Also sets
+ * engine->again if the peer closed TCP before it answered the MPA request. */
 void rr_iwarp_eof(struct rr_iwarp *engine);
 
-/* Completes all outstanding work requests with the status CANCELLED, in state OVER. The owner's handler is
- * called for them, but not with DISCONNECTED. */
+/* Completes all outstanding work requests with the status CANCELLED, in state OVER. Calls the owner's
+ * handler for each of them, but not with DISCONNECTED. */
 void rr_iwarp_flush(struct rr_iwarp *engine);
 
 #endif

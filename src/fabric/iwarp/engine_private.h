@@ -22,9 +22,9 @@ void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
 /* The outcome of a step of receiving. */
 enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 
-/* Checks the head of an FPDU (length and DDP header), which has come, and sets rx->to to the memory that its
- * payload goes to. Returns BLOCKED if a receive buffer is needed and none is free, and ENDED if the head is
- * wrong, which ends the connection. */
+/* Checks the head of an FPDU (length and DDP header), which has come, and sets rx->to to the memory for its
+ * payload. Returns BLOCKED if the payload needs a receive buffer and none is free. If the head is wrong,
+ * ends the connection and returns ENDED. */
 enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
 
 /* Takes a receive buffer for a Send of length octets in one segment, whose header was checked. Returns
@@ -37,8 +37,8 @@ enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
 
 /* ---- tx.c ---- */
 
-/* Queues the Read Response to a Read Request of the peer, whose header is in rx.ddp. Ends the connection if
- * the peer has too many Read Requests under way. */
+/* Queues the Read Response to a Read Request of the peer. The DDP header of the Read Request is in rx.ddp.
+ * Ends the connection if the peer has too many Read Requests under way. */
 enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
 
 /* Fills the batch with as many FPDUs as are ready and fit. Returns false if there is no FPDU to send. */
@@ -71,8 +71,8 @@ bool rr_iwarp_batch_open(struct rr_iwarp *engine);
 /* Whether the batch has room for another FPDU, even the largest. */
 bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
 
-/* Begins an FPDU in the engine's batch, with this header; payload is the number of octets that are to be
- * appended behind it. */
+/* Begins an FPDU in the engine's batch, with this header. payload: the number of octets that the caller is
+ * to append after the header. */
 void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
 	const struct rr_ddp_header *header, uint32_t payload);
 
@@ -111,15 +111,15 @@ void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t s
 
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
 
-/* Appends a copy of a whole Send of length octets, as one FPDU, to the engine's batch, where neither CRCs
- * nor markers are in use. Returns false if the batch has no room. */
+/* Appends a copy of a whole Send of length octets, as one FPDU, to the engine's batch. Must only be called
+ * if neither CRCs nor markers are in use. Returns false if the batch has no room. */
 bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
 /* Removes the given number of octets, which TCP has taken, from the front of the batch. */
 void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
 
 /* Takes the batch away from the engine, if there is one, and keeps its memory for reuse or frees it. Octets
- * of the batch that have not left are dropped. */
+ * of the batch that TCP has not taken are dropped. */
 void rr_iwarp_batch_close(struct rr_iwarp *engine);
 
 /* ---- end.c ---- */

@@ -218,8 +218,8 @@ bool rr_verbs_kernel_device(char name[RR_VERBS_NAME]);
 int rr_verbs_bind_to(const struct rr_verbs_library *library, struct rdma_event_channel *channel,
 	struct sockaddr *local, char device[RR_VERBS_NAME], struct rr_text *text);
 
-/* Sets text to the reason why create_event_channel() failed, and to what the user can do. Returns the error.
- * */
+/* Sets text to the reason why create_event_channel() failed, and to what the user can do. Returns the error
+ * code for that reason. */
 int rr_verbs_no_channel(struct rr_text *text);
 
 /* Sets text to the reason why the list of devices is empty, and to what the user can do. Returns
@@ -231,9 +231,9 @@ void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 
 /* addresses.c */
 
-/* The first function begins to watch for addresses that this machine loses, the second one ends that:
- * connections whose local address is lost are ended. If the kernel does not report lost addresses, the log
- * says so. */
+/* The first function begins to watch for local addresses that this machine loses; the second one ends the
+ * watch. A connection whose local address is lost is ended. If the kernel does not report lost addresses,
+ * the log says so. */
 void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
 void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
@@ -249,8 +249,8 @@ int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
-/* Closes a device, if it was removed from the machine and nothing of it is in use any more: until it is
- * closed, the kernel keeps the device. */
+/* Closes a device if it was removed from the machine and nothing of it is in use any more. The kernel
+ * removes the device only after it is closed. */
 void rr_verbs_device_leave(struct rr_verbs_device *device);
 
 /* Returns the reason why a device with these attributes cannot be used by any fabric, or NULL if it can be
@@ -274,8 +274,8 @@ void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
 
 /* refill.c */
 
-/* Runs as a task of the device: posts receive buffers to both shared queues, until there is one for each
- * Send that the peers are allowed. */
+/* Runs as a task of the device: posts receive buffers to both of its shared receive queues. Each queue is to
+ * have a buffer for each Send that the peers may still send. */
 void rr_verbs_device_refill(struct rr_task *task);
 
 /* Gives a receive buffer back to its pool. */
@@ -368,8 +368,8 @@ enum { RR_VERBS_RECEIVE = 1 };
  * if there is no memory. */
 bool rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint);
 
-/* Handles up to RR_VERBS_BATCH completions of work requests and receives. Returns how many it has handled.
- * */
+/* Handles up to RR_VERBS_BATCH completions of work requests and receives. Returns the number of completions
+ * that it has handled. */
 int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 
 /* Handles all completions of work requests and receives that there are, as long as the connection is up. */
@@ -379,8 +379,8 @@ void rr_verbs_drain(struct rr_verbs_endpoint *endpoint);
  * which the connection ends. The owner's handler is not called meanwhile. */
 void rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region);
 
-/* Takes all completions off the queue after the connection has ended, and gives the receive buffers that
- * they name back. */
+/* Takes all completions off the queue after the connection has ended, and gives their receive buffers back
+ * to the pool. */
 void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */

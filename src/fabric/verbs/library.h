@@ -61,8 +61,8 @@ struct rr_verbs_library {
 };
 
 /* Loads libibverbs and librdmacm, and fills in the table of their functions. On failure returns
- * -RPCRDMA_ERR_NOTSUP, and text says what is missing. Nothing has to be undone: the libraries stay loaded.
- * */
+ * -RPCRDMA_ERR_NOTSUP, and text says what is missing. The libraries stay loaded: the caller has nothing to
+ * undo. */
 int rr_verbs_library_load(struct rr_verbs_library *library, struct rr_text *text);
 
 #endif

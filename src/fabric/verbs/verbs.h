@@ -36,8 +36,8 @@ int rr_verbs_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
 /* Makes a fabric as rr_verbs_fabric_new() does, but also sets text to the reason of an error. Errors: NOTSUP
- * (there is no library or no device), LIMIT (the limit of locked memory is too low), SYSTEM, NOMEM, INVAL.
- * */
+ * (there is no library or no device), LIMIT (the limit of locked memory is too low), SYSTEM, NOMEM and
+ * INVAL. */
 int rr_verbs_fabric_open(struct rr_loop *loop, const struct rr_fabric_config *config,
 	struct rr_fabric **fabric, struct rr_text *text);
 
@@ -81,14 +81,15 @@ struct rr_verbs_device_info {
 
 typedef void rr_verbs_device_handler(void *ctx, const struct rr_verbs_device_info *info);
 
-/* Calls handler with a description of each device of this machine, even if it cannot be used. Returns
- * -RPCRDMA_ERR_NOTSUP, with the reason in text, if there is no device or no library, or -RPCRDMA_ERR_NOMEM.
- * */
+/* Calls handler with a description of each device of this machine, even if the device cannot be used.
+ * Returns -RPCRDMA_ERR_NOTSUP, with the reason in text, if there is no device or no library. Returns
+ * -RPCRDMA_ERR_NOMEM if there is no memory. */
 int rr_verbs_devices(
 	const struct rr_env *env, rr_verbs_device_handler *handler, void *ctx, struct rr_text *text);
 
-/* Returns 0 if this process may lock need octets of memory, or else -RPCRDMA_ERR_LIMIT, with the limit and
- * the setting that raises it in text. strict: the limit holds for privileged processes, too, as with siw. */
+/* Returns 0 if this process may lock as many octets of memory as need says. Else returns -RPCRDMA_ERR_LIMIT,
+ * with the limit and the setting that raises it in text. strict: the limit holds for privileged processes,
+ * too, as with siw. */
 int rr_verbs_check_locked_memory(uint64_t need, bool strict, struct rr_text *text);
 
 #endif
