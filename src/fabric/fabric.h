@@ -252,8 +252,8 @@ int rr_fabric_listen(struct rr_fabric *fabric, const struct rr_listen *how, stru
 /* Sets *address to the address of the listener, with the port that was chosen. */
 int rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
 
-/* Closes a listener: its handler is not called any more. Endpoints that were handed to it live on;
- * connection requests that were not handed over yet are dropped. */
+/* Closes a listener: its handler is not called any more. Endpoints that were handed to the handler live on.
+ * Connection requests that were not handed over yet are dropped. */
 void rr_fabric_unlisten(struct rr_listener *listener);
 
 /* Makes an endpoint and begins to connect it; the event ESTABLISHED or DISCONNECTED follows. The private
@@ -272,10 +272,11 @@ int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handle
 void rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 
 /*
- * Allows the peer count more Sends, which RFC 8166 calls posting Receives. Each RECEIVED event uses one up.
- * A Send that arrives when none is left ends the connection; where the shared pool has no free buffer, the
- * endpoint waits until one is released instead. May be called before the connection is established: on the
- * connect side right after rr_fabric_connect(), on the accept side before rr_endpoint_accept().
+ * Allows the peer to send count more Sends; RFC 8166 calls this posting Receives. Each event RECEIVED uses up
+ * one of them. A Send that arrives when none is left ends the connection. If a Send is allowed but the shared
+ * pool has no free buffer, the endpoint waits until a buffer is released. May be called before the connection
+ * is established: on the connect side right after rr_fabric_connect(), on the accept side before
+ * rr_endpoint_accept().
  */
 void rr_endpoint_allow(struct rr_endpoint *endpoint, uint32_t count);
 
@@ -335,7 +336,7 @@ void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
 void rr_endpoint_close(struct rr_endpoint *endpoint);
 
 /* Returns the number of octets that the peer has taken and sent so far, including those of work requests
- * that are not complete, where the provider knows them. */
+ * that are not complete. Returns 0 if the provider does not count octets. */
 uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
 
 /* Returns the peer's address as text, for messages. */

@@ -24,8 +24,9 @@ receives_is_exhausted(const struct rr_receives *pool)
 }
 
 /* Whether the owner of wait must wait for a receive buffer, because no buffer is left or another endpoint
- * has waited longer. An endpoint that connected (and did not accept) never waits. Nor does an endpoint that
- * waits for data behind a Send, until twice the usual number of buffers is in use. */
+ * has waited longer. An endpoint that connected (and did not accept) never waits. An endpoint with RDMA
+ * Reads under way waits only if twice the usual number of buffers is in use, as the data of the Reads may
+ * come behind a Send. */
 static bool
 receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {

@@ -16,7 +16,7 @@ enum {
 	CAPTURE_SEGMENTS = 1024
 };
 
-/* Returns the endpoint of the capture filter that contains base. */
+/* Returns the capture filter's structure of an endpoint. The structure contains base. */
 static struct rr_capture_endpoint *
 capture_endpoint_of(struct rr_endpoint *base)
 {
@@ -89,8 +89,8 @@ capture_keep_first(struct rr_capture_endpoint *endpoint, const void *data, size_
 		memcpy(endpoint->first, data, endpoint->first_size);
 }
 
-/* Writes the end of the connection, which side `from` closed, to the capture. Does nothing if no opening was
- * written, or the end was written before. */
+/* Writes to the capture that side `from` closed the connection. Does nothing if the opening of the
+ * connection was not written, or its end was written before. */
 static void
 capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 {
@@ -99,8 +99,8 @@ capture_close_flow(struct rr_capture_endpoint *endpoint, uint8_t from)
 	endpoint->is_open = false;
 }
 
-/* Begins to connect, and keeps a copy of the private data. The endpoint's packets are to be written as those
- * of side 0, the side that opens the connection. */
+/* Begins to connect, and keeps a copy of the private data. Prepares the endpoint to write packets as side 0,
+ * the side that opens the connection. */
 static int
 capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)

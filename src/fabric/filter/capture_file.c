@@ -273,8 +273,8 @@ struct capture_segment {
 	uint32_t begin, size; /* the octets of the message that are in the segment */
 };
 
-/* Writes a packet with one FPDU, which has a segment of a DDP message, to the capture. The FPDU's CRC is 0,
- * as the MPA frames say that CRCs are not in use. */
+/* Writes a packet with one FPDU to the capture. The FPDU has a segment of a DDP message. Its CRC is 0, as
+ * the MPA frames say that CRCs are not in use. */
 static void
 capture_fpdu(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	const struct capture_segment *segment)

@@ -173,8 +173,8 @@ fault_length_of(const struct rr_work *work)
 	return length;
 }
 
-/* Shortens a work request to its first octets. A Send that is cut is posted, as a faulty peer would send it;
- * any other request ends the connection when it completes. */
+/* Shortens a work request to its first octets. A Send that is cut is posted, as a faulty peer would send it.
+ * After any other request that is cut, the connection ends when the request completes. */
 static void
 fault_cut(struct rr_fault_item *item, uint64_t octets)
 {

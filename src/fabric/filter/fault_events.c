@@ -175,7 +175,7 @@ events_item_of(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 	return item;
 }
 
-/* Gives the receive buffer of an event, if it has one, back to the fabric below. */
+/* Gives the receive buffer of an event, if it has one, back to the fabric below the filter. */
 static void
 events_release(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {
@@ -227,7 +227,7 @@ events_cancel_all(struct rr_fault_endpoint *endpoint, struct rr_list *items)
 }
 
 /* Ends the connection for the owner: cancels all outstanding work requests, and has DISCONNECTED follow
- * their completions. The endpoint below is not touched. */
+ * their completions. Does nothing to the endpoint below the filter. */
 static void
 events_end_with(struct rr_fault_endpoint *endpoint, int status, const char *text)
 {
@@ -263,8 +263,9 @@ events_lose(struct rr_fault_endpoint *endpoint)
 	rr_fault_drop(endpoint, -RPCRDMA_ERR_DISCONNECTED, "the connection was lost (by a fault script)");
 }
 
-/* Called when a work request has completed at the endpoint below: frees its item, and passes the completion
- * to the owner, with the fault that the script has for it. Some faults also end the connection. */
+/* Called when a work request has completed at the endpoint below the filter: frees its item, and passes the
+ * completion to the owner, with the fault that the script has for it. Some faults also end the
+ * connection. */
 static void
 events_completed(struct rr_fault_endpoint *endpoint, const struct rr_event *event)
 {

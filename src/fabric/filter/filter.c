@@ -67,7 +67,7 @@ rr_filter_endpoint_new(struct rr_filter_fabric *fabric, rr_endpoint_handler *han
 	return endpoint;
 }
 
-/* Sets the endpoint below, to which the filter's endpoint passes its operations, and copies the text of that
+/* Sets the endpoint to which the filter's endpoint passes its operations, and copies the text of that
  * endpoint's peer address. */
 static void
 filter_set_below(struct rr_filter_endpoint *endpoint, struct rr_endpoint *below)

@@ -111,7 +111,7 @@ rr_flight_is_written(struct rr_flight *flight)
 
 /* ---- The thread that watches ---- */
 
-/* Whether the watching thread has been asked to end. */
+/* Whether the recorder's thread has been asked to end. */
 static bool
 flight_ends(struct rr_flight *flight)
 {
@@ -123,8 +123,8 @@ flight_ends(struct rr_flight *flight)
 	return ending;
 }
 
-/* Runs as the thread that watches until the recorder is freed: writes the file each time the signal comes,
- * and once for each call that has waited for an answer for longer than flight->hang. */
+/* Runs as the recorder's thread until the recorder is freed: writes the file each time the signal comes, and
+ * once for each call that has waited for an answer for longer than flight->hang. */
 static void *
 flight_watch(void *ctx)
 {

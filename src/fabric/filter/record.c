@@ -164,7 +164,8 @@ static const char *const kinds[] = { [RR_WORK_SEND] = "send",
 	[RR_WORK_WRITE] = "write",
 	[RR_WORK_READ] = "read" };
 
-/* Writes a line about an event of the endpoint below, and passes the event to the owner. */
+/* Writes a line about an event of the endpoint below the filter, and passes the event to the owner of the
+ * filter's endpoint. */
 static void
 record_note_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event)
 {
@@ -379,7 +380,7 @@ record_close(struct rr_endpoint *base)
 
 /* ---- The filter ---- */
 
-/* Gives a new endpoint its number, by which lines name it. */
+/* Gives a new endpoint its number. The lines of the record show this number. */
 static void
 record_begin_endpoint(struct rr_filter_endpoint *endpoint)
 {

@@ -96,7 +96,8 @@ script_wrong(const struct reader *reader, const char *wanted)
 		reader->word);
 }
 
-/* Returns the index of the name with that length in an array of count names, or count if it is not there. */
+/* Looks for a name of that length in an array of count names. Returns the index of the name, or count if the
+ * array does not have it. */
 static int
 script_find(const char *const *names, int count, const char *name, size_t length)
 {

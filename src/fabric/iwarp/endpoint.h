@@ -135,8 +135,9 @@ void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
  * engine leaves. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
-/* rr_iwarp_endpoint_set_state() changes the endpoint's state and writes a trace of that;
- * rr_iwarp_endpoint_event() calls the function that the table has for the present state and the event. */
+/* The first function changes the endpoint's state and writes a trace of that. The second one handles an
+ * event: it calls the function that the table in endpoint.c has for the endpoint's present state and the
+ * event. */
 void rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state);
 void rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_event event);
 
@@ -147,11 +148,11 @@ void rr_iwarp_endpoint_watch_peer(struct rr_iwarp_endpoint *endpoint);
 /* Schedules the endpoint's task, which handles the event TURN at the end of the turn of the loop. */
 void rr_iwarp_endpoint_defer(struct rr_iwarp_endpoint *endpoint);
 
-/* Closes the endpoint's socket and frees the endpoint, at the end of the turn of the loop. */
+/* Closes the endpoint's socket at once, and frees the endpoint at the end of the turn of the loop. */
 void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
 
-/* Removes an endpoint whose connection request was rejected from the fabric's list, closes its socket, and
- * frees it. */
+/* Frees an endpoint whose connection request was rejected: removes it from the fabric's list of such
+ * endpoints, and closes its socket. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
 /* stream.c: the first function reads from the socket and handles the octets, the second one writes to the

@@ -263,7 +263,7 @@ int rr_iwarp_corrupt(struct rr_iwarp *engine);
 uint32_t rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors);
 
 /* Called after TCP took the given number of octets from the vectors of rr_iwarp_output(): completes the work
- * requests that have left. The owner's handler may be called. */
+ * requests whose octets TCP has taken in full. This may call the owner's handler. */
 void rr_iwarp_taken(struct rr_iwarp *engine, size_t octets);
 
 /* ---- Regions ---- */

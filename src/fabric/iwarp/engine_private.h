@@ -125,16 +125,16 @@ void rr_iwarp_batch_close(struct rr_iwarp *engine);
 /* ---- end.c ---- */
 
 /*
- * Ends the connection, as the peer broke the protocol: keeps status and text for the owner, and has a
- * Terminate with this cause leave. head: the wrong FPDU from its length on, or NULL. If the CRC of that FPDU
- * is still to come, the rest of the FPDU is skipped first, and the function returns GO_ON; the connection
- * ends when the CRC is good.
+ * Ends the connection, as the peer broke the protocol: keeps status and text for the owner, sends a Terminate
+ * with this cause, and returns ENDED. head: the wrong FPDU from its length on, or NULL if there is none. If
+ * the CRC of that FPDU has not come yet, the function returns GO_ON: the rest of the FPDU is skipped, and the
+ * connection ends when the CRC has come.
  */
 enum rr_iwarp_outcome rr_iwarp_fault(struct rr_iwarp *engine, int status, uint16_t cause, const uint8_t *head,
 	const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Ends the connection for the fault that rr_iwarp_fault() was called for before the FPDU's CRC came: the CRC
- * is good, so that the fault is the peer's. */
+/* Ends the connection for a fault in the head of an FPDU, which was found before the CRC of the FPDU came.
+ * The CRC is good, so that the fault is the peer's. rr_iwarp_fault() has kept the status and the text. */
 enum rr_iwarp_outcome rr_iwarp_confirm_fault(struct rr_iwarp *engine);
 
 /* Ends the connection, as the peer sent a Terminate, which is in rx.head. The log and the owner get a text

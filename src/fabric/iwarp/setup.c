@@ -82,8 +82,9 @@ rr_iwarp_respond(struct rr_iwarp *engine)
 	return setup_begin(engine, RR_IWARP_REQUEST);
 }
 
-/* Opens the connection. ird: the most RDMA Reads of the peer that may be under way at a time; ord: the same
- * for this side. markers: the peer asked for markers. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Opens the connection. ird: the most RDMA Reads of the peer that may be under way at a time. ord: the most
+ * RDMA Reads of this side. markers: the peer asked for markers. Returns -RPCRDMA_ERR_NOMEM if there is no
+ * memory. */
 static int
 setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool markers)
 {
@@ -125,10 +126,10 @@ setup_depth(uint16_t answered, uint32_t own)
 }
 
 /*
- * Returns the MPA reply to a request, as far as the request and the configuration determine it. RFC 6581,
- * 9.2: "If Control Flag A is 1 in the MPA Request message, then the responder MUST set Control Flag A to 1
- * in the MPA reply message". The reply also has one RTR indication: a zero-length RDMA Write, or a
- * zero-length RDMA Read if the initiator offers only that.
+ * Returns the MPA reply to a request, without private data, as the request and this side's configuration
+ * determine it. RFC 6581, 9.2: "If Control Flag A is 1 in the MPA Request message, then the responder MUST
+ * set Control Flag A to 1 in the MPA reply message". The reply also has one RTR indication: a zero-length
+ * RDMA Write, or a zero-length RDMA Read if the initiator offers only that.
  */
 static struct rr_mpa_frame
 setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config *config)

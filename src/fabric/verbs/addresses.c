@@ -46,7 +46,7 @@ device_at(struct rr_verbs_fabric *fabric, struct found *found, const struct sock
 	return found->device;
 }
 
-/* Ends the endpoint's connection if its device does not have its local address any more. */
+/* Ends the endpoint's connection if the endpoint's device has lost the local address of the connection. */
 static void
 addresses_check(struct rr_verbs_endpoint *endpoint, struct found *found)
 {

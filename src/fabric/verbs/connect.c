@@ -181,8 +181,8 @@ connect_confirm(struct rr_verbs_endpoint *endpoint, struct event *event)
 	rr_verbs_established(endpoint, event->data, event->size);
 }
 
-/* Called when the connection is established: calls the owner's handler with ESTABLISHED, if it was not
- * called with it before. Only the side that connected gets the peer's private data. */
+/* Called when the connection is established: calls the owner's handler with ESTABLISHED, if the handler has
+ * not had this event before. Only the side that connected gets the peer's private data. */
 static void
 connect_established(struct rr_verbs_endpoint *endpoint, struct event *event)
 {

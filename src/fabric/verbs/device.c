@@ -53,8 +53,8 @@ device_max_message(const struct rr_verbs_device *device)
 	return max;
 }
 
-/* Makes the descriptor fd of a device non-blocking, and has the event loop call ready when fd becomes
- * readable. Returns -RPCRDMA_ERR_SYSTEM on failure. */
+/* Makes the descriptor fd of a device non-blocking, and has the event loop call the function ready when fd
+ * becomes readable. Returns -RPCRDMA_ERR_SYSTEM on failure. */
 static int
 device_watch(struct rr_verbs_fabric *fabric, struct rr_watch *watch, int fd,
 	void (*ready)(struct rr_watch *watch, unsigned events))

@@ -84,9 +84,9 @@ endpoint_hang_up(struct rr_verbs_endpoint *endpoint)
 	rr_verbs_fabric(endpoint)->library.disconnect(endpoint->id);
 }
 
-/* Posts the work requests of the queue, and handles completions. Is scheduled again for the next turn: while
- * no completion comes, for SPINS turns. After these it asks the device for an event at the next completion,
- * which costs a system call. */
+/* Posts the work requests of the queue, handles completions, and schedules the endpoint's task for the next
+ * turn. After SPINS turns without a completion, asks the device for an event at the next completion instead,
+ * although such an event costs a system call. */
 static void
 endpoint_work(struct rr_verbs_endpoint *endpoint)
 {

@@ -239,13 +239,13 @@ void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* device.c */
 
-/* Sets *device to the device that id was bound to, and makes its queues if it has none yet. An error has its
- * reason in text. */
+/* Sets *device to the device that id was bound to, and makes the queues of that device if it has none yet.
+ * An error has its reason in text. */
 int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 	struct rr_verbs_device **device, struct rr_text *text);
 
-/* rr_verbs_devices_open() opens all devices that can be used, and sets the fabric's limits; it returns
- * -RPCRDMA_ERR_NOTSUP if no device can be used. rr_verbs_device_close() closes a device and frees it. */
+/* The first function opens all devices that can be used, and sets the fabric's limits; it returns
+ * -RPCRDMA_ERR_NOTSUP if no device can be used. The second one closes a device and frees it. */
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
@@ -375,8 +375,8 @@ int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 /* Handles all completions of work requests and receives that there are, as long as the connection is up. */
 void rr_verbs_drain(struct rr_verbs_endpoint *endpoint);
 
-/* Waits until the binding of the region's window has completed, but not longer than a fixed time, after
- * which the connection ends. The owner's handler is not called meanwhile. */
+/* Waits until the binding of the region's window has completed. If that takes longer than a fixed time, ends
+ * the connection. The owner's handler is not called meanwhile. */
 void rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region *region);
 
 /* Takes all completions off the queue after the connection has ended, and gives their receive buffers back

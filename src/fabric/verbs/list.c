@@ -23,8 +23,8 @@ list_state_name(enum ibv_port_state state)
 	return (size_t)state < sizeof(names) / sizeof(names[0]) ? names[state] : names[0];
 }
 
-/* Adds the GIDs (addresses) in the port's table to the description port. Leaves out empty entries, and those
- * that the description has already. */
+/* Adds the GIDs (addresses) of a device's port to port, the description of that port. Leaves out empty
+ * entries of the device's table, and GIDs that the description has already. */
 static void
 find_gids(const struct rr_verbs_library *library, struct ibv_context *context, uint8_t number, int count,
 	struct rr_verbs_port *port)

@@ -13,8 +13,8 @@ rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *
 	rr_loop_defer(device->fabric->base.loop, &device->refill);
 }
 
-/* Posts receive buffers to a shared receive queue. It is to have one buffer for each Send that its
- * endpoints' peers may still send, and one more. Stops earlier if the pool has no more buffers. */
+/* Posts receive buffers to a shared receive queue. The queue is to have one buffer for each Send that the
+ * peers of its endpoints may still send, and one more. Stops earlier if the pool has no more buffers. */
 static void
 refill(struct rr_verbs_receives *receives)
 {
