@@ -37,9 +37,9 @@ struct rr_crew {
 	struct crew_member members[];
 };
 
-/* Returns whether the caller, after it has released the lock, is to wake an idle thread by the condition
- * "wanted": a job may begin, and no idle thread is being woken already. In that case, notes in crew->waking
- * that a thread is being woken. The lock is held. */
+/* Tells whether an idle thread is to be woken: a job may begin, and no idle thread is being woken already. If
+ * so, notes in crew->waking that a thread is being woken. The caller holds the lock; after it has released
+ * the lock, it wakes the thread by the condition "wanted". */
 static bool
 crew_wakes(struct rr_crew *crew)
 {
@@ -49,8 +49,8 @@ crew_wakes(struct rr_crew *crew)
 	return wakes;
 }
 
-/* Appends the job to the list of ended jobs, which the loop's thread empties, and wakes the loop where the
- * list was empty. The lock is held. */
+/* Appends the job to the list of ended jobs, and wakes the loop where the list was empty. The loop's thread
+ * empties the list. The caller holds the lock. */
 static void
 crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 {
@@ -61,9 +61,9 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 		eventfd_write(crew->watch.fd, 1);
 }
 
-/* Takes the job out of the queue and runs it in the thread of member, after waking another thread where a
- * further job may begin. The lock is held, except while the job runs. A job whose run() returns true goes
- * into the list of ended jobs. */
+/* Takes the job out of the queue and runs it in the thread of member. Before that, wakes another thread where
+ * a further job may begin. A job whose run() returns true goes into the list of ended jobs. The caller holds
+ * the lock, which is released while the job runs. */
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {

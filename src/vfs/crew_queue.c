@@ -60,8 +60,9 @@ queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 	node->key = 0;
 }
 
-/* Replaces the node "from" of a job that begins by the node "to", in the slot of the job's thread, at the
- * same position of the list of its key. The job's own memory may be gone before its node leaves that list. */
+/* Puts the node "to" into the list of its key at the position of the node "from", and removes "from". The job
+ * of "from" begins now, and its memory may be gone before the node leaves the list; "to" lies in the slot of
+ * the thread that runs the job. */
 static void
 queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 {
@@ -99,9 +100,9 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 	return vacant;
 }
 
-/* Tells whether one more job may begin in the file system of this entry: a first job always may, and a
- * further job while fewer threads work there than are free. At most RR_CREW_BULK_MAX jobs marked RR_CREW_BULK
- * may run; for RR_CREW_ANYWHERE there is no bound. */
+/* Tells whether one more job may begin in the file system of this entry. A first job always may, and a
+ * further job while fewer threads work there than are free. Where the place has the bit RR_CREW_BULK, at most
+ * RR_CREW_BULK_MAX jobs may run; for the place RR_CREW_ANYWHERE there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {
@@ -111,7 +112,7 @@ queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *en
 }
 
 /* Puts a job that does not wait for other jobs any more into the heap of ready jobs of its place (its file
- * system), where its owner's turn decides when it begins. */
+ * system). There it gets a turn by which the owners of jobs share the threads fairly. */
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {

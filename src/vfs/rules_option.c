@@ -138,8 +138,8 @@ option_vers(struct rr_right *right, const char *value)
 }
 
 /* Accepts the option fsid= without any effect, because file handles are made without an fsid. Returns false
- * for the values 0 and "root": in exports(5) they make a directory the root of NFS version 4, for which the
- * name of the export is used here. */
+ * for the values 0 and "root": in exports(5) they make a directory the root of NFS version 4; here the name
+ * of the export does that. */
 static bool
 option_fsid(struct rr_right *right, const char *value)
 {

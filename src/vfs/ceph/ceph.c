@@ -46,9 +46,9 @@ ceph_connect(struct rr_ceph *ceph, struct rr_text *text)
 	return ceph->self ? 0 : rr_fail(text, -RPCRDMA_ERR_NOMEM, "out of memory");
 }
 
-/* Looks up the directory of each export, keeps its inode number and name, and derives the keys for handles
- * (rr_ceph_keys()). Returns 0, or an error with text: a path leads to no directory, or two exports have one
- * name. After success, config.exports is not used any more. */
+/* Looks up the directory of each export, keeps the directory's inode number and the export's name, and
+ * derives the keys for handles (rr_ceph_keys()). Returns 0, or an error with text: a path leads to no
+ * directory, or two exports have the same name. After success, config.exports is not used any more. */
 static int
 ceph_find_roots(struct rr_ceph *ceph, struct rr_text *text)
 {

@@ -9,7 +9,8 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether a file may have this range of octets, so that its end is not greater than 2^63 - 1. */
+/* Tells whether this range of octets may exist in a file: the end of the range must not be greater than 2^63
+ * - 1. */
 static bool
 data_fits(uint64_t offset, uint64_t length)
 {
@@ -144,8 +145,8 @@ rr_ceph_deallocate(struct rr_ceph_job *job)
 	return rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
 }
 
-/* Ends an operation that CephFS cannot do with RR_VFS_NOTSUPP: seek (a cluster keeps no holes), allocate (it
- * reserves no space), copy, clone and lease. */
+/* Returns RR_VFS_NOTSUPP. It is the function of all operations that CephFS does not support: seek (a cluster
+ * keeps no holes), allocate (it reserves no space), copy, clone and lease. */
 enum rr_vfs_status
 rr_ceph_absent(struct rr_ceph_job *job)
 {

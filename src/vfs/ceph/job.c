@@ -10,9 +10,9 @@ rr_ceph_member(struct rr_vfs_call *call, uint16_t offset)
 	return offset ? (char *)call + offset : NULL;
 }
 
-/* Fills in *object from the struct rr_vfs_object at this offset of the call's structure (offset 0: there is
- * none): from its open, to which a reference is taken, or from its handle. The cluster is not asked. Returns
- * false where the handle was not made with the server's key. */
+/* Fills in *object from the struct rr_vfs_object at this offset of the call's structure: from the open in it,
+ * to which a reference is taken, or else from the handle in it. Does nothing where offset is 0, as the call
+ * then has no such object. Returns false where the handle was not made with the server's key. */
 static bool
 job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -30,8 +30,8 @@ job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 	return true;
 }
 
-/* For the operation lock only: makes the open that the call names the open of the job's object, and takes a
- * reference to it. Such a call has an open and no handle, so job_note() finds nothing in it. */
+/* For the operation lock only: stores the call's open in job->object, and takes a reference to the open. The
+ * call of a lock has an open and no handle, so job_note() finds nothing in it. */
 static void
 job_note_lock(struct rr_ceph_job *job)
 {

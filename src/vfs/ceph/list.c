@@ -116,8 +116,8 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 }
 
 /* Passes one entry of the job's list to the call's take() and counts it. Attributes and handle are passed
- * where the call wants them and the caller may search the directory. Returns false where the caller has no
- * room for the entry. */
+ * where the call wants them and the caller may search the directory. Returns false where take() refuses the
+ * entry because it has no room. */
 static bool
 list_give(struct rr_ceph_job *job, const struct list_entry *entry, const char *name)
 {

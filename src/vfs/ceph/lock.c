@@ -14,8 +14,9 @@ lock_type(enum rr_vfs_lock_kind kind)
 	return (short)(kind == RR_VFS_UNLOCK ? F_UNLCK : kind == RR_VFS_LOCK_READ ? F_RDLCK : F_WRLCK);
 }
 
-/* Translates the kind and the range of a lock for libcephfs, where the greatest offset is 2^63 - 1 and the
- * length 0 means "to the end", as lock->length UINT64_MAX does. RR_VFS_INVAL if the range is invalid. */
+/* Translates the kind and the range of a lock into *range for libcephfs. In libcephfs the greatest offset is
+ * 2^63 - 1, and the length 0 means "to the end of the file"; in lock->length, UINT64_MAX means that. Returns
+ * RR_VFS_INVAL if the range is invalid. */
 static enum rr_vfs_status
 lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {

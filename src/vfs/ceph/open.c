@@ -7,8 +7,9 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether the share reservation of any open of the file with this number denies "access", or has access
- * that "deny" forbids. The reservation "own" (or NULL) does not count. The lock is held. */
+/* Tells whether any other open of the file with this number has a share reservation that denies "access", or
+ * has access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. The
+ * caller holds ceph->lock. */
 static bool
 open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
 	const struct rr_ceph_share *own)
@@ -102,8 +103,8 @@ rr_ceph_done(struct rr_ceph_job *job, struct Fh *file)
 		job->ceph->lib.ll_close(job->ceph->mount, file);
 }
 
-/* Gives back a reference to a share reservation, which is freed with its last reference. share may be NULL.
- * The lock is held. */
+/* Gives back a reference to a share reservation, and frees the reservation with its last reference. share may
+ * be NULL. The caller holds ceph->lock. */
 static void
 open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 {
@@ -111,9 +112,9 @@ open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 		rr_free(ceph->env, share);
 }
 
-/* Gives a new open its share reservation, and adds the open to the list of opens. The reservation is "spare",
- * or that of the call's other open where the new open replaces the other open or stands beside it.
- * RR_VFS_SHARE where another reservation conflicts. The lock is held. */
+/* Gives a new open its share reservation, and adds the open to the list of opens. Where the new open replaces
+ * the call's other open or stands beside it, the reservation is that of the other open; else it is "spare".
+ * Returns RR_VFS_SHARE where another reservation conflicts. The caller holds ceph->lock. */
 static enum rr_vfs_status
 open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
 {

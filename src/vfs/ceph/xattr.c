@@ -55,8 +55,8 @@ rr_ceph_getxattr(struct rr_ceph_job *job)
 	return rr_ceph_status(length);
 }
 
-/* Brings a change of extended attributes to stable storage. A negative result, by which the change has
- * failed, is translated into the status instead. */
+/* Brings a change of extended attributes to stable storage. Where result is negative, the change has failed:
+ * then nothing is stored, and the status for that error is returned. */
 static enum rr_vfs_status
 xattr_store(struct rr_ceph_job *job, int result)
 {

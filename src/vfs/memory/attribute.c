@@ -67,8 +67,8 @@ static const struct access_right {
 };
 
 /* Tells whether the caller has this right (one of those that an access call asks for) on the operation's
- * object. A right to write is never granted where the export is read-only for the caller. directory: the
- * object is a directory. */
+ * object. A right to write is never granted where the export is read-only for the caller. directory is true
+ * if the object is a directory. */
 static bool
 attribute_granted(const struct rr_memory_run *run, const struct access_right *right, bool directory)
 {

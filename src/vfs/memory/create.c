@@ -123,8 +123,8 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 }
 
 /* Decides whether the call may use the existing object of the name: a file that an earlier copy of this
- * exclusive creation made, or any regular file for RR_VFS_UNCHECKED, whose size is then set where the call
- * asks for that. RR_VFS_EXIST if the object may not be used. */
+ * exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. Such a regular file gets the size that
+ * the call asks for, if any. Returns RR_VFS_EXIST if the object may not be used. */
 static enum rr_vfs_status
 create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
 {

@@ -35,7 +35,8 @@ rr_memory_entry_find(
 }
 
 /* Puts an entry, whose node is set, into a directory under this name, behind all other entries. Changes the
- * directory's size and times, and for a subdirectory its number of links; a subdirectory gets its parent. */
+ * directory's size and times. Where the node is a subdirectory, also sets its parent and counts one more link
+ * of the directory. */
 static void
 entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_memory_node *directory,
 	struct rpcrdma_bytes name)

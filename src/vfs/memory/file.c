@@ -52,8 +52,8 @@ file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
 	return rr_add_u64(offset, length, &end) && end <= memory->config.file_max;
 }
 
-/* Marks the file as one with data that is not on stable storage. A file that had none keeps its present size
- * in stable_size, and gets that size back after a loss of power. */
+/* Notes that the file has data that is not on stable storage. Where all its data was stable until now, keeps
+ * its present size in stable_size, the size that the file gets back after a loss of power. */
 static void
 file_unsettle(struct rr_memory_node *node)
 {

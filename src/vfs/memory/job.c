@@ -128,7 +128,8 @@ job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
 }
 
 /* Puts a copy of the job into the provider's list, takes references to its opens, and arms the timer for the
- * next turn. Returns RR_VFS_PENDING. Without memory, the operation ends with RR_VFS_BUSY instead. */
+ * next turn. Returns RR_VFS_PENDING. Where there is no memory for the copy, the operation ends with
+ * RR_VFS_BUSY instead. */
 static enum rr_vfs_status
 job_queue(struct rr_memory_vfs *vfs, const struct memory_job *job)
 {
@@ -165,9 +166,9 @@ rr_memory_begin(struct rr_vfs *vfs, enum rr_memory_operation operation, struct r
 	return job_queue(own, &job);
 }
 
-/* Takes one step with one job in a turn of the loop: counts down one of the turns that the job waits, cancels
- * or executes the job, or marks the job as to be ended. Returns true where a step was taken, so that another
- * turn is needed; false where the job is held or waits for a lease or another job. */
+/* Takes one step with one job in a turn of the loop: reduces by one the number of turns for which the job
+ * waits, cancels or executes the job, or sets its state to JOB_ENDS. Returns true where a step was taken, so
+ * that another turn is needed; false where the job is held, or waits for a lease or for another job. */
 static bool
 job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 {

@@ -12,7 +12,8 @@ struct memory_list {
 };
 
 /* Passes an entry to the call's take() and counts it. Attributes and handle are passed where the call wants
- * them and the caller may search the directory. Returns false where the caller has no room for the entry. */
+ * them and the caller may search the directory. Returns false where take() refuses the entry because it has
+ * no room. */
 static bool
 list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	const struct rr_memory_node *node)
@@ -33,8 +34,8 @@ list_give(struct memory_list *list, struct rpcrdma_bytes name, uint64_t cookie,
 	return true;
 }
 
-/* Passes the entries "." and ".." to the caller, each only where it lies behind the cookie from which the
- * call lists. Returns false where the caller has no room for an entry. */
+/* Passes the entries "." and ".." to the call's take(), each only where it lies behind the cookie from which
+ * the call lists. Returns false where take() has no room for an entry. */
 static bool
 list_dots(struct memory_list *list)
 {

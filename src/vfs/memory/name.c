@@ -55,9 +55,9 @@ rr_memory_lookup(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
-/* Stores the entry of this name in *entry, or NULL if the directory has no such entry, for an operation that
- * makes, changes or removes the entry. Returns an error where the name is invalid ("." and ".." are, too),
- * the directory is none, or the caller may not search it. */
+/* Finds the entry of this name for an operation that makes, changes or removes the entry. Stores the entry in
+ * *entry, or NULL if the directory has no such entry. Returns an error where "directory" is no directory, the
+ * caller may not search it, or the name is invalid; "." and ".." are invalid, too. */
 static enum rr_vfs_status
 name_find(struct rr_memory_run *run, const struct rr_memory_node *directory, struct rpcrdma_bytes name,
 	struct rr_memory_entry **entry)
@@ -148,8 +148,9 @@ name_rename_into_itself(const struct rr_memory_node *moved, const struct rr_memo
 	return up == moved;
 }
 
-/* Returns RR_VFS_OK where the caller may give the object "moved" its new name, and where that name exists
- * already, may replace the entry "replaced" (else NULL); otherwise the status that says why not. */
+/* Returns RR_VFS_OK where the caller may give the object "moved" its new name, else the status that says why
+ * not. Where the new name exists already, "replaced" is its entry, and the caller must be allowed to remove
+ * that, too; else "replaced" is NULL. */
 static enum rr_vfs_status
 name_may_rename(const struct rr_memory_run *run, const struct rr_memory_node *moved,
 	const struct rr_memory_entry *replaced)

@@ -14,8 +14,8 @@ rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
 	return false;
 }
 
-/* Tells whether the share reservation of any open of the file denies the access of the new open, or has
- * access that "deny" forbids. The reservation "own" (or NULL) does not count. */
+/* Tells whether any other open of the file has a share reservation that denies the access of the new open, or
+ * has access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. */
 static bool
 open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *opening, uint32_t deny,
 	const struct rr_memory_share *own)
@@ -60,9 +60,9 @@ open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
 		rr_free(memory->env, share);
 }
 
-/* Returns the share reservation for a new open: that of the call's other open where the new open stands
- * beside the other open or replaces it (which then has none), else a new reservation. NULL if there is no
- * memory. */
+/* Returns the share reservation for a new open, or NULL if there is no memory. Where the new open stands
+ * beside the call's other open or replaces it, the reservation is that of the other open; an open that is
+ * replaced has none any more. Else the reservation is new. */
 static struct rr_memory_share *
 open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 {

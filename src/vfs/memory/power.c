@@ -33,7 +33,7 @@ rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node)
 }
 
 /* Sets one file back to the data and the size that it has on stable storage, as a loss of power does. Pages
- * that were new since then are freed. */
+ * that have never been on stable storage are freed. */
 static void
 power_lose(struct rr_memory *memory, struct rr_memory_node *node)
 {

@@ -35,8 +35,9 @@ xattr_find(const struct rr_memory_node *node, struct rpcrdma_bytes name)
 	return NULL;
 }
 
-/* Stores the extended attribute that the call names in *found. Returns RR_VFS_NO_XATTR if the object has none
- * of that name, or another error if the caller lacks the permissions "bits". */
+/* Finds the extended attribute that the call names, and stores its address in *found. Returns RR_VFS_NO_XATTR
+ * if the object has none of that name, or another error if the name is invalid or the caller lacks the
+ * permissions "bits". */
 static enum rr_vfs_status
 xattr_look(const struct rr_memory_run *run, unsigned bits, struct rr_memory_xattr **found)
 {

@@ -22,8 +22,9 @@ rr_posix_attend_later(struct rr_posix *posix)
 	rr_loop_arm(posix->vfs.loop, &posix->timer, work ? SLICES_APART : TIDY_EVERY);
 }
 
-/* Ends a round of looking after the tree, and arms the timer for the next round where a search is under way
- * or the tree has descriptors open that may have to be closed later. Each operation arms the timer, too. */
+/* Ends a round of work on the tree of known objects (a slice of a search, and the closing of idle
+ * descriptors). Arms the timer for the next round where a search is under way or the tree has descriptors
+ * open that may have to be closed later. Each operation arms the timer, too. */
 static void
 attend_done(struct rr_crew_job *job)
 {
@@ -34,8 +35,8 @@ attend_done(struct rr_crew_job *job)
 		rr_posix_attend_later(posix);
 }
 
-/* Looks after the tree "member" of this thread: does one slice of a search, and closes descriptors that were
- * not used lately. Returns true, because the job has then ended. */
+/* Works on the tree of known objects through "member", the tree of this thread: does one slice of a search,
+ * and closes descriptors that were not used lately. Returns true, because the job has then ended. */
 static bool
 attend_run(struct rr_crew_job *job, void *member)
 {
@@ -46,8 +47,8 @@ attend_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
-/* Looks after the tree (attend_run()) when the timer expires: in a thread of the crew where there is a crew,
- * else in the loop's thread. */
+/* Does a round of work on the tree (attend_run()) when the timer expires: in a thread of the crew where there
+ * is a crew, else in the loop's thread. */
 static void
 attend_expired(struct rr_timer *timer)
 {

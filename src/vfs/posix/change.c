@@ -50,10 +50,10 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 	return count <= count_mask ? time + count : time;
 }
 
-/* Counts a change of the object in the object's slot, which counts the changes that have the same time of
- * change. The first change with a new time has the count 0, and is noted in the slot, too, because another
- * thread that looked at the object before this change may end its own change within the same tick of the
- * clock. */
+/* Counts a change of the object in the object's slot, which counts the changes with the same time of change.
+ * A change with a new time starts the count at 0, or at 1 where the object had that time already before the
+ * change. The count 0 is stored, too: another thread that looked at the object before this change may end its
+ * own change within the same tick of the clock. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

@@ -27,10 +27,10 @@ struct rr_posix_job {
 	struct rr_storer *storer;
 };
 
-/* Returns the status of an operation after its changes were stored, or could not be (error is an errno).
- * After an error the verifier changes, and all clients must send again what they have not committed, because
- * the kernel reports only once that it could not write data back: a later commit would succeed. RFC 1813,
- * 3.3.7: "it will not destroy any data without changing the value of verf" */
+/* Returns the status of an operation after its changes were stored (error is 0), or could not be stored
+ * (error is an errno). After an error the verifier changes, and all clients must send again what they have
+ * not committed, because the kernel reports only once that it could not write data back: a later commit would
+ * succeed. RFC 1813, 3.3.7: "it will not destroy any data without changing the value of verf" */
 static enum rr_vfs_status
 posix_stored(const struct rr_posix_work *work, int error)
 {
@@ -57,8 +57,8 @@ posix_release_opens(struct rr_posix_job *job)
 			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
 }
 
-/* Gives back the object that is held for the rest of a read, because the read does not go on. Does nothing
- * where no rest of a read waits. */
+/* Gives back the object that the job holds for the rest of a read, because that rest is not read any more.
+ * Does nothing where no rest of a read waits. */
 static void
 posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 {
@@ -125,8 +125,9 @@ posix_as_caller(struct rr_posix_work *work)
 	rr_tree_as_self(work->tree);
 }
 
-/* Counts the job for another file system, with the number place, that its operation is about to use. Returns
- * false where too many jobs work in that file system, so that the operation must not use it now. */
+/* Counts the job as one that works in another file system, with the number place, before its operation uses
+ * that file system. Returns false where too many jobs work there, so that the operation must not use it
+ * now. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
@@ -164,9 +165,9 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* Returns the storer of the file system with the number place, and makes the storer at the first use. Each
- * file system has its own storer, so that a file system that hangs delays no other. NULL if there are too
- * many storers already, or no storer can be made. */
+/* Returns the storer (the thread that stores changes) of the file system with the number place, and makes it
+ * at the first use. Each file system has its own storer, so that a file system that hangs delays no other.
+ * Returns NULL if there are too many storers already, or no storer can be made. */
 static struct rr_storer *
 posix_storer(struct rr_posix *posix, uint64_t place)
 {
@@ -270,9 +271,9 @@ posix_ring_done(struct rr_ring_read *read)
 	posix_job_end(job);
 }
 
-/* Gives the rest of a read to the ring (io_uring). Returns false where the crew is to do the job: the
- * operation is no such read, there is no ring, the ring is full, or more than JOB_RING_MOST octets are
- * left. */
+/* Begins the rest of a read by the ring (io_uring). Returns false where the crew is to do the job instead:
+ * the job is no read of which a rest waits, there is no ring, the ring is full, or more than JOB_RING_MOST
+ * octets are left. */
 static bool
 posix_ring_begin(struct rr_posix_job *job)
 {
@@ -386,7 +387,8 @@ posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, 
 	return true;
 }
 
-/* Tells whether the operation sets the size of a file, which takes longer the more is cut off. */
+/* Tells whether the operation may take long because it sets the size of a file: to cut off much data takes
+ * long. */
 static bool
 posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -396,7 +398,7 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 
 /* Tries to do the operation at once, in the loop's thread, without waiting. Returns true where the whole
  * operation was done, and false where a job is to do it. An operation that changes something is not tried
- * while others are under way, because it must not overtake them. */
+ * while other operations are under way, because it must not overtake them. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {

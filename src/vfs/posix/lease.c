@@ -20,9 +20,9 @@
 /* The greatest number of leases, as each costs a system call each second. */
 enum { LEASE_MAX = 1024 };
 
-/* Looks at all leases, and calls recall() of each lease that the kernel wants back. recall() is called with
- * leases_lock held, which is also taken to close an open or to give a lease back: so recall() must not take a
- * lock that another thread holds while it does one of these. */
+/* Looks at all leases, and calls recall() of each lease that the kernel wants back, with leases_lock held.
+ * Another thread takes leases_lock, too, to close an open or to give a lease back. So recall() must not take
+ * a lock that such a thread may hold meanwhile. */
 static void
 lease_look(struct rr_timer *timer)
 {
@@ -81,8 +81,9 @@ rr_posix_lease_end(struct rr_posix_shared *shared, struct rr_vfs_open *open)
 		(void)fcntl(open->fd, F_SETLEASE, F_UNLCK); /* closing would do the same, but later */
 }
 
-/* Gets a lease for an open from the kernel, and adds the lease to the leases that are looked at. RR_VFS_BUSY
- * where there can be no lease now. leases_lock is held. */
+/* Gets a lease for an open from the kernel, and adds it to the list of leases at which the timer looks.
+ * Returns RR_VFS_BUSY where there can be no lease now, and RR_VFS_INVAL where the open has a lease already.
+ * The caller holds leases_lock. */
 static enum rr_vfs_status
 lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 {

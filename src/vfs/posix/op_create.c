@@ -56,8 +56,8 @@ create_mode(const struct create_plan *plan)
 	return mode;
 }
 
-/* Splits the verifier of an exclusive creation into two numbers of seconds, for the times of access and
- * modification, in which the file keeps the verifier. RFC 1813, 3.3.8: "the expected storage location for the
+/* Splits the verifier of an exclusive creation into two numbers of seconds, masked to TIME_MASK. The file
+ * keeps them as its times of access and modification. RFC 1813, 3.3.8: "the expected storage location for the
  * verifier on creation is the metadata (time stamps) of the file". */
 static void
 create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2])

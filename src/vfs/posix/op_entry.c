@@ -151,8 +151,8 @@ op_rename_status(int error)
 	}
 }
 
-/* Renames the entry "old" of the directory "from" to "new" in the directory "to", by renameat(2), and lets
- * the tree know that. Both names have been checked. */
+/* Renames the entry "old" of the directory "from" to "new" in the directory "to", by renameat(2), and makes
+ * the same change in the tree of known objects. Both names have been checked. */
 static enum rr_vfs_status
 op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)

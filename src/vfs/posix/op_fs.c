@@ -42,8 +42,8 @@ rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)
 }
 
 /* Tells whether a file of this size may exist in the file system of fd: lseek(2) and FIEMAP refuse an offset
- * beyond the greatest size. FIEMAP is needed besides lseek(2), which takes any offset in directories of file
- * systems that number their entries in their own way. */
+ * beyond the greatest size. FIEMAP is asked, too, because lseek(2) accepts any offset in the directories of
+ * some file systems. */
 static bool
 op_limits_take_size(int fd, uint64_t size)
 {

@@ -91,8 +91,8 @@ rr_posix_open(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
-/* Translates the kind and the range of a lock for fcntl(2), where the length 0 means "to the end", as
- * UINT64_MAX does in lock->length. Returns false where the range is invalid. */
+/* Translates the kind and the range of a lock into *range for fcntl(2). There the length 0 means "to the end
+ * of the file"; in lock->length, UINT64_MAX means that. Returns false where the range is invalid. */
 static bool
 op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 {

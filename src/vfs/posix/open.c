@@ -51,8 +51,8 @@ open_shard(struct rr_posix_shared *shared, uint64_t fsid, uint64_t inode)
 }
 
 /* Tells whether the open "wanted" is compatible with all other opens of the same file that have a
- * reservation; "instead" (or NULL) does not count. RFC 8881, 9.7: of two opens of one file, neither may have
- * an access that the other one denies. */
+ * reservation. The open "instead", which may be NULL, does not count. RFC 8881, 9.7: of two opens of one
+ * file, neither may have an access that the other one denies. */
 static bool
 open_is_free(
 	struct rr_posix_shared *shared, const struct rr_vfs_open *wanted, const struct rr_vfs_open *instead)
@@ -71,7 +71,7 @@ open_is_free(
 }
 
 /* Puts the open into the list of opens that have a reservation (reserves is true), or takes it out of that
- * list, and counts the opens that deny an access. The lock of these lists is held. */
+ * list, and counts the opens that deny an access. The caller holds the lock of the list. */
 static void
 open_set_reserves(struct rr_posix_shared *shared, struct rr_vfs_open *open, bool reserves)
 {

@@ -69,8 +69,8 @@ OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_U
 OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_limits, object) })
 
-/* Begins the operation lock. Such a call names an open and no object, so its kind has no offset of an
- * object. */
+/* Begins the operation lock. The call of a lock names an open and no object, so kind, the description of the
+ * operation, says that there is no object. */
 static enum rr_vfs_status
 posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 {

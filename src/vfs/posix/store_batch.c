@@ -66,7 +66,8 @@ batch_unite(struct target *targets, uint32_t count)
 }
 
 /* Brings the object of a target to stable storage, by the system call that "how" names. Returns 0 or an
- * errno, which is the target's own where the object could not be looked at. */
+ * errno. Where the object could not be looked at before, does nothing and returns the errno of that
+ * failure. */
 static int
 batch_target_store(const struct target *target, enum rr_store_how how)
 {

@@ -39,7 +39,8 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 }
 
 /* Waits for further jobs that are likely to come soon, for a bounded time at most, because a job that misses
- * a batch waits until that batch is stored. The lock is held, and released while the thread waits. */
+ * a batch waits until that batch is stored. The caller holds the lock, which is released while the thread
+ * waits. */
 static void
 storer_gather(struct rr_storer *storer)
 {
@@ -55,7 +56,8 @@ storer_gather(struct rr_storer *storer)
 }
 
 /* Waits for jobs and moves the next batch of them into "jobs". Returns how many jobs the batch has, or 0
- * where the storer ends and no job is left. */
+ * where the storer ends and no job is left. The caller holds the lock, which is released while the thread
+ * waits. */
 static uint32_t
 storer_take(struct rr_storer *storer, struct rr_list *jobs)
 {

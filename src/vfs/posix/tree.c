@@ -87,9 +87,9 @@ tree_check_system(struct rr_text *text)
 	return 0;
 }
 
-/* Returns the identity of the file system of an export's root for clients, which is the same after restarts:
- * a hash of the export's id and the identity that the file system has itself, or the device number where the
- * file system has none. */
+/* Returns the identity that the file system of an export's root has for clients. It is the same after
+ * restarts: a hash of the export's id and of the file system's own identity, or of the device number where
+ * the file system has no identity. */
 static uint64_t
 tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int fd)
 {
@@ -161,8 +161,8 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	return 0;
 }
 
-/* Opens the directories of all exports and fills in the tree's roots. Returns 0, or an error with text; INVAL
- * where two exports have one name. */
+/* Opens the directories of all exports and fills in the tree's roots. Returns 0, or an error with text; the
+ * error is INVAL where two exports have the same name. */
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {

@@ -50,8 +50,9 @@ open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags
 	return (int)fd;
 }
 
-/* Returns the length of the longest part at the beginning of a path of PATH_MAX or more octets that the
- * kernel accepts and that ends before a slash; 0 if there is no such part. */
+/* Returns where to cut a path of PATH_MAX or more octets, because the kernel does not accept it as a whole:
+ * the length of the longest first part that is shorter than PATH_MAX and ends before a slash, or 0 if there
+ * is none. */
 static size_t
 file_head_length(const char *path)
 {
@@ -122,9 +123,9 @@ file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 	return error;
 }
 
-/* Returns 0 where the file system that st describes may be used now, although it is not that of the export's
- * root and may hang. Returns EXDEV where the tree is not to use it, and EAGAIN where it is not to be used
- * now. */
+/* Tells whether the tree may now use the file system that st describes, which is not that of the export's
+ * root and may hang. Returns 0 if so; EXDEV where the tree is to stay in the root's file system; EAGAIN where
+ * the file system is not to be used now. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -139,9 +140,9 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* Gets the attributes of the object of fd. Where the root's file system is local, the attributes that the
- * kernel has in memory are taken for objects in that file system, and another file system, mounted below it,
- * is asked only where file_stat_elsewhere() allows that. Returns 0 or an errno. */
+/* Gets the attributes of the object of fd. Where the root's file system is local, takes the attributes that
+ * the kernel has in memory for an object in it. Another file system, mounted below it, may hang, and is asked
+ * only where file_stat_elsewhere() allows that. Returns 0 or an errno. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

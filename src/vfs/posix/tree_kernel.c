@@ -101,8 +101,8 @@ kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 }
 
 /* Opens the object of node by its kernel's handle, and writes its path below the export's root to "below":
- * the work of rr_tree_kernel_find(), without the lock. Returns 0 or an errno; ESTALE: the object is gone;
- * ENOENT: its path is not known. */
+ * the work of rr_tree_kernel_find(), without the lock. Returns 0, ESTALE if the object is gone, ENOENT if its
+ * path is not known, or another errno. */
 static int
 kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
 	char below[PATH_MAX])

@@ -8,8 +8,8 @@
 #include "vfs/posix/tree_private.h"
 
 /* Opens the object that has this name in directory, as an O_PATH descriptor in *fd, and gets its attributes
- * into *st. The kernel checks the permission of the identity in force to search the directory. After an
- * error, no descriptor is open. */
+ * into *st. The kernel checks whether the identity in force may search the directory. After an error, no
+ * descriptor is open. */
 static enum rr_vfs_status
 open_in(struct rr_tree *tree, const struct rr_object *directory, const char *name, int *fd, struct statx *st)
 {
@@ -23,8 +23,8 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	return rr_vfs_errno(error);
 }
 
-/* Finds the directory above the directory of node as object, which the caller gives back by rr_object_put().
- * RR_VFS_STALE where no directory above it is known. */
+/* Finds the directory above the directory of node, and fills in object with it. The caller gives object back
+ * by rr_object_put(). Returns RR_VFS_STALE where no directory above that of node is known. */
 static enum rr_vfs_status
 lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {

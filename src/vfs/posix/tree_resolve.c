@@ -68,8 +68,8 @@ rr_tree_object(struct rr_tree *tree, struct rr_node *node, const struct statx *s
 	};
 }
 
-/* Opens the object at node's path in *fd, and gets its attributes into *st. Returns 0, or an errno and no
- * open descriptor. ENOENT: the path is not known, or leads to another object. */
+/* Opens the object at node's path, stores the descriptor in *fd, and gets the attributes into *st. Returns 0,
+ * or an errno and no open descriptor: ENOENT where the path is not known or leads to another object. */
 static int
 open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct statx *st)
 {
@@ -163,7 +163,8 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 }
 
 /* Finds the object of a node whose path is not known, by the kernel's handle or else by a search, and gives
- * the node its place. Returns 0 or an errno; ESTALE: the object is gone; EAGAIN: this is not known yet. */
+ * the node its place. Returns 0, ESTALE if the object is gone, EAGAIN if finding it takes longer than may be
+ * waited now, or another errno. */
 static int
 resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -221,8 +222,8 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 }
 
 /* Finds the object of a node that is held. While the object's path is walked or searched for, the thread acts
- * as the server itself. RR_VFS_STALE: the object is gone. RR_VFS_BUSY: finding it would wait, which is not
- * allowed now. */
+ * as the server itself. Returns RR_VFS_STALE if the object is gone, and RR_VFS_BUSY if finding it would wait,
+ * which is not allowed now. */
 static enum rr_vfs_status
 resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {

@@ -153,8 +153,9 @@ search_everywhere(struct rr_tree *tree)
 	rr_tree_walk_begin(tree);
 }
 
-/* Ends a walk. Where it went along the hints in vain, and the object may be elsewhere, the search continues
- * by a walk through the whole export. Otherwise the search ends, and a search in vain is remembered. */
+/* Ends a walk. Where the walk went along the hints (hashes of the names in the object's path) in vain, and
+ * the object may be elsewhere, the search continues by a walk through the whole export. Otherwise the search
+ * ends, and a search in vain is remembered. */
 static void
 search_walked(struct rr_tree *tree)
 {
@@ -231,9 +232,9 @@ search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_h
 	rr_tree_walk_begin(tree);
 }
 
-/* Looks for the object of node at the place where it was last seen. Returns 0 if it is there. ENOENT: no such
- * place is known, or the object is not there any more. ESTALE: another object there has its inode number, so
- * the object is gone from this file system. */
+/* Looks for the object of node at the place where it was last seen. Returns 0 if it is there; ENOENT if no
+ * such place is known, or the object is not there any more; ESTALE if another object there has its inode
+ * number, so that the object is gone from this file system. */
 static int
 search_seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {

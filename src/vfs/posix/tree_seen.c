@@ -91,8 +91,8 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 	seen->octets += size;
 }
 
-/* Returns how many octets the path of the object of key below the object of root takes, with its final zero;
- * 0 where the path is not known, or has more components than a handle can say. */
+/* Returns the size, with the final zero, of the path from the object whose key is root down to the object
+ * whose key is key. Returns 0 where the path is not known, or has more components than a handle can say. */
 static size_t
 seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {

@@ -61,8 +61,9 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
-/* Enters a directory: makes its frame the innermost one, and keeps fd, from which its entries are read next.
- * Returns false where there is no memory, with fd closed. */
+/* Enters a directory: makes a frame for it, which becomes the innermost of the directories that the walk is
+ * in, and keeps fd, from which the directory's entries are read next. Returns false where there is no memory,
+ * with fd closed. */
 static bool
 walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
@@ -136,7 +137,8 @@ rr_tree_walk_end(struct rr_tree *tree)
 }
 
 /* Tells whether the object that is searched for may lie below this entry of a directory at this depth: the
- * entry may be a directory, and its name matches the hints, as far as the walk goes along the hints. */
+ * entry may be a directory and, where the walk goes along the hints (hashes of the names in the object's
+ * path), its name has the hash of that depth. */
 static bool
 walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
 {
@@ -156,8 +158,8 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
 }
 
-/* Notes in frame the name of a directory below that is to be read later. Where there is no memory or there
- * are too many such names, the directory is left out, and the search is marked as not complete. */
+/* Notes the name of a directory below that of frame, to be read later. Where there is no memory or there are
+ * too many such names, the directory is left out, and the search is marked as not complete. */
 static void
 walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -243,8 +245,9 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	}
 }
 
-/* Enters the directory with this name below that of frame, unless it is the object that is searched for. A
- * directory that cannot be opened is passed over, because the objects below it cannot be reached, either. */
+/* Enters the directory with this name below that of frame. If it is the object that is searched for, notes
+ * that in search->found instead. A directory that cannot be opened is passed over, because the objects below
+ * it cannot be reached, either. */
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
