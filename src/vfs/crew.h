@@ -20,8 +20,8 @@ struct rr_crew_config {
 	void *ctx;
 };
 
-/* Makes a crew that gives ended jobs back in the thread of loop. The crew's threads block all signals: the
- * other threads of the process receive the signals. Errors: NOMEM, SYSTEM. */
+/* Makes a crew that calls done() of ended jobs in the thread of loop. The crew's threads block all signals:
+ * the other threads of the process receive the signals. Errors: NOMEM, SYSTEM. */
 int rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew_config *config,
 	struct rr_crew **crew);
 

@@ -105,10 +105,11 @@ void rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job);
 /* Returns the job that is to begin next, or NULL if no job may begin now. The job stays in the queue. */
 struct rr_crew_job *rr_crew_queue_next(const struct rr_crew_queue *queue);
 
-/* Moves job, which rr_crew_queue_next() returned, from the queue into the slot: the job is at work. */
+/* Moves job, which rr_crew_queue_next() returned, from the queue into the slot. From then on the job counts
+ * as at work. */
 void rr_crew_queue_begin(struct rr_crew_queue *queue, struct rr_crew_job *job, struct rr_crew_slot *slot);
-/* Empties the slot of a job that has ended, so that jobs that waited for it may begin. spent: how long the
- * job was at work, in nanoseconds. */
+/* Empties the slot of a job that has ended, so that jobs that waited for it may begin. spent is the time for
+ * which the job was at work, in nanoseconds. */
 void rr_crew_queue_end(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint64_t spent);
 
 /* Notes that the job in the slot works in another place (file system) from now on. Returns false where that

@@ -51,10 +51,10 @@ void rr_gate_end(struct rr_gate *gate);
  * rules. */
 void rr_gate_take(struct rr_gate *gate, struct rr_rules *rules);
 
-/* Tells whether the caller may use the export of that number, and writes the identity with which the provider
- * then acts. number may be export_count, for a handle that lies in no export: the caller then gets the
- * identity of nobody and may read only, so that the operation can find the handle to be bad. Such a handle is
- * refused to a caller who may not use any export. */
+/* Tells whether the caller may use the export of this number. If so, stores in *identity the identity with
+ * which the provider acts for the caller. number is export_count for a handle that lies in no export: a
+ * caller who may use some export then gets the identity of nobody and may read only, so that the operation
+ * finds the handle to be bad; any other caller gets RR_GATE_CLOSED. */
 enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity);
 
@@ -62,8 +62,8 @@ enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_calle
 enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gate_caller *caller,
 	struct rpcrdma_bytes handle, struct rr_vfs_identity *identity);
 
-/* Writes the identity of a caller whom a rule lets in. sys is the caller's credential, or NULL for
- * AUTH_NONE. */
+/* Stores in *identity the identity of a caller to whom a rule gives the rights *right. sys is the caller's
+ * credential, or NULL for AUTH_NONE. */
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 

@@ -16,8 +16,8 @@ enum { RR_VFS_KEY = 32 };
  * ~/.local/state)/rpcrdma/handle-key. Errors: SYSTEM with text. */
 int rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text);
 
-/* Writes the path of another file that is kept beside the key: name in the directory of key_path, which is
- * the default path of the key where key_path is NULL. Errors: SYSTEM with text. */
+/* Writes to path the path of a file that is kept beside the key: the file called name in the directory of the
+ * key. key_path is the path of the key, or NULL for the key's default path. Errors: SYSTEM with text. */
 int rr_vfs_beside_key(const char *key_path, const char *name, char path[PATH_MAX], struct rr_text *text);
 
 #endif

@@ -58,16 +58,15 @@ int rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rul
 struct rr_rules *rr_rules_hold(struct rr_rules *rules);
 void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 
-/*
- * Adds what text says ("192.0.2.0/24(rw,no_root_squash)") to the rules of an export. defaults: the rights
- * that the text's options change. Names of hosts are looked up at once and stand for the addresses that they
- * have at that time. Errors, with a text: INVAL; ADDRESS (a name that has no address); LIMIT; NOMEM.
- */
+/* Adds the rule that text describes ("192.0.2.0/24(rw,no_root_squash)") to the rules of an export. The
+ * options of text change the rights in defaults. Names of hosts are looked up at once and stand for the
+ * addresses that they have at that time. Errors, with a text: INVAL; ADDRESS (a name that has no address);
+ * LIMIT; NOMEM. */
 int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
 	struct rr_text *why);
 
-/* Applies a list of options ("rw,sync") to right, which several clients then have as their defaults. Errors:
- * INVAL. */
+/* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. Errors:
+ * INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
 
 /* Returns the rule that counts for a caller at this source in the export of this number, or NULL if there is

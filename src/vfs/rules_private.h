@@ -14,8 +14,8 @@ struct rr_rule_draft {
 	uint8_t addresses[RR_RULE_ADDRESSES][16];
 };
 
-/* Parses "CLIENT" or "CLIENT(OPTION,...)" into draft, whose right has the defaults. Errors: as
- * rr_rules_add(). */
+/* Parses "CLIENT" or "CLIENT(OPTION,...)" into draft. Before the call, draft->rule.right contains the
+ * defaults, which the options change. Errors: as rr_rules_add(). */
 int rr_rule_parse(const char *text, struct rr_rule_draft *draft, struct rr_text *why);
 
 /* Parses draft->client into the kind, the prefix and the addresses of the rule. Errors: INVAL, ADDRESS. */

@@ -650,12 +650,12 @@ struct rr_vfs {
 /* ---- what providers and servers share ---- */
 
 /* Copies a name into a C string. Errors: RR_VFS_BAD_CHAR, RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and
- * "..", with text written nevertheless. */
+ * "..", which are copied nevertheless. */
 enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
-/* Returns the number of the export that the path of a mount request lies in, and in *rest the part of the
- * path below the export's root, without the export's name. The longest name that fits counts. Returns
- * export_count where the path lies in no export. */
+/* Returns the number of the export in which the path of a mount request lies, and stores in *rest the part of
+ * the path below the export's root. Of several exports that contain the path, the export with the longest
+ * name counts. Returns export_count where the path lies in no export. */
 uint32_t rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct rpcrdma_bytes *rest);
 
 /* Removes the first component from *path and returns this component. At the end of the path, the returned

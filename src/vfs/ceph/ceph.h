@@ -36,8 +36,8 @@ struct rr_ceph_config {
 struct rr_ceph;
 
 /* Mounts a file system, waiting for the cluster. Errors: NOTSUP (the library is missing, or this program was
- * built without it), SYSTEM (the cluster or a directory cannot be reached), INVAL (two exports of one name),
- * NOMEM; all with text. */
+ * built without it), SYSTEM (the cluster or a directory cannot be reached), INVAL (two exports have the same
+ * name), NOMEM; all with text. */
 int rr_ceph_new(const struct rr_env *env, const struct rr_ceph_config *config, struct rr_ceph **ceph,
 	struct rr_text *text);
 

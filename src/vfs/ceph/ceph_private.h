@@ -155,8 +155,8 @@ void rr_ceph_attributes(
 enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st);
 /* Tells whether the caller has these permissions: 4 read, 2 write, 1 execute. */
 bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);
-/* Sets the attributes that set asks for, except the size, in the order owner, mode, times. made: the object
- * is new. */
+/* Sets the attributes that set asks for, except the size, in the order owner, mode, times. Where made is
+ * true, the object is new, and an owner that the caller may not set is left as it is. */
 enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set,
 	bool made, uint32_t *applied);
 enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);

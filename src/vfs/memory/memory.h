@@ -35,14 +35,15 @@ int rr_memory_new(const struct rr_env *env, const struct rr_memory_config *confi
 /* Frees the storage. All its providers must have been destroyed. memory may be NULL. */
 void rr_memory_free(struct rr_memory *memory);
 
-/* Makes a provider in loop, which vfs->ops->destroy() frees. Errors: NOMEM. */
+/* Makes a provider of the storage for the loop. vfs->ops->destroy() frees the provider. Errors: NOMEM. */
 int rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs **vfs);
 
-/* Sets the space, as rr_memory_config says. Files that exist stay. */
+/* Sets how many octets and files the storage has space for; 0 means the default, as in struct
+ * rr_memory_config. Files that exist stay. */
 void rr_memory_space(struct rr_memory *memory, uint64_t octets, uint64_t files);
 
-/* Gives the user uid a quota, besides the space: UINT64_MAX means no bound. Returns false where eight users
- * have a quota already. */
+/* Gives the user uid a quota: bounds for the octets and files of this user alone, besides the bounds of the
+ * storage. UINT64_MAX means no bound. Returns false where eight users have a quota already. */
 bool rr_memory_quota(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
 
 /* Lets the storage lose its power: data that was neither committed nor written to be stable is again as it

@@ -181,8 +181,8 @@ void rr_memory_turn(struct rr_timer *timer);
 void rr_memory_wake(struct rr_memory *memory);
 
 /* ---- run.c ---- */
-/* Executes an operation. Returns its status; RR_VFS_PENDING: a lease is being recalled, and nothing was
- * done. */
+/* Executes an operation. Returns its status, or RR_VFS_PENDING where a lease is being recalled and nothing
+ * was done. */
 enum rr_vfs_status rr_memory_run(
 	struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
 /* Ends the operation with this status without executing it, and fills its output. */
@@ -192,7 +192,8 @@ enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_oper
 void *rr_memory_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- handle.c ---- */
-/* Writes a handle of the node, each time another one. */
+/* Writes a handle of the node to *handle. Each call writes a different handle, because an object may have
+ * several. */
 void rr_memory_handle(
 	struct rr_memory *memory, const struct rr_memory_node *node, struct rr_vfs_handle *handle);
 /* Returns the number of the export that a handle names, or export_count if it names no export of this
@@ -215,9 +216,9 @@ enum rr_vfs_status rr_memory_node_new(
 /* Frees the node where it has no name and no open uses it. */
 void rr_memory_node_drop(struct rr_memory *memory, struct rr_memory_node *node);
 void rr_memory_node_free(struct rr_memory *memory, struct rr_memory_node *node);
-/* Returns the time, which goes on with each call. */
+/* Returns the time of the storage's clock. Each call advances this clock. */
 struct rr_vfs_time rr_memory_now(struct rr_memory *memory);
-/* Notes a change of the node in its change number and its change time, and where data is set, in its
+/* Notes a change of the node in its change number and its change time, and where data is true, in its
  * modification time as well. */
 void rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data);
 
@@ -225,7 +226,8 @@ void rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool
 /* Counts octets and files as used by this user. Errors: RR_VFS_NOSPC, RR_VFS_DQUOT, with nothing counted. */
 enum rr_vfs_status rr_memory_charge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
 void rr_memory_discharge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
-/* Counts the node for the user uid instead of its present owner, whatever the quota of uid is. */
+/* Counts the space and the object of node as used by the user uid, not by its present owner any more,
+ * whatever the quota of uid is. */
 void rr_memory_recharge(struct rr_memory *memory, struct rr_memory_node *node, uint32_t uid);
 
 /* ---- may.c ---- */
@@ -250,11 +252,12 @@ enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_
 /* ---- pages.c ---- */
 /* Copies length octets from offset on to data. Holes are zeros. */
 void rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t *data, uint32_t length);
-/* Makes sure that the file has the page of this index, with memory for its data where data is set. */
+/* Makes sure that the file has the page of this index. Where data is true, the page also gets memory for its
+ * data. */
 enum rr_vfs_status rr_memory_pages_make(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t index, bool data);
-/* Writes as many octets as there is space for, and returns their number in *written. The status is an error
- * only where that number is 0. */
+/* Writes as many octets as there is space for, and stores their number in *written. Returns an error only
+ * where that number is 0. */
 enum rr_vfs_status rr_memory_pages_write(struct rr_memory *memory, struct rr_memory_node *node,
 	uint64_t offset, struct rpcrdma_bytes data, uint32_t *written);
 /* Makes the octets from first up to (not including) end zero, and frees the pages that lie within. */
@@ -262,8 +265,8 @@ void rr_memory_pages_punch(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end);
 /* Returns the position of the first page with this index or a greater index. */
 uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index);
-/* Returns the first offset, from offset on, where there is data (UINT64_MAX if there is none); where data is
- * false, the first offset where there is no data. */
+/* Returns the first offset, at or behind offset, where there is data (data is true) or where there is none
+ * (data is false). Where data is true and no data follows, returns UINT64_MAX. */
 uint64_t rr_memory_pages_seek(const struct rr_memory_node *node, uint64_t offset, bool data);
 void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node);
 /* Sets the size of the file, and frees the data behind that size. */
@@ -297,8 +300,8 @@ void rr_memory_open_drop(struct rr_vfs_open *open);
 bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
 
 /* ---- lease.c ---- */
-/* Recalls all leases of the node, except that of the open "except" (or NULL). RR_VFS_PENDING: a lease is
- * being recalled and was not given back yet. RR_VFS_OK: there is no lease. */
+/* Recalls all leases of the node, except that of the open "except", which may be NULL. Returns RR_VFS_PENDING
+ * where a lease is being recalled and was not given back yet, and RR_VFS_OK where there is no lease. */
 enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
 void rr_memory_lease_end(struct rr_vfs_open *open);
 /* Calls the recall() of each lease that is to be recalled. */

@@ -72,7 +72,8 @@ rr_handle_same(const struct rr_handle_id *a, const struct rr_handle_id *b)
 	       a->device == b->device;
 }
 
-/* Returns how many hints a handle of this place has. */
+/* Returns how many hints a handle of this place has: one octet for each component of the object's path, as
+ * far as the handle has room. */
 static inline uint32_t
 rr_handle_hints(const struct rr_handle_place *place)
 {

@@ -34,8 +34,9 @@ struct rr_identity {
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 
-/* These two functions take on the caller's identity and give it up, as rr_tree_as() and rr_tree_as_self() do.
- * After a failure the thread acts as itself. */
+/* rr_identity_take() takes on the caller's identity and returns 0 or a negative error, as rr_tree_as() does;
+ * rr_identity_drop() gives the identity up, as rr_tree_as_self() does. After a failure the thread acts as
+ * itself. */
 int rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller);
 void rr_identity_drop(struct rr_identity *identity);
 

@@ -36,8 +36,8 @@ void rr_posix_open_hold(struct rr_vfs_open *open);
 void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 /* Reserves the open's access and denies others open->deny from now on. Returns false where another open
- * denies this access, or has access that open->deny forbids. instead (or NULL): an open whose reservation is
- * no obstacle, and ends when this function succeeds. */
+ * denies this access, or has access that open->deny forbids. The open "instead", which may be NULL, is no
+ * obstacle, and its reservation ends when this function succeeds. */
 bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
 void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 

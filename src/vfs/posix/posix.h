@@ -8,10 +8,10 @@
 /*
  * This is the provider of directory trees of this machine. rr_posix_new() makes a provider.
  *
- * shared: the same for the providers of all threads that export the same directories; it must exist as long
- * as they do. loop: the loop of the calling thread, which also goes on with work that operations began and
- * did not wait for, and closes descriptors that are not used any more; NULL: all operations end at once.
- * Errors: as rr_tree_new().
+ * shared is the same for the providers of all threads that export the same directories; it must exist as long
+ * as they do. loop is the loop of the calling thread. The loop also continues work that operations began and
+ * did not wait for, and closes descriptors that are not used any more. Where loop is NULL, all operations end
+ * at once. Errors: as rr_tree_new().
  */
 int rr_posix_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_tree_config *config,
 	struct rr_posix_shared *shared, struct rr_vfs **vfs, struct rr_text *text);

@@ -110,9 +110,11 @@ enum rr_posix_quick {
 	RR_POSIX_QUICK      /* yes: all data that it needs may be in memory */
 };
 
-/* Describes a kind of operation: the function that does it, and up to two objects that it names. */
+/* Says how the crew orders an operation: a change waits for earlier changes of the same object, and a commit
+ * for earlier writes. */
 enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
 
+/* Describes a kind of operation: the function that does it, and up to two objects that its call names. */
 struct rr_posix_kind {
 	rr_posix_operation *operation;
 	enum rr_posix_quick quick;
@@ -133,7 +135,7 @@ void rr_posix_attend_later(struct rr_posix *posix);
 
 /* ---- attributes.c ---- */
 
-/* Translates the attributes in object->st. */
+/* Translates the attributes in object->st into *attributes, as vfs.h describes them. */
 void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
@@ -145,18 +147,18 @@ void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struc
 void rr_posix_know_changed(
 	const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 
-/* Fills "change" for an object that was not changed: both halves are from object->st. */
+/* Fills in "change" for an object that was not changed: "before" and "after" both come from object->st. */
 void rr_posix_unchanged(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change);
 
-/* Fills only "after", with the attributes of this moment. changed: this process has changed the object since
- * object->st was taken. */
+/* Fills in only change->after, with the attributes of this moment. changed is true where this process has
+ * changed the object since object->st was taken. */
 void rr_posix_after(
 	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change);
 
 /* These two functions enclose the system call that changes one object, or two (two may be NULL). No other
- * thread of this process changes the objects meanwhile, so that both halves of struct rr_vfs_change are
- * known. */
+ * thread of this process changes the objects meanwhile, so that both "before" and "after" of struct
+ * rr_vfs_change are known. */
 void rr_posix_change_begin(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
 void rr_posix_change_end(
@@ -188,10 +190,10 @@ bool rr_posix_read_only(const struct rr_posix_work *work);
 enum rr_vfs_status rr_posix_entry_name(
 	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
-/* Returns in *fd a descriptor for the data of a regular file or a directory; access is O_RDONLY, O_WRONLY or
- * O_RDWR. It is the descriptor of the open, where there is an open; else the tree's, for a caller who has the
- * permission and whom no other open denies the access. The caller does not close it; it is valid until the
- * subject is put. */
+/* Stores in *fd a descriptor for the data of a regular file or a directory; access is O_RDONLY, O_WRONLY or
+ * O_RDWR. Where the call names an open, it is the open's descriptor. Else it is the tree's; then the caller
+ * must have the permission, and no open may deny the access. The caller does not close *fd, which is valid
+ * until the subject is put. */
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 

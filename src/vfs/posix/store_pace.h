@@ -16,7 +16,7 @@ struct rr_store_pace {
 
 void rr_store_pace_init(struct rr_store_pace *pace);
 
-/* Tells whether storing the whole file system is sooner than storing count files and directories. */
+/* Tells whether storing the whole file system takes less time than storing count files and directories. */
 bool rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count);
 
 /* Notes that count (at least one) files and directories, or the whole file system, were stored in took ns. */

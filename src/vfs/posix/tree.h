@@ -86,8 +86,8 @@ const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
  * now. Where cross is NULL, every file system may be used. */
 void rr_tree_on_crossing(struct rr_tree *tree, bool (*cross)(void *ctx, uint64_t place), void *ctx);
 
-/* Makes the tree use no file systems other than those of the exports from now on (stays true), or use them
- * again (false). */
+/* Where stays is true, makes the tree use no file systems other than those of the exports from now on. Where
+ * stays is false, the tree may use other file systems again. */
 void rr_tree_stay(struct rr_tree *tree, bool stays);
 
 /* Writes the handle of the root of an export, by its number. */
@@ -97,14 +97,15 @@ void rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *h
  * names no export of the tree. */
 uint32_t rr_tree_export_of(const struct rr_tree *tree, struct rpcrdma_bytes handle);
 
-/* Finds the object of a handle. RR_VFS_BAD_HANDLE: the check of the handle fails. RR_VFS_STALE: the object is
- * gone. */
+/* Finds the object of a handle. Returns RR_VFS_BAD_HANDLE if the check of the handle fails, and RR_VFS_STALE
+ * if the object is gone. */
 enum rr_vfs_status rr_tree_resolve(
 	struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object);
 
 /* Finds name in directory, without following a symbolic link. "." and ".." are found, too; ".." of an
- * export's root is the root. Errors: RR_VFS_NOENT, NOTDIR, ACCESS, NAME_TOO_LONG; BAD_CHAR for no octet, a
- * '/' or a zero octet (RFC 1813, 3.2). Called after a link was made, it lets the tree know the new name. */
+ * export's root is the root. Also notes the name in the tree, so it is called after a link was made, too.
+ * Errors: RR_VFS_NOENT, NOTDIR, ACCESS, NAME_TOO_LONG; BAD_CHAR for an empty name and for a name with a '/'
+ * or a zero octet (RFC 1813, 3.2). */
 enum rr_vfs_status rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory,
 	struct rpcrdma_bytes name, struct rr_object *object);
 
@@ -121,21 +122,23 @@ bool rr_tree_in_memory(const struct rr_tree *tree, uint64_t place);
 /* Writes the handle of an object. */
 void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle);
 
-/* Takes the attributes of the object anew, into object->st. */
+/* Gets the present attributes of the object into object->st. */
 enum rr_vfs_status rr_object_stat(struct rr_object *object);
 
-/* Returns in *fd a descriptor for the data of a regular file or a directory (O_RDONLY), which the tree keeps
+/* Stores in *fd a descriptor for the data of a regular file or a directory. The tree keeps the descriptor
  * open in a bounded cache: the caller does not close it, and it is valid until the next call into the tree.
- * It is opened with the identity that is in force. access: O_RDONLY, O_WRONLY or O_RDWR. The permission of a
- * caller with its own identity is checked at each call, also where the descriptor is in the cache. */
+ * access is O_RDONLY (also for a directory), O_WRONLY or O_RDWR. The descriptor is opened with the identity
+ * that is in force. The permission of a caller with its own identity is checked at each call, also where the
+ * descriptor is in the cache. */
 enum rr_vfs_status rr_tree_open(struct rr_tree *tree, struct rr_object *object, int access, int *fd);
 
 /* Opens a descriptor as rr_tree_open() does, but gives it to the caller, who closes it: for locks, or to list
  * a directory. */
 enum rr_vfs_status rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, int *fd);
 
-/* Opens in the same way some directory on the same file system as object, for syncfs(2). RR_VFS_IO: there is
- * no such directory that may be read. */
+/* Opens a directory on the file system of object, for syncfs(2): object itself, or the nearest directory
+ * above it that may be read. Stores the descriptor in *fd, as rr_tree_open() does. Returns an error where
+ * there is no such directory. */
 enum rr_vfs_status rr_tree_open_near(struct rr_tree *tree, const struct rr_object *object, int *fd);
 
 /* Gives back an object that lookup, peek or resolve found. */
@@ -152,7 +155,8 @@ void rr_tree_peek(struct rr_tree *tree, const struct rr_object *directory, struc
 void rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const struct rr_object *directory,
 	const char *name);
 
-/* Notes a renaming: moved is now at name in directory, and replaced is not. rr_tree_peek() found both. */
+/* Notes a renaming: the object "moved" is now at name in directory, and the object "replaced" is not there
+ * any more. rr_tree_peek() found both. */
 void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const struct rr_object *replaced,
 	const struct rr_object *directory, const char *name);
 

@@ -81,8 +81,8 @@ struct rr_node *rr_nodes_child(const struct rr_nodes *nodes, const struct rr_nod
 struct rr_node *rr_nodes_add(
 	struct rr_nodes *nodes, const struct rr_tree_root *root, const struct rr_handle_id *id);
 
-/* Notes that node is now called name in parent, and that no other node is. -RPCRDMA_ERR_NOMEM: node has no
- * place. */
+/* Notes that node is now called name in parent, and that no other node has this name there any more. Returns
+ * 0, or -RPCRDMA_ERR_NOMEM, after which node has no place. */
 int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name);
 
 /* Forgets the place of node, whose descriptors are closed as soon as the node is not held. */

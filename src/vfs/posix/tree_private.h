@@ -86,9 +86,9 @@ int rr_tree_reopen(struct rr_tree *tree, int fd, int flags);
  * is. Returns a new descriptor, or -1 with errno, for example where this system allows no user namespaces. */
 int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
 
-/* Does statx(2) of a descriptor of an object below root. Returns 0 or an errno. EXDEV: the object lies on
- * another file system, which the tree is not to use. EAGAIN: the tree is not to use that file system now, or
- * must not wait. */
+/* Does statx(2) of a descriptor of an object below root. Returns 0 or an errno: EXDEV where the object lies
+ * on another file system, which the tree is not to use; EAGAIN where the tree is not to use that file system
+ * now, or must not wait. */
 int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st);
 
 /* Returns the identity of the object that st describes. */
@@ -110,7 +110,8 @@ void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
 
 /* Walks path (which this function cuts into names) from the root, and learns the nodes on the way. Returns
- * true where the path leads to node. *st describes the object at its end, or is zero. */
+ * true where the path leads to node. Stores in *st the attributes of the object at the end of the path, or
+ * zeros. */
 bool rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st);
 
 /* tree_kernel.c: keeps fd, a descriptor of the root, in root->mount_fd where the process may open objects by
@@ -121,8 +122,9 @@ void rr_tree_kernel_begin(struct rr_tree_root *root, int fd);
  * is too long. */
 bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_kernel *kernel);
 
-/* Writes the path below the root at which the kernel knows the object of node, which is held. Returns 0 or an
- * errno. ESTALE: the object is gone. ENOENT: the path is not known. Other errors may pass. */
+/* Writes the path below the root at which the kernel knows the object of node, which is held. Returns 0,
+ * ESTALE if the object is gone, ENOENT if the path is not known, or another errno, after which a later call
+ * may succeed. */
 int rr_tree_kernel_find(struct rr_tree *tree, const struct rr_node *node,
 	const struct rr_handle_kernel *kernel, char below[PATH_MAX]);
 

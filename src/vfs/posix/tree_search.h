@@ -79,8 +79,8 @@ struct rr_search {
 int rr_search_init(struct rr_tree *tree);
 void rr_search_end(struct rr_tree *tree);
 
-/* Looks for the object of node, and gives the node its place. Returns 0 or an errno. ESTALE: the object is
- * not there; EAGAIN: not yet known. The thread must act as the server itself. */
+/* Looks for the object of node, and gives the node its place. Returns 0, ESTALE if the object is not there,
+ * EAGAIN if that is not known yet, or another errno. The thread must act as the server itself. */
 int rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st);
 

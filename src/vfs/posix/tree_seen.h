@@ -31,12 +31,12 @@ void rr_seen_free(struct rr_seen *seen);
 /* Returns the key of an object: a hash of its export, device and inode number. */
 uint64_t rr_seen_key(const struct rr_handle_id *id);
 
-/* Notes that the object of key has this name in the directory of parent. Does nothing where there is no
- * memory. */
+/* Notes that the object with this key has this name in the directory whose key is parent. Does nothing where
+ * there is no memory. */
 void rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name);
 
-/* Returns the path of the object below the object of root, which rr_free() frees. Returns NULL if the path is
- * not known, or there is no memory. */
+/* Returns the path from the object whose key is root down to the object whose key is key. The caller frees
+ * the path by rr_free(). Returns NULL if the path is not known, or there is no memory. */
 char *rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root);
 
 #endif

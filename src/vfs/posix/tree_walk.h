@@ -11,11 +11,12 @@
  */
 struct rr_tree;
 
-/* Begins a walk from the root, along the hints or everywhere. */
+/* Begins a walk from the root of the export: along the hints where search->hinted is true, else
+ * everywhere. */
 void rr_tree_walk_begin(struct rr_tree *tree);
 
-/* Does a step: reads some entries, or goes to another directory. Returns false where the walk is at its end,
- * or the object was found and its directory read. */
+/* Does a step: reads some entries, or goes to another directory. Returns false where no step is left to do:
+ * the walk is at its end, or the object was found and its directory was read to the end. */
 bool rr_tree_walk_step(struct rr_tree *tree);
 
 /* Ends the search: frees what the walk holds, and notes that no search is under way. */
