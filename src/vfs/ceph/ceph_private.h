@@ -94,7 +94,7 @@ enum {
 	RR_CEPH_COMMITS = 8
 };
 
-/* Tells whether the caller may change nothing. */
+/* Tells whether nothing may be changed: the provider or the caller is read-only. */
 static inline bool
 rr_ceph_read_only(const struct rr_ceph_job *job)
 {

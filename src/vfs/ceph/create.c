@@ -37,7 +37,7 @@ create_type(enum rr_vfs_type type)
 	return 0;
 }
 
-/* Makes the times that are to be set on the new file contain the client's verifier, by which a repeated
+/* Puts the client's verifier into the times that are to be set on the new file. By the verifier a repeated
  * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
  * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
  * accepts. */
@@ -190,8 +190,8 @@ create_existing(struct create_plan *plan)
 	return status;
 }
 
-/* Uses the existing object of the name where the call allows that; else makes a new object and sets its
- * attributes. An object whose attributes cannot be set is removed again. */
+/* Uses the existing object that has the name where the call allows that; else makes a new object and sets its
+ * attributes. A new object whose attributes cannot be set is removed again. */
 static enum rr_vfs_status
 create_do(struct create_plan *plan)
 {

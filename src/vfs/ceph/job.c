@@ -70,8 +70,8 @@ job_free(struct rr_ceph_job *job)
 }
 
 /* Ends a job in the loop's thread: sets the call's status, frees the job, and calls done() of the call.
- * done() may begin operations and, after the last operation, destroy the provider, which is not used after
- * that. */
+ * done() may begin operations and, after the last operation, destroy the provider: so the provider is not
+ * used after done(). */
 static void
 job_done(struct rr_crew_job *crew)
 {
@@ -91,7 +91,7 @@ job_done(struct rr_crew_job *crew)
 }
 
 /* Gets the memory for the data of a read from the call's memory(), in the loop's thread, before a thread of
- * the crew begins the job. RR_VFS_NO_BUFFER if there is none; RR_VFS_OK for all other operations. */
+ * the crew begins the job. Returns RR_VFS_NO_BUFFER if there is none; RR_VFS_OK for all other operations. */
 static enum rr_vfs_status
 job_memory(const struct rr_ceph_job *job)
 {

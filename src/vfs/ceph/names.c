@@ -6,7 +6,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Gets the attributes of an object and checks that it is a directory: RR_VFS_NOTDIR if it is not. */
+/* Gets the attributes of an object and checks that it is a directory. Returns RR_VFS_NOTDIR if it is not. */
 static enum rr_vfs_status
 names_directory(struct rr_ceph_job *job, const struct rr_ceph_object *object, struct ceph_statx *st)
 {
@@ -26,7 +26,7 @@ names_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
 	return false;
 }
 
-/* Gets the attributes of the object that has this name in a directory. The caller must have the permission to
+/* Gets the attributes of the object that has this name in a directory. libcephfs checks that the caller may
  * search the directory. */
 static enum rr_vfs_status
 names_stat(struct rr_ceph_job *job, const struct rr_ceph_object *directory, const char *name,

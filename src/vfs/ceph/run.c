@@ -4,9 +4,9 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Finds the inode of one of the job's objects: the inode of its open, or that of the number in its handle.
- * Does nothing where offset is 0, as the call then has no such object. RR_VFS_STALE where the object was
- * removed. */
+/* Finds the inode of one of the job's objects: by the object's open, or else by the number in its handle.
+ * Does nothing where offset is 0, as the call then has no such object. Returns RR_VFS_STALE where the object
+ * was removed. */
 static enum rr_vfs_status
 run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {

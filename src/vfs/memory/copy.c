@@ -121,7 +121,8 @@ rr_memory_copy(struct rr_memory_run *run)
 }
 
 /* Checks that there is space for all pages of the source that a clone copies. The space of the target's pages
- * that the clone will replace is not counted as free. RR_VFS_NOSPC or RR_VFS_DQUOT if there is not enough. */
+ * that the clone will replace is not counted as free. Returns RR_VFS_NOSPC or RR_VFS_DQUOT if there is not
+ * enough space. */
 static enum rr_vfs_status
 copy_clone_space(const struct memory_copy *state)
 {

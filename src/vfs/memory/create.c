@@ -6,8 +6,8 @@
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
-/* Copies the target of a new symbolic link into the link's node. Does nothing for other types. RR_VFS_BUSY if
- * there is no memory. */
+/* Copies the target of a new symbolic link into the link's node. Does nothing for other types. Returns
+ * RR_VFS_BUSY if there is no memory. */
 static enum rr_vfs_status
 create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node)
 {
@@ -24,7 +24,7 @@ create_target(struct rr_memory_run *run, const struct rr_vfs_create *create, str
 	return RR_VFS_OK;
 }
 
-/* Makes the times that are to be set on the new file contain the client's verifier, by which a repeated
+/* Puts the client's verifier into the times that are to be set on the new file. By the verifier a repeated
  * exclusive creation is recognized. RFC 1813, 3.3.8: "the expected storage location for the verifier on
  * creation is the metadata (time stamps) of the file". The seconds are masked to 31 bits, which any client
  * accepts. */
@@ -37,7 +37,7 @@ create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 	set->modify_time = (struct rr_vfs_time){ rr_get_be32(create->verifier + 4) & CREATE_SECONDS, 0 };
 }
 
-/* Sets the attributes of a new object that the call asks for, and adds their bits to *applied, except those
+/* Sets those attributes of a new object that the call asks for, and adds their bits to *applied, except those
  * of times that contain the verifier of an exclusive creation. An owner that the caller may not set is left
  * as it is. */
 static enum rr_vfs_status

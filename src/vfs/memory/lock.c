@@ -22,8 +22,8 @@ lock_range_meets(const struct rr_memory_range *range, const struct rr_memory_ran
 	return range->first <= other->last && other->first <= range->last;
 }
 
-/* Returns a locked range of the open "other" that forbids the lock "wanted", because the two overlap and at
- * least one of them is a lock for writing; NULL if there is none. */
+/* Returns a locked range of the open "other" that forbids the lock "wanted", because both ranges overlap and
+ * at least one of them is a lock for writing. Returns NULL if there is no such range. */
 static const struct rr_memory_range *
 lock_meets(const struct rr_vfs_open *other, const struct rr_memory_range *wanted)
 {
@@ -131,7 +131,7 @@ lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 }
 
 /* Checks that the range of a lock call is valid, and that the open has the access that setting such a lock
- * needs; a test needs none. Stores the range in *wanted. */
+ * needs. Only to test a lock, any access is enough. Stores the range in *wanted. */
 static enum rr_vfs_status
 lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 {

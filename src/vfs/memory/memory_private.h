@@ -140,7 +140,7 @@ struct rr_memory_run {
 	struct rr_memory_node *node, *second; /* the nodes of the operation's objects */
 };
 
-/* Tells whether the caller may change nothing. */
+/* Tells whether nothing may be changed: the storage or the caller is read-only. */
 static inline bool
 rr_memory_read_only(const struct rr_memory_run *run)
 {
@@ -244,8 +244,8 @@ enum rr_vfs_status rr_memory_may_change(
 enum rr_vfs_status rr_memory_may_delete(const struct rr_memory_node *directory,
 	const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
 /* Returns RR_VFS_OK where the caller may read or write the data of an object (access: RR_VFS_SHARE_*),
- * because of the object's open or by permission; else the status that says why not. RR_VFS_PENDING: a lease
- * is being recalled. */
+ * because of the object's open or by permission; else the status that says why not. Returns RR_VFS_PENDING
+ * where a lease is being recalled. */
 enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_vfs_object *object,
 	struct rr_memory_node *node, uint32_t access);
 

@@ -16,8 +16,9 @@ name_directory(const struct rr_memory_node *node)
 	return node->attributes.type == RR_VFS_DIRECTORY ? RR_VFS_OK : RR_VFS_NOTDIR;
 }
 
-/* Stores the node of the object that has this name in the operation's directory in *node: for "." the
- * directory itself, for ".." its parent. The caller must have the permission to search the directory. */
+/* Finds the object that has this name in the operation's directory, and stores its node in *node: for "." the
+ * directory itself, for ".." its parent. Returns RR_VFS_ACCESS where the caller may not search the
+ * directory. */
 static enum rr_vfs_status
 name_lookup_find(struct rr_memory_run *run, struct rpcrdma_bytes name, struct rr_memory_node **node)
 {

@@ -90,7 +90,7 @@ open_share(struct rr_memory *memory, const struct rr_vfs_opening *opening)
 }
 
 /* Makes an open of the operation's file with its share reservation, and stores the open in opening->open.
- * RR_VFS_BUSY if there is no memory. */
+ * Returns RR_VFS_BUSY if there is no memory. */
 static enum rr_vfs_status
 open_make(struct rr_memory_run *run, struct rr_vfs_opening *opening)
 {

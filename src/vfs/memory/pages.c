@@ -166,8 +166,8 @@ pages_remove(struct rr_memory *memory, struct rr_memory_node *node, uint32_t fro
 	rr_memory_discharge(memory, node->attributes.uid, octets, 0);
 }
 
-/* Makes a hole from "first" up to (not including) "end", which must be below 2^64 - RR_MEMORY_PAGE: frees
- * whole pages, and sets the octets in other pages to zero. A hole is on stable storage at once, so all other
+/* Makes a hole from "first" up to (not including) "end": frees whole pages, and sets the octets in other
+ * pages to zero. "end" must be below 2^64 - RR_MEMORY_PAGE. A hole is on stable storage at once, so all other
  * data of the file is made stable before. */
 void
 rr_memory_pages_punch(struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end)

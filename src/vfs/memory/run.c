@@ -20,8 +20,8 @@ run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **nod
 	return object ? rr_memory_resolve(run->memory, object, node) : RR_VFS_OK;
 }
 
-/* Stores the state of an object before the operation in change->before, and marks it as valid. change may be
- * NULL. Where node is NULL, because the object was not found, the state is not valid. */
+/* Stores the state of an object before the operation in change->before, and marks it as valid. Where node is
+ * NULL, because the object was not found, change->before is marked as not valid. change may be NULL. */
 static void
 run_before(struct rr_vfs_change *change, const struct rr_memory_node *node)
 {

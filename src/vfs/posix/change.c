@@ -33,8 +33,8 @@ change_slot(uint64_t object)
 	return (uint32_t)(object & (RR_CHANGE_SLOTS - 1));
 }
 
-/* Returns the content of a slot of the table of changes for this object, which changed at that time: a hash
- * of the two, whose low bits, the count of changes, are 0. */
+/* Returns the content of a slot of the table of changes before any change is counted in it: a hash of the
+ * object and of its time of change, whose low bits, the count of changes, are 0. */
 static uint64_t
 change_stamp(uint64_t object, uint64_t time)
 {

@@ -54,9 +54,9 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
-/* Reads the place of an object (the kernel's handle where with_kernel is true, then the hints of the path)
- * from the size octets between the fixed part of a handle and its check. Returns false where the place does
- * not have exactly that size, or the kernel's handle is invalid. */
+/* Reads the place of an object (the kernel's handle where with_kernel is true, then one hint for each
+ * component of the path) from the size octets between the fixed part of a handle and its check. Returns false
+ * where the place needs more or fewer octets, or the kernel's handle is invalid. */
 static bool
 handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
 {

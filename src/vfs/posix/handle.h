@@ -86,7 +86,8 @@ rr_handle_hints(const struct rr_handle_place *place)
 void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
 	const struct rr_handle_place *place, struct rr_vfs_handle *handle);
 
-/* Tells whether the handle says that it lies in this export; its check is not verified. */
+/* Tells whether the handle says that its object lies in this export. The check of the handle is not
+ * verified. */
 static inline bool
 rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
 {

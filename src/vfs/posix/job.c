@@ -115,7 +115,7 @@ posix_job_stored(struct rr_store_job *store)
 /* ---- the job ---- */
 
 /* Does the operation with the caller's identity, sets work->status, and makes the thread act as the server
- * itself again. RR_VFS_FAULT where the thread cannot take on the identity. */
+ * itself again. Returns RR_VFS_FAULT where the thread cannot take on the identity. */
 static void
 posix_as_caller(struct rr_posix_work *work)
 {
@@ -136,9 +136,9 @@ posix_job_crosses(void *ctx, uint64_t place)
 	return rr_crew_move(job->work.posix->crew, &job->crew, place | (job->crew.place & RR_CREW_BULK));
 }
 
-/* Does the operation of a job, or the rest of a read, in a thread of the crew, whose tree is member. Returns
- * true where the job has ended, and false where the storer, which stores the job's changes, owns the job from
- * now on. */
+/* Does the operation of a job, or the rest of a read, in a thread of the crew; member is the tree of this
+ * thread. Returns true where the job has ended. Returns false where the storer is to store the job's changes:
+ * the storer owns the job from now on. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -228,7 +228,8 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 }
 
 /* Gets the memory that a job needs, in the loop's thread: for the data of a read, from the call's memory(),
- * or for the entries of a readdir. RR_VFS_NO_BUFFER or RR_VFS_BUSY if there is none. */
+ * or for the entries of a readdir. Returns RR_VFS_NO_BUFFER for a read, or RR_VFS_BUSY for a readdir, if
+ * there is no memory. */
 static enum rr_vfs_status
 posix_job_equip(struct rr_posix_job *job)
 {

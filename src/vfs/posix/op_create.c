@@ -38,7 +38,7 @@ create_has_default_acl(const struct rr_object *directory)
 }
 
 /* Returns the mode of the new object: the caller's mode, or permissions for the owner alone where the caller
- * gives none. The caller's umask is taken off, unless the directory has a default ACL. */
+ * gives none. The bits of the caller's umask are cleared in it, unless the directory has a default ACL. */
 static uint32_t
 create_mode(const struct create_plan *plan)
 {
@@ -67,8 +67,8 @@ create_verifier_times(const uint8_t verifier[RR_VFS_VERIFIER], uint32_t times[2]
 	times[1] &= TIME_MASK;
 }
 
-/* Makes the times that are to be set on the new file contain the verifier of an exclusive creation. Times
- * that the caller asked for are not set. */
+/* Puts the verifier of an exclusive creation into the times that are to be set on the new file, instead of
+ * the times that the caller asked for. */
 static void
 create_plan_verifier(struct create_plan *plan)
 {
@@ -242,8 +242,8 @@ create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VER
 }
 
 /* Decides whether the call may use the existing object, and sets its size where the call asks for that:
- * clients truncate a file in this way. No other attribute is set. RR_VFS_EXIST if the object may not be used:
- * it is no regular file, or was not made by this exclusive creation. */
+ * clients truncate a file in this way. No other attribute is set. Returns RR_VFS_EXIST if the object may not
+ * be used: it is no regular file, or was not made by this exclusive creation. */
 static enum rr_vfs_status
 create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr_posix_subject *found)
 {
@@ -283,8 +283,8 @@ create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, stru
 }
 
 /* Notes that the new object and its directory are to be stored, fills in the handle and the attributes in the
- * call's output, and gives the object back. A link or a device cannot be stored alone, and is stored with its
- * directory. */
+ * call's output, and gives the object back. An object that is neither a file nor a directory cannot be stored
+ * alone, and is stored with its directory. */
 static void
 create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

@@ -37,8 +37,8 @@ op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struc
 }
 
 /* Reads until rest->size octets are read, the file ends, or an error occurs, and counts them in rest->done.
- * RR_VFS_PENDING where the rest of the data is not in memory and nothing may wait. An error is returned only
- * where no octet was read. */
+ * Returns RR_VFS_PENDING where the rest of the data is not in memory and nothing may wait. An error is
+ * returned only where no octet was read. */
 static enum rr_vfs_status
 op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
@@ -87,7 +87,7 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return status;
 }
 
-/* Opens the file for the caller, gets memory for the data where the call has none, and reads.
+/* Opens the file for the caller, gets memory for the data where the call has none, and reads. Returns
  * RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where a thread is to read the rest. */
 static enum rr_vfs_status
 op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)

@@ -80,7 +80,7 @@ rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 }
 
 /* Tells whether the object with the name "text" in the directory is itself a directory, for a call that
- * removes an entry of any type. False if there is no such entry. */
+ * removes an entry of any type. Returns false if there is no such entry. */
 static bool
 op_remove_is_directory(const struct rr_posix_subject *directory, const char *text)
 {
@@ -138,8 +138,8 @@ struct entry_name {
 	char text[RR_VFS_NAME_MAX + 1];
 };
 
-/* Translates an errno of rename(2) into a status: RR_VFS_NOTEMPTY for EEXIST, and RR_VFS_EXIST where only one
- * of the two objects is a directory. */
+/* Translates an errno of rename(2) into a status: EEXIST into RR_VFS_NOTEMPTY, and EISDIR and ENOTDIR, which
+ * say that only one of the two objects is a directory, into RR_VFS_EXIST. */
 static enum rr_vfs_status
 op_rename_status(int error)
 {

@@ -31,10 +31,9 @@ op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setat
 					    setattr->guard.nanoseconds == object->st.stx_ctime.tv_nsec);
 }
 
-/* Checks the guard of the call (the time of change that the caller expects) and sets the attributes, while
- * other threads cannot change the object, and notes that the object is to be stored. A write may change a
- * regular file at any time, without a lock, so the state before the operation is not given for a regular
- * file. */
+/* Checks the guard of the call (the time of change that the caller expects), sets the attributes, and notes
+ * that the object is to be stored. Meanwhile no other thread changes the object, except by a write, which
+ * takes no lock. So the state before the operation is not given for a regular file. */
 static enum rr_vfs_status
 op_setattr_change(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)

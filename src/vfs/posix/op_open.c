@@ -42,7 +42,7 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 }
 
 /* Makes an open of the object with the access that the call asks for, and stores the open in opening->open.
- * The access is reserved, except for RR_VFS_BESIDE; RR_VFS_SHARE where another open's reservation
+ * Also reserves the access, except for RR_VFS_BESIDE. Returns RR_VFS_SHARE where another open's reservation
  * conflicts. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
@@ -115,8 +115,8 @@ op_lock_range(const struct rr_vfs_lock *lock, struct flock *range)
 	return true;
 }
 
-/* Tests whether another open has a lock that conflicts with this one. Returns RR_VFS_OK if there is none,
- * else RR_VFS_LOCK, with the other open's lock in lock->conflict. */
+/* Tests whether another open has a lock that conflicts with the lock of the call. Returns RR_VFS_OK if there
+ * is no such lock, else RR_VFS_LOCK, with the other open's lock in lock->conflict. */
 static enum rr_vfs_status
 op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 {

@@ -34,9 +34,9 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 	return status;
 }
 
-/* Finds the next data (seek->data is true) or the next hole in a file of this size. RR_VFS_NXIO where the
- * offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of the
- * file is a hole; the end of the file is then found, with eof. */
+/* Finds the next data (seek->data is true) or the next hole in a file of this size. Returns RR_VFS_NXIO where
+ * the offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of
+ * the file is a hole. Then seek->found is the end of the file, and seek->eof is true. */
 static enum rr_vfs_status
 op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {
@@ -132,7 +132,7 @@ op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct r
 	return RR_VFS_OK;
 }
 
-/* Clones a range of one file into another by FICLONERANGE, and notes that the target is to be stored.
+/* Clones a range of one file into another by FICLONERANGE, and notes that the target is to be stored. Returns
  * RR_VFS_NOTSUPP where the file system cannot do that. */
 static enum rr_vfs_status
 op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)

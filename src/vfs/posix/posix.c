@@ -171,7 +171,7 @@ static const struct rr_vfs_ops posix_ops = {
 };
 
 /* Makes what a new thread of the crew needs for itself: a tree that shares all knowledge of the provider's
- * tree. NULL if there is no memory. */
+ * tree. Returns NULL if there is no memory. */
 static void *
 posix_enlist(void *ctx)
 {

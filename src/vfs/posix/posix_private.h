@@ -182,11 +182,11 @@ enum rr_vfs_status rr_posix_find(
 	struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject);
 void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
 
-/* Tells whether the caller may change nothing. */
+/* Tells whether nothing may be changed: the provider or the caller is read-only. */
 bool rr_posix_read_only(const struct rr_posix_work *work);
 
-/* Copies the name of an entry that is to be made, changed or removed. RR_VFS_ROFS where nothing may be
- * changed. */
+/* Copies the name of an entry that is to be made, changed or removed. Returns RR_VFS_ROFS where nothing may
+ * be changed. */
 enum rr_vfs_status rr_posix_entry_name(
 	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 

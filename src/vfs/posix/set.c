@@ -53,9 +53,9 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Converts a time for utimensat(2): the present time where "now" is true, the time where "given" is true,
- * else a value that leaves the time as it is. Returns false where a given time has a second or more of
- * nanoseconds, because utimensat(2) gives some of these values a special meaning. */
+/* Converts a time for utimensat(2): into the present time where "now" is true, into *time where "given" is
+ * true, else into a value that leaves the time as it is. Returns false where a given time has a second or
+ * more of nanoseconds, because utimensat(2) gives some of these values a special meaning. */
 static bool
 set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *out)
 {

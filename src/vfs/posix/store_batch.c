@@ -26,8 +26,8 @@ batch_target_find(struct target *targets, uint32_t count, const struct target *w
 	return NULL;
 }
 
-/* Makes a target of each object that the jobs of the batch have to store, in the order of the jobs. Where an
- * object cannot be looked at, its target has the errno. Returns the number of targets. */
+/* Makes a target of each object that the jobs of the batch have to store, in the order of the jobs. Where
+ * fstat(2) of an object fails, stores the errno in its target. Returns the number of targets. */
 static uint32_t
 batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_STORES])
 {

@@ -64,7 +64,7 @@ lookup_dots(
 }
 
 /* Finds the object that has this name in directory, which may be "." or "..", and notes the object's place in
- * its node: the work of rr_tree_lookup(), with the lock held. */
+ * its node. This is the work of rr_tree_lookup(); the caller holds the lock. */
 static enum rr_vfs_status
 lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
@@ -101,9 +101,9 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 	return status;
 }
 
-/* Finds the object that has this name in directory, before that name is removed or changed: the work of
- * rr_tree_peek(), with the lock held. Where the object is not found, object->node is NULL. Where the tree
- * knows the object by another name, it keeps that name. */
+/* Finds the object that has this name in directory, before that name is removed or changed. Where the object
+ * is not found, object->node is NULL. Where the tree knows the object by another name, the tree keeps that
+ * name. This is the work of rr_tree_peek(); the caller holds the lock. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)

@@ -45,8 +45,8 @@ open_check_caller(const struct rr_tree *tree, const struct rr_object *object, in
 	return error;
 }
 
-/* Opens a file of the server's own user for this user, although the mode of the file forbids that: in a user
- * namespace, or where the system has none, by a change of the mode for the moment of open(2). Returns a
+/* Opens a file that belongs to the server's own user, although the mode of the file forbids that: in a user
+ * namespace or, where the system allows none, by a change of the mode for the moment of open(2). Returns a
  * descriptor, or -1 with errno. */
 static int
 open_own(struct rr_tree *tree, struct rr_object *object, int access)
@@ -180,8 +180,8 @@ open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool r
 }
 
 /* Stores in *fd a descriptor of the object's data for this access: the one that the node keeps, after a check
- * of the caller's permission, or a new one. This is the work of rr_tree_open(), with the lock held, which is
- * released for system calls. */
+ * of the caller's permission, or a new one. This is the work of rr_tree_open(). The caller holds the lock,
+ * which is released for system calls. */
 static enum rr_vfs_status
 open_locked(struct rr_tree *tree, struct rr_object *object, int access, int *fd)
 {

@@ -105,8 +105,8 @@ resolve_leads_elsewhere(int error)
 	       error == ENAMETOOLONG;
 }
 
-/* Opens the object at node's path, keeps the descriptor in a node that has none, and notes the time at which
- * the path was verified. Returns 0 or an errno. */
+/* Opens the object at node's path, and gets its attributes into *st. Keeps the descriptor where the node has
+ * none, and notes the time at which the path was verified. Returns 0 or an errno. */
 static int
 resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -207,9 +207,9 @@ resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *ob
 	return RR_VFS_OK;
 }
 
-/* Tells whether the node's object is open and its path was verified within the last second, so that nothing
- * has to be opened. Gets the attributes into *st by one system call, and notes in node->gone whether the
- * object has lost its last name. */
+/* Tells whether nothing has to be opened to find the node's object: its descriptor is open, and its path was
+ * verified within the last second or the object is gone. Gets the attributes into *st by one system call, and
+ * notes in node->gone whether the object is gone, which means that it has lost its last name. */
 static bool
 resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -281,8 +281,8 @@ resolve_root(const struct rr_tree *tree, uint32_t export)
 	return NULL;
 }
 
-/* Checks a handle, and finds its object and the node of this object, which is made where there is none: the
- * work of rr_tree_resolve(), with the lock held. */
+/* Checks a handle, and finds its object and the node of this object. Makes the node where there is none. This
+ * is the work of rr_tree_resolve(); the caller holds the lock. */
 static enum rr_vfs_status
 resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
 {

@@ -136,8 +136,8 @@ search_remember_vain(struct rr_tree *tree)
 	memory->birth = search->began;
 }
 
-/* Continues a search that found nothing along the hints: clears the memory of the inode numbers seen in the
- * export, and begins a walk through the whole export. */
+/* Continues a search whose walk along the hints (hashes of the names in the object's path) found nothing:
+ * clears the memory of the inode numbers seen in the export, and begins a walk through the whole export. */
 static void
 search_everywhere(struct rr_tree *tree)
 {

@@ -40,8 +40,8 @@ walk_below_free(struct rr_tree *tree, struct below *below)
 	rr_free(tree->env, below);
 }
 
-/* Frees a frame, which stands for a directory that the walk is in, with the names of the directories below
- * that are still to be read. */
+/* Frees a frame, which stands for a directory that the walk is in. Also frees the frame's list of directories
+ * that were still to be read. */
 static void
 walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 {
@@ -203,8 +203,9 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	return wanted;
 }
 
-/* Looks at an entry of the directory of frame: notes it as seen, notes in search->found whether it is the
- * object, and notes a directory below which the object may lie, to be read later. Skips "." and "..". */
+/* Looks at an entry of the directory of frame, and notes it as seen. Notes in search->found whether it is the
+ * object that is searched for. Notes a directory below which that object may lie, to be read later. Skips "."
+ * and "..". */
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {

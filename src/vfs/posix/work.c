@@ -9,7 +9,7 @@
 /* This file has the steps that many operations take. */
 
 /* Fills in the subject (the object of an operation) from an open, with the present attributes of the object.
- * RR_VFS_BUSY where getting these may wait and nothing may wait now. */
+ * Returns RR_VFS_BUSY where getting the attributes might wait and waiting is not allowed now. */
 static enum rr_vfs_status
 work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
 {
