@@ -38,8 +38,8 @@ struct rr_crew {
 };
 
 /* Tells whether an idle thread is to be woken: a job may begin, and no idle thread is being woken already. If
- * so, notes in crew->waking that a thread is being woken. The caller holds the lock; after it has released
- * the lock, it wakes the thread by the condition "wanted". */
+ * so, notes in crew->waking that a thread is being woken. The caller holds the lock. After it has released
+ * the lock, the caller wakes the thread by the condition "wanted". */
 static bool
 crew_wakes(struct rr_crew *crew)
 {

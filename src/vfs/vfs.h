@@ -578,8 +578,8 @@ struct rr_vfs_ops {
 	const char *name;
 
 	/* Waits for the operations under way, calls done() for each, and frees the provider. A caller that
-	 * must not wait looks first at counters() whether there are any. Every open must be known to kin, or
-	 * closed before. */
+	 * must not wait first asks counters() whether there are any. Every open must have been closed, unless
+	 * a provider of the same kin remains, which can close the open. */
 	void (*destroy)(struct rr_vfs *vfs);
 	void (*counters)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 
@@ -590,8 +590,8 @@ struct rr_vfs_ops {
 	 * lies in no export of this server. A forged handle is not detected here: operations do that. */
 	uint32_t (*export_of)(const struct rr_vfs *vfs, struct rpcrdma_bytes handle);
 
-	/* Cancels an operation that is under way: see the top of this file. No effect where nothing can be
-	 * done. */
+	/* Cancels an operation that is under way: see the top of this file. This has no effect where the
+	 * operation cannot be cancelled any more. */
 	void (*cancel)(struct rr_vfs *vfs, struct rr_vfs_call *call);
 
 	enum rr_vfs_status (*getattr)(struct rr_vfs *vfs, struct rr_vfs_getattr *getattr);

@@ -158,9 +158,9 @@ create_undo(const struct create_plan *plan)
 }
 
 /* Looks up the name, and decides whether the call may use the existing object: a file that an earlier copy of
- * this exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. Such a regular file gets the size
- * that the call asks for, if any. Returns RR_VFS_NOENT if the name does not exist, and RR_VFS_EXIST if its
- * object may not be used. */
+ * this exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. In the latter case also sets the
+ * size of the file where the call asks for that. Returns RR_VFS_NOENT if the name does not exist, and
+ * RR_VFS_EXIST if its object may not be used. */
 static enum rr_vfs_status
 create_existing(struct create_plan *plan)
 {

@@ -9,8 +9,7 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether this range of octets may exist in a file: the end of the range must not be greater than 2^63
- * - 1. */
+/* Tells whether this range of octets may exist in a file: the end of the range must be below 2^63. */
 static bool
 data_fits(uint64_t offset, uint64_t length)
 {

@@ -7,9 +7,9 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Tells whether any other open of the file with this number has a share reservation that denies "access", or
- * has access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. The
- * caller holds ceph->lock. */
+/* Tells whether an open of the file with this number has a share reservation that denies "access", or has
+ * access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. The caller
+ * holds ceph->lock. */
 static bool
 open_conflicts(const struct rr_ceph *ceph, uint64_t number, uint32_t access, uint32_t deny,
 	const struct rr_ceph_share *own)

@@ -122,9 +122,9 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
 }
 
-/* Decides whether the call may use the existing object of the name: a file that an earlier copy of this
- * exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. Such a regular file gets the size that
- * the call asks for, if any. Returns RR_VFS_EXIST if the object may not be used. */
+/* Decides whether the call may use the existing object that has the name: a file that an earlier copy of this
+ * exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. In the latter case also sets the size
+ * of the file where the call asks for that. Returns RR_VFS_EXIST if the object may not be used. */
 static enum rr_vfs_status
 create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
 {

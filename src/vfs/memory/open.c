@@ -14,8 +14,8 @@ rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
 	return false;
 }
 
-/* Tells whether any other open of the file has a share reservation that denies the access of the new open, or
- * has access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. */
+/* Tells whether an open of the file has a share reservation that denies the access of the new open, or has
+ * access that "deny" forbids. Opens with the reservation "own", which may be NULL, do not count. */
 static bool
 open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *opening, uint32_t deny,
 	const struct rr_memory_share *own)

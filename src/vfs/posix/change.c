@@ -34,7 +34,7 @@ change_slot(uint64_t object)
 }
 
 /* Returns the content of a slot of the table of changes before any change is counted in it: a hash of the
- * object and of its time of change, whose low bits, the count of changes, are 0. */
+ * object and of its time of change. The low bits are the count of changes, and are 0 here. */
 static uint64_t
 change_stamp(uint64_t object, uint64_t time)
 {
@@ -52,8 +52,8 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 
 /* Counts a change of the object in the object's slot, which counts the changes with the same time of change.
  * A change with a new time starts the count at 0, or at 1 where the object had that time already before the
- * change. The count 0 is stored, too: another thread that looked at the object before this change may end its
- * own change within the same tick of the clock. */
+ * change. The count 0 is stored, too, because another change may end within the same tick of the clock, by a
+ * thread that looked at the object before this change. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

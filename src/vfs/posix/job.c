@@ -272,9 +272,9 @@ posix_ring_done(struct rr_ring_read *read)
 	posix_job_end(job);
 }
 
-/* Begins the rest of a read by the ring (io_uring). Returns false where the crew is to do the job instead:
- * the job is no read of which a rest waits, there is no ring, the ring is full, or more than JOB_RING_MOST
- * octets are left. */
+/* Begins the rest of a read by the ring (io_uring). Returns false where the crew is to do the job instead: no
+ * rest of a read is left to do, there is no ring, the ring is full, or more than JOB_RING_MOST octets are
+ * left. */
 static bool
 posix_ring_begin(struct rr_posix_job *job)
 {
