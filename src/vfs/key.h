@@ -10,9 +10,9 @@
 
 enum { RR_VFS_KEY = 32 };
 
-/* Reads the key by which file handles are checked from the file at path. A file that does not exist is made
- * with a new key (mode 0600, atomically, synced), so that handles survive a restart. Where path is NULL, the
- * file is at the default place: for root /var/lib/rpcrdma/handle-key, else $XDG_STATE_HOME (or
+/* Reads the file at path, which has the key by which file handles are checked. A file that does not exist is
+ * made with a new key (mode 0600, atomically, synced), so that handles survive a restart. Where path is NULL,
+ * the file is at the default place: for root /var/lib/rpcrdma/handle-key, else $XDG_STATE_HOME (or
  * ~/.local/state)/rpcrdma/handle-key. Errors: SYSTEM with text. */
 int rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text);
 

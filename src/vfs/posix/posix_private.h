@@ -91,11 +91,12 @@ enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease
 /* Reads the rest of a read that waits for a disk, and ends the read. Returns its status. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
 
-/* Ends a read whose rest the ring (io_uring) has read or failed to read: fills in its output and returns its
- * status. error: 0, or an errno. */
+/* Ends a read whose rest the ring (io_uring) has read (error is 0) or failed to read (error is an errno).
+ * Fills in the read's output and returns its status. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
-/* Makes memory for the entries of a listing, which rr_free() frees. Returns NULL if there is none. */
+/* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
+ * memory. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
 
 /* Passes the entries that a thread has gathered to the caller's take(), in the loop's thread. */

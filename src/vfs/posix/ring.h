@@ -18,8 +18,8 @@ struct rr_ring_read {
 	void (*done)(struct rr_ring_read *read);
 };
 
-/* Makes a ring for "most" reads at a time. Errors: NOTSUP: the kernel has no io_uring, or does not let this
- * process use it; NOMEM, SYSTEM. */
+/* Makes a ring for "most" reads at a time. Errors: NOTSUP (the kernel has no io_uring, or does not let this
+ * process use it), NOMEM, SYSTEM. */
 int rr_ring_new(const struct rr_env *env, struct rr_loop *loop, uint32_t most, struct rr_ring **ring);
 
 /* Waits for all reads, and calls done() for each. ring may be NULL. */

@@ -58,10 +58,8 @@ struct rr_object {
 	void *node;     /* the tree's node; NULL: the object belongs to an open, not to the tree */
 };
 
-/*
- * Opens the trees. Errors: SYSTEM with a text that names the directory and why (missing, no directory, no
- * permission), NOMEM, INVAL (two exports of one name).
- */
+/* Opens the trees. Errors: SYSTEM with a text that names the directory and why (missing, no directory, no
+ * permission), NOMEM, INVAL (two exports have the same name). */
 int rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree **tree,
 	struct rr_text *text);
 void rr_tree_free(struct rr_tree *tree);
@@ -72,9 +70,9 @@ int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
 
 /* These two functions enclose work that must not wait for a disk, another machine or another thread: a step
  * that would wait is not done, and fails. rr_tree_hurry() returns false where another thread is at work, so
- * that nothing can be done now. memory: all objects lie in file systems in memory (rr_tree_in_memory()), and
- * may be changed. rr_tree_hurried() returns false if a step failed because it would have waited, else
- * true. */
+ * that nothing can be done now. memory is true where all objects lie in file systems in memory
+ * (rr_tree_in_memory()); such objects may be changed. rr_tree_hurried() returns false if a step failed
+ * because it would have waited, else true. */
 bool rr_tree_hurry(struct rr_tree *tree, bool memory);
 bool rr_tree_hurried(struct rr_tree *tree);
 

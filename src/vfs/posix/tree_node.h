@@ -85,7 +85,7 @@ struct rr_node *rr_nodes_add(
  * 0, or -RPCRDMA_ERR_NOMEM, after which node has no place. */
 int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name);
 
-/* Forgets the place of node, whose descriptors are closed as soon as the node is not held. */
+/* Forgets the place of node. The descriptors of node are closed as soon as node is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
 /* These two functions take and give back a reference to node. Holding a node marks it as the most recently
@@ -102,7 +102,7 @@ void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
  * function closed no descriptor. */
 bool rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max);
 
-/* Moves the descriptors of a list into taken, which rr_retired_close() closes. */
+/* Moves the descriptors of a list into taken. rr_retired_close() then closes them. */
 void rr_retired_take(struct rr_retired *list, struct rr_retired *taken);
 void rr_retired_close(struct rr_retired *taken);
 
@@ -112,8 +112,8 @@ void rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now);
 /* Fills in the depth and the hints of node's path, as far as the path is known. */
 void rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct rr_handle_place *place);
 
-/* Returns the length of node's path below its export's root, without a final zero: 0 for the root. Negative:
- * the path is not known. */
+/* Returns the length of node's path below its export's root, without a final zero; this is 0 for the root.
+ * Returns a negative number if the path is not known. */
 int64_t rr_node_path_length(const struct rr_node *node);
 
 /* Writes node's path below its export's root, which has this length, and a zero behind the path. */

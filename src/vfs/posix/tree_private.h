@@ -128,8 +128,8 @@ bool rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_hand
 int rr_tree_kernel_find(struct rr_tree *tree, const struct rr_node *node,
 	const struct rr_handle_kernel *kernel, char below[PATH_MAX]);
 
-/* Finds the object of node as rr_tree_resolve() does of a handle, with the identity that is in force or the
- * server's own. */
+/* Finds the object of node, as rr_tree_resolve() finds the object of a handle. The identity in force is a
+ * caller's or the server's own. */
 enum rr_vfs_status rr_tree_reach(struct rr_tree *tree, struct rr_node *node, struct rr_object *object);
 
 #endif
