@@ -39,8 +39,8 @@ escape_utf8(const unsigned char *text)
 	return length;
 }
 
-/* Returns the code point of the control character that these `length` octets of UTF-8 encode; -1 if they
- * encode another character. */
+/* Returns the code point that these `length` octets of UTF-8 encode, if that is a control character; -1 if
+ * they encode any other character. */
 static int
 escape_control(const unsigned char *text, size_t length)
 {

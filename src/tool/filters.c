@@ -112,9 +112,10 @@ const struct rr_option rr_filters_calls[] = {
 	{ 0 },
 };
 
-/* Wraps the fabric into the filters that the user asked for. The outermost filter records calls and events,
- * also those that the fault filter changes; the innermost ones capture the packets that really reach the
- * peer. Returns 0, or an error. */
+/* Wraps *fabric (the interface to the adapters) into the filters that the user asked for, and stores the
+ * outermost filter in *fabric. The capturing filters are innermost, so that they write the packets that
+ * really reach the peer. The recording filter is outermost: it also records the calls and events that the
+ * fault filter changes. Returns 0, or an error. */
 static int
 filters_put(void *ctx, struct rr_fabric **fabric)
 {

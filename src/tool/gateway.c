@@ -58,8 +58,9 @@ gateway_after_prefix(const char *text, const char *prefix)
 	return strncmp(text, prefix, length) == 0 ? text + length : NULL;
 }
 
-/* Takes an argument of --listen: an address, with tcp:// in front for TCP. Returns an exit status. The port
- * for RDMA is 20049 unless the user gives another one, as RFC 8267, 6.3, has it: for NFS version 4, a server
+/* Adds the address in an argument of --listen to the addresses at which the gateway listens: for TCP if the
+ * argument begins with tcp://, otherwise for RDMA. Returns an exit status, after a message if it is not OK.
+ * The port for RDMA is 20049 unless the user gives another one. RFC 8267, 6.3: for NFS version 4, a server
  * "MUST use the alternative well-known port number for its RPC-over-RDMA service". */
 static int
 gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
@@ -112,8 +113,8 @@ gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
 
 enum { MOUNT_PROGRAM = 100005 };
 
-/* Stores in *prog the number of the RPC program that name stands for, or that name is in decimal. Returns 0;
- * or -RPCRDMA_ERR_INVAL if it is neither. */
+/* Stores in *prog the number of an RPC program. name is the name of the program, such as "nfs", or its number
+ * in decimal. Returns 0; or -RPCRDMA_ERR_INVAL if name is neither. */
 static int
 gateway_program_number(const char *name, uint32_t *prog)
 {
@@ -226,8 +227,9 @@ gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_tar
 	return RR_EXIT_OK;
 }
 
-/* Returns the advice for an error of a server over TCP, as some of the advice of rr_advice() is about RDMA
- * alone; NULL if there is none. */
+/* Returns a text that tells the user what to do after this error of a server over TCP; NULL if there is no
+ * such text. The text differs from that of rr_advice() for those errors for which rr_advice() speaks of RDMA
+ * alone. */
 static const char *
 gateway_advise_tcp(int error)
 {
@@ -236,8 +238,9 @@ gateway_advise_tcp(int error)
 	return error == -RPCRDMA_ERR_PEER ? NULL : rr_advice(error);
 }
 
-/* Resolves the addresses of the server and of all routes, which are programs at TCP ports of their own. Adds
- * a route for MOUNT if the URL gives its port. Returns an exit status, after a message if it is not OK. */
+/* Resolves the address of the server and that of each route. (A route leads one program to another TCP port
+ * of the same host.) If the URL gives the port of MOUNT, first adds a route for MOUNT. Also chooses which
+ * advice is given after errors. Returns an exit status, after a message if it is not OK. */
 static int
 gateway_resolve_all(struct run *run)
 {
@@ -280,9 +283,9 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
-/* Registers with rpcbind that NFS, in versions 3 and 4, is at the addresses of the gateway; those for RDMA
- * only with --rpcbind-rdma. The server behind the gateway may have only one of the versions: clients learn
- * that from it. */
+/* Registers with rpcbind, if the user asked for that, that NFS in versions 3 and 4 is served at the addresses
+ * of the gateway; at its addresses for RDMA only with --rpcbind-rdma. Registers both versions even if the
+ * server behind the gateway has only one: a client learns from the server's answer which version it has. */
 static void
 gateway_register(struct run *run)
 {
@@ -353,8 +356,9 @@ static const struct rr_worker_service gateway_service = {
 	.free = gateway_free,
 };
 
-/* Sets the largest message: the size of the option, or the larger size that the programs of --schema need.
- * Raises the limit of memory to MESSAGES messages of the option's size. */
+/* Sets the size of the largest message that the engine accepts: the size that --message-max gives, or the
+ * size that the programs of --schema need if that is larger. Also raises the engine's limit of memory to that
+ * of MESSAGES messages of the size of --message-max, if the limit is lower. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {
@@ -378,8 +382,8 @@ gateway_checked(const struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Runs the gateway with the options that were read, until a signal ends it; or only checks them. Returns an
- * exit status. */
+/* Runs the gateway with the options that were read, until a signal ends it. With --check-config, only checks
+ * the options. Returns an exit status. */
 static int
 gateway_parsed(struct run *run)
 {

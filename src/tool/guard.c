@@ -20,7 +20,8 @@
 
 /* ---- File systems that may hang ---- */
 
-/* Tells whether a file system of that type can hang: a server or another program answers its requests. */
+/* Tells whether calls to a file system of that type can hang. They can if a server, or another program, must
+ * answer them. */
 static bool
 guard_may_hang(const char *type)
 {
@@ -71,17 +72,17 @@ guard_time_left(uint64_t deadline)
 	return (struct timespec){ (time_t)(left / RR_SECOND), (long)(left % RR_SECOND) };
 }
 
-/* Returns the exit status for a status of waitpid(), as a shell has it: 128 plus the number of the signal, if
- * a signal ended the process. */
+/* Translates a status of waitpid() into an exit status, as a shell does: that of the process if it exited; or
+ * 128 plus the number of the signal that ended the process. */
 static int
 guard_status(int status)
 {
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Passes signals on to the child until the child ends. Returns the child's exit status. Returns RR_EXIT_OK
- * without waiting longer if the child has not ended within GUARD_LIMIT after a signal that is to end it;
- * goes_on: SIGHUP is no such signal. */
+/* Passes signals on to the child until the child ends, and returns the child's exit status. If the child
+ * still runs GUARD_LIMIT after the first signal that is to end it, returns RR_EXIT_OK without waiting longer.
+ * Each signal but SIGUSR1 is to end the child, and SIGHUP only if goes_on is false. */
 static int
 guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
@@ -106,8 +107,8 @@ guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 
 /* ---- The child ---- */
 
-/* The thread of the child that kills this process when the parent process has ended: the parent never writes
- * to the pipe, so read() returns only when the parent's end is closed. */
+/* A thread of the child process: kills the child process with SIGKILL once the parent process has ended. The
+ * parent never writes to the pipe, so read() returns only when the parent's end of the pipe is closed. */
 static void *
 guard_watch_parent(void *ctx)
 {
@@ -121,7 +122,7 @@ guard_watch_parent(void *ctx)
 }
 
 /* Runs in the child process: starts the thread that watches the parent, restores the signal mask `before`,
- * and serves. Returns the exit status. */
+ * and calls serve(). Returns the result of serve(); or RR_EXIT_FAILED if the thread cannot be started. */
 static int
 guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx)
 {

@@ -15,9 +15,9 @@
  * whether such a file system is mounted below it. */
 bool rr_guard_wanted(const char *path);
 
-/* Runs serve(ctx) in a child process; both processes return its exit status. If no child can be made,
- * serve(ctx) runs in this process. goes_on: the child does not end after SIGHUP. Must be called before
- * threads are made. */
+/* Runs serve(ctx) in a child process, and waits for the end of the child. Both processes return the result of
+ * serve(). If no child can be made, runs serve(ctx) in this process. goes_on is true if SIGHUP does not end
+ * the child. Must be called before threads are made. */
 int rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on);
 
 #endif

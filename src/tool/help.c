@@ -20,8 +20,8 @@ help_names(const struct rr_option *option, char names[HELP_NAMES])
 		option->argument ? option->argument : "");
 }
 
-/* Prints text, broken into lines of at most HELP_WIDTH columns that begin at column HELP_INDENT. at: the
- * column at which the output stands before. */
+/* Prints text, broken into lines that begin at column HELP_INDENT and end at column HELP_WIDTH at most. `at`
+ * is the column that the output has reached already. */
 static void
 help_wrap(FILE *out, const char *text, size_t at)
 {

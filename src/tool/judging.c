@@ -18,8 +18,8 @@ struct rr_judging {
 	uint64_t broken, remarks;
 };
 
-/* Counts a rule that a message has broken, and prints a warning, unless JUDGING_LINES of them were printed
- * already. The judge calls this function. */
+/* Called by the judge when a message has broken a rule: counts that, and prints a warning. Prints no more
+ * than JUDGING_LINES warnings in all. */
 static void
 judging_found(void *ctx, const struct rr_finding *finding)
 {
@@ -40,7 +40,8 @@ judging_found(void *ctx, const struct rr_finding *finding)
 		rule->known ? " [known of " : "", rule->known ? rule->known : "", rule->known ? "]" : "");
 }
 
-/* Gives a packet that was captured to the decoder, which judges its messages. */
+/* Called for each captured packet: gives the packet to the decoder, which judges the messages in the
+ * packet. */
 static void
 judging_packet(void *ctx, uint64_t time, const void *data, size_t size)
 {

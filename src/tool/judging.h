@@ -6,8 +6,8 @@
 #include "fabric/filter/capture.h"
 #include "tool/tool.h"
 
-/* --judge: the messages that a command sends and receives are judged by the rows of docs/conformance.md while
- * the command runs. */
+/* The option --judge: the messages that a command sends and receives are judged by the rules in
+ * docs/conformance.md while the command runs. */
 struct rr_judging;
 
 /* Makes the judge and *capture. Until rr_judging_end(), the filters write all packets to *capture. Returns 0,

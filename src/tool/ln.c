@@ -3,16 +3,17 @@
 
 /* `rpcrdma ln` makes hard and symbolic links. */
 
-/* Returns the connection that the calls use: that of the source. For a symbolic link, whose source is only a
- * text, returns that of the destination. */
+/* Returns the connection over which the link is made: the connection to the server of the source. A symbolic
+ * link has only a text as its source, so for a symbolic link it is the connection to the server of the
+ * destination. */
 static struct rpcrdma_nfs *
 ln_nfs(const struct rr_pairs *pairs)
 {
 	return pairs->symbolic ? pairs->to.nfs : pairs->source.remote.nfs;
 }
 
-/* Makes the link `name` in the directory of the destination; file: the file that a hard link is made to; a
- * symbolic link does not use it. Returns 0, or an error. */
+/* Makes the link `name` in the directory of the destination. A hard link is made to `file`; for a symbolic
+ * link, `file` is not used. Returns 0, or an error. */
 static int
 ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {
@@ -64,7 +65,7 @@ ln_find(struct rr_pairs *pairs, struct rpcrdma_nfs_object *file)
 	return RR_EXIT_OK;
 }
 
-/* Makes the link to the present source under that name. With --force, replaces an object that has the name.
+/* Makes the link `name` to the current source. With --force, replaces an object that has the name already.
  * Returns an exit status, after a message if it is not OK. */
 static int
 ln_one(struct rr_pairs *pairs, const char *name)

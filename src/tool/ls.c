@@ -56,8 +56,9 @@ ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_
 	return RR_EXIT_OK;
 }
 
-/* Reads the entries of a directory into the catalog, sorts them, and completes their attributes if these are
- * needed. Returns an exit status, after a message if it is not OK. */
+/* Reads the entries of a directory into the catalog, sorts them, and completes their attributes if attributes
+ * are needed. It is an error if the names take too much memory, or if the tree seems to be endless. Returns
+ * an exit status, after a message if it is not OK. */
 static int
 ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
@@ -79,8 +80,8 @@ ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *
 
 static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
 
-/* With -R, lists the directory that the entry is; does nothing if the entry is no directory, or is hidden.
- * Returns an exit status. */
+/* Called for each entry with -R: lists the entry if it is a directory that is not hidden; does nothing for
+ * other entries. Returns an exit status. */
 static int
 ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
 {
@@ -139,7 +140,8 @@ ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_objec
 
 /* ---- URLs ---- */
 
-/* Prints the line for a file that the URL names, under the last name of the URL. Returns an exit status. */
+/* Prints the line of the object that the URL names, which is not a directory. The line shows the last name of
+ * the URL. Returns an exit status. */
 static int
 ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 {

@@ -24,7 +24,8 @@ struct measure_visit {
 	uint32_t thread;
 };
 
-/* Adds a connection with its counters to the list of the measure, if the list has room for it. */
+/* Called for each connection of an engine: adds the connection with its counters to the list in
+ * visit->measure, if the list has room for it. */
 static void
 measure_connection(void *ctx, const struct rr_carrier *carrier)
 {
@@ -46,8 +47,8 @@ measure_connection(void *ctx, const struct rr_carrier *carrier)
 	snprintf(connection->peer, sizeof(connection->peer), "%s", carrier->peer);
 }
 
-/* Adds the calls of a procedure to those of the same procedure in the measure, if there were any calls and
- * there is room for the procedure. */
+/* Adds the counts of a procedure's calls to the counts that the measure has of the same procedure. Does
+ * nothing if there were no calls, or if the measure has no room for one more procedure. */
 static void
 measure_procedure(struct rr_measure *measure, const struct rpcrdma_program *program, uint32_t number,
 	const struct rpcrdma_latency *latency)

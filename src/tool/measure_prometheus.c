@@ -25,8 +25,8 @@ prometheus_counters(FILE *out, const struct rr_measure *measure)
 	}
 }
 
-/* Writes the times of a procedure's calls as a histogram of Prometheus: each bucket also counts the calls of
- * all smaller buckets, and its limit is in seconds. */
+/* Writes the times of a procedure's calls as a histogram of Prometheus: the count of each bucket includes the
+ * calls of all smaller buckets, and the bucket's upper limit is written in seconds. */
 static void
 prometheus_histogram(FILE *out, const struct rr_measure_procedure *procedure)
 {

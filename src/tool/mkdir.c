@@ -29,8 +29,9 @@ mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *d
 	return RR_EXIT_OK;
 }
 
-/* Makes those directories above the URL's last name (names->path, which is taken apart) that do not exist
- * yet, and stores the last of them in *directory. Returns an exit status, after a message if it is not OK. */
+/* Walks from the mounted directory down names->path, and makes each directory on the way that does not exist
+ * yet. Stores the last directory of the path in *directory. Cuts names->path into its names. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 {

@@ -39,8 +39,8 @@ monitor_close(struct rr_monitor_peer *peer)
 	*peer = (struct rr_monitor_peer){ .fd = -1 };
 }
 
-/* Accepts a connection to the monitor. Closes it at once if the peer may not ask, or all places for peers of
- * its kind are in use. */
+/* Accepts a connection at the monitor's socket of this kind. Closes the connection at once if the peer is not
+ * allowed to ask, or if RR_MONITOR_OF_A_KIND peers of this kind are connected already. */
 static void
 monitor_accept(struct rr_monitor *monitor, enum rr_monitor_kind kind)
 {

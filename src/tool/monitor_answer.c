@@ -17,8 +17,8 @@ answer_begins(const struct rr_monitor_peer *peer, const char *word)
 	return strncmp(peer->request, word, strlen(word)) == 0;
 }
 
-/* Writes the HTTP answer: the measure for a GET of /metrics, and otherwise the status 404. RFC 9112: an
- * answer without a Content-Length ends where the connection ends. */
+/* Writes the HTTP answer to the peer's request: the counts in measure if the peer asks for /metrics with GET,
+ * otherwise the status 404. RFC 9112: an answer without a Content-Length ends where the connection ends. */
 static void
 answer_http(FILE *out, const struct rr_monitor_peer *peer, const struct rr_measure *measure)
 {

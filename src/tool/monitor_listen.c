@@ -95,8 +95,8 @@ listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_
 	return 0;
 }
 
-/* Listens at a default path, as no option gave one. If that fails, nothing is reported: there is no such
- * socket then. */
+/* Makes a Unix socket at a default path and listens at it, as no option gave a path. If that fails, reports
+ * nothing: the monitor then has no Unix socket. */
 static void
 listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 {

@@ -54,9 +54,9 @@ option_file_find(struct option_set *set, const char *word)
 	return NULL;
 }
 
-/* Takes an option of the configuration file with its argument; ignores it if the command line has the same
- * option. Only options of the kind RR_OPTION_CALL may stand in the file several times. Returns an exit
- * status, after a message if it is not OK. */
+/* Stores the option `word` of the configuration file, with the argument that follows it in the line. Ignores
+ * the option if the command line has it, too. Only options of the kind RR_OPTION_CALL may stand in the file
+ * several times. Returns an exit status, after a message if it is not OK. */
 static int
 option_file_option(struct option_set *set, const char *word, struct rr_conf *conf)
 {
@@ -82,8 +82,9 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 	return rr_option_take(set, place, argument);
 }
 
-/* Takes a line of the configuration file: an option, or another line, which the sub-command's own function
- * takes. Returns an exit status, after a message if it is not OK. */
+/* Handles a line of the configuration file: stores the option in the line; or, if the line holds no option
+ * but, for example, a directory, calls the sub-command's function for such lines. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {
@@ -101,8 +102,9 @@ option_file_line(struct option_set *set, void *state, const char *first, struct 
 	return status == RR_EXIT_OK && conf->bad ? rr_tool_usage(set->tool, "%s", conf->bad) : status;
 }
 
-/* Takes all lines of the configuration file, also behind a line with an error, so that all errors are
- * reported, up to a limit. Returns RR_OPTIONS_GO_ON, or RR_EXIT_USAGE if there were errors. */
+/* Handles all lines of the configuration file. Goes on after a line with an error, so that all errors are
+ * reported, but stops after OPTION_FILE_ERRORS lines with errors. Returns RR_OPTIONS_GO_ON, or RR_EXIT_USAGE
+ * if there were errors. */
 static int
 option_file_lines(struct option_set *set, void *state, const char *path, struct rr_conf *conf)
 {

@@ -54,8 +54,9 @@ pairs_find_above(struct rr_pairs *pairs)
 	return RR_EXIT_OK;
 }
 
-/* Finds the directory that the new names are made in: the destination, if that is a directory, or else the
- * directory above it. Returns an exit status, after a message if it is not OK. */
+/* Finds the directory that the new names are made in: the destination, if the destination is a directory,
+ * otherwise the directory above it. With several sources, the destination must be a directory. Returns an
+ * exit status, after a message if it is not OK. */
 static int
 pairs_find(struct rr_pairs *pairs, bool several)
 {
@@ -83,9 +84,9 @@ pairs_same_server(const struct rr_url *a, const struct rr_url *b)
 	return strcasecmp(a->host, b->host) == 0 && a->port == b->port && a->version == b->version;
 }
 
-/* Opens the directory of the present source, which is a URL, and copies the source's last name to `last`.
- * Returns an exit status, after a message if it is not OK, also if the source is on another server than the
- * destination. */
+/* Opens the directory of the current source, which is a URL, and copies the source's last name to `last`. It
+ * is an error if the source is on another server than the destination. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char last[RR_NFS_NAME + 1])
 {
@@ -102,8 +103,9 @@ pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char la
 	return last[0] ? RR_EXIT_OK : rr_pairs_fail(pairs, "an export has no name in a directory");
 }
 
-/* Opens the present source, finds its new name, stores that in `last`, and calls each() with it. Returns an
- * exit status, after a message if it is not OK. */
+/* Opens the current source, stores the new name of the source in `last`, and calls each() with that name. The
+ * new name is the one that the destination gives, or else the last name of the source. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 	int (*each)(struct rr_pairs *, const char *), char last[RR_NFS_NAME + 1])
@@ -124,7 +126,7 @@ pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
 }
 
-/* Handles the present source and prints its outcome. Returns an exit status. */
+/* Handles the current source and prints its outcome. Returns an exit status. */
 static int
 pairs_run_next(
 	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
@@ -143,7 +145,7 @@ pairs_run_next(
 }
 
 /* Connects to the server of the destination and finds the directory for the new names. Returns an exit
- * status; after a failure, which is reported, the command is to end. */
+ * status. If it is not OK, a message was printed, and the command must end. */
 static int
 pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, const char *url, bool several)
 {

@@ -22,7 +22,7 @@ struct rr_pairs {
 	const char *text;       /* the present source, as on the command line */
 };
 
-/* Reports an error of the present source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */
+/* Reports an error of the current source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */
 int rr_pairs_fail(struct rr_pairs *pairs, const char *why);
 
 /* Runs a sub-command: reads its command line, and calls each() for every source with its new name. Returns an

@@ -159,8 +159,8 @@ ping_print_properties_json(const struct rpcrdma_negotiated *n)
 	printf("}");
 }
 
-/* Prints the limits that are in force now; with version 2 of RPC-over-RDMA, messages may have changed them
- * since the connection began. */
+/* Prints the limits that are in force now; as text, only the properties of RPC-over-RDMA version 2. With that
+ * version, messages may have changed the limits since the connection began. */
 static void
 ping_print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 {

@@ -19,7 +19,7 @@ void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 
-/* Writes the counts of a gateway, likewise at once. */
+/* Writes the counts of a gateway, all at once, so that the lines of several threads do not mix. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);
 
 #endif

@@ -38,8 +38,8 @@ enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
 /* ---- Entries ---- */
 
 /* Writes a universal address (RFC 5665, 5.2.3.3 and 5.2.3.4): the address as text, then the two octets of the
- * port in decimal, with dots in front. any: writes "0.0.0.0" or "::", which stands for all addresses of this
- * machine. */
+ * port in decimal, each with a dot in front. If any is true, the address that it writes is "0.0.0.0" or "::",
+ * which stands for all addresses of this machine. */
 static void
 rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, bool any)
 {

@@ -55,9 +55,9 @@ rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const 
 	return status;
 }
 
-/* Returns the largest number of octets of a procedure's arguments or results: `stream` octets of the message
- * itself, and `items` items of at most item_max octets each, which RDMA may move apart from it. Returns 0 if
- * there is no bound. */
+/* Returns the largest number of octets that a procedure's arguments or results can have; 0 if there is no
+ * bound. They have at most `stream` octets in the message itself, and `items` values of at most item_max
+ * octets each, which RDMA may convey apart from the message. */
 static uint64_t
 schemas_side_max(uint32_t stream, uint32_t items, uint32_t item_max)
 {

@@ -15,13 +15,13 @@ struct rr_schemas {
 	uint32_t count;
 };
 
-/* Reads the file of a --schema, and adds its programs to those of the gateway's config, which refers to
- * schemas then. Returns an exit status, after a message if it is not OK. */
+/* Reads the file of an option --schema, and adds its programs to the programs in config. config then refers
+ * to memory of schemas. Returns an exit status, after a message if it is not OK. */
 int rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const char *path,
 	struct rr_gateway_config *config);
 
-/* Returns the octets of the largest message that the programs of config can have, as far as the schemas bound
- * it, and at most what the memory allows; 0 if config has no programs, or no bound is known. */
+/* Returns how many octets the largest message of the programs in config can have, but at most as many as the
+ * memory allows. Returns 0 if config has no programs, or if no schema bounds the sizes. */
 uint32_t rr_schemas_message_max(const struct rr_gateway_config *config);
 
 void rr_schemas_free(struct rr_schemas *schemas);
