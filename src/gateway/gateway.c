@@ -85,8 +85,9 @@ gateway_accepted(void *ctx, struct rr_carrier *carrier)
 	rr_session_begin(listener->gateway, carrier, listener->transport);
 }
 
-/* Makes the listener's acceptor listen at the place, and stores the address that was chosen in chosen.
- * Returns 0, or an error with its text. */
+/* Makes the acceptor of the listener, which listens at the place `at`. Stores the address at which it
+ * listens in *chosen, with the port that the system chose if that of `at` is 0. Returns 0, or an error
+ * with its text. */
 static int
 gateway_listen_at(struct listener *listener, const struct rr_carrier_place *at,
 	struct sockaddr_storage *chosen, struct rr_text *text)
@@ -137,7 +138,8 @@ rr_gateway_idle(const struct rr_gateway *gateway)
 	return gateway->shut && gateway->session_count == 0 && gateway->relay_count == 0;
 }
 
-/* Adds the counters of the session's connections that are open to the gateway's counters. */
+/* Adds the counters of a session's connections to *counters: those of the connection to the client, and those
+ * of each open connection to a server. */
 static void
 gateway_add_session(const struct rr_session *session, struct rr_gateway_counters *counters)
 {
@@ -148,7 +150,8 @@ gateway_add_session(const struct rr_session *session, struct rr_gateway_counters
 	}
 }
 
-/* Stores the counters of the gateway: those of all sessions that ended and of those that are open. */
+/* Stores in *counters the counts of the gateway: those of all sessions that have ended, and those of the
+ * sessions that are open. */
 void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {

@@ -89,7 +89,7 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 /* Begins a session for an accepted connection. */
 void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
-/* Ends a session, as a connection to a server is lost: the client's connection ends after the answers that
+/* Ends a session whose connection to a server is lost: the client's connection ends once the answers that
  * came so far were sent. */
 void rr_session_end(struct rr_session *session);
 
@@ -98,7 +98,8 @@ void rr_session_free(struct rr_session *session);
 
 /* ---- upstream.c ---- */
 
-/* Adds the next connection to a server to the session, for the given target; it is not made yet. */
+/* Prepares the session's next connection, to a server that target describes. The connection is made only when
+ * it is needed. */
 void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
 
 /* Is called when there is something to send: begins to connect, unless the connection is up or being
@@ -110,16 +111,16 @@ void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */
 
-/* rr_relay_limit_call() lowers the sizes that a call names to those that both connections carry;
- * rr_relay_limit_reply() does the same with the reply to that call. */
+/* rr_relay_limit_call() lowers the sizes of messages that a call names to sizes that both connections can
+ * carry; rr_relay_limit_reply() does the same with the reply to that call. */
 void rr_relay_limit_call(struct rr_relay *relay);
 void rr_relay_limit_reply(const struct rr_relay *relay, const struct rpcrdma_message *reply);
 
 /* ---- relay.c ---- */
 
-/* Makes a relay for a call of the client to upstream, or for a callback that came from upstream. NULL if
- * there is no memory: the exchange then ends without an answer, and its connection ends. rr_relay_send()
- * sends the call. */
+/* Makes a relay (the structure of a call that the gateway passes on) for a call of the client to upstream, or
+ * for a callback that came from upstream. rr_relay_send() then sends the call. Returns NULL if there is no
+ * memory: the exchange then ends without an answer, and the connection on which the call came ends, too. */
 struct rr_relay *rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *exchange, bool callback);
 
 /* Returns the relay of the client's call with that XID that is under way to upstream, or NULL if there is no
@@ -129,7 +130,8 @@ struct rr_relay *rr_relay_find(struct rr_upstream *upstream, uint32_t xid);
 /* Sends the call of the relay. The connection that it goes to must be up. */
 void rr_relay_send(struct rr_relay *relay);
 
-/* Ends the relay without an answer. Its call is cancelled if the carrier is still there. */
+/* Ends the relay without an answer to its call. If the connection to which the call was sent still exists,
+ * cancels the call there. */
 void rr_relay_drop(struct rr_relay *relay);
 
 /* Answers the call with an error, as the server failed. */

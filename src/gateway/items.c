@@ -34,8 +34,8 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 	return rr_rpc_header_is_reduced(&reader);
 }
 
-/* Returns the table of the program and version, from the configuration if that names it, else from the
- * built-in bindings. NULL if neither has the program. */
+/* Returns the description of this version of the program: that of the configuration, or else that of the
+ * built-in bindings. NULL if neither has this version. */
 static const struct rpcrdma_program *
 items_find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {
@@ -66,9 +66,10 @@ rr_known_read(
 
 /* ---- Finding ---- */
 
-/* Prepares reader to read the message from behind its RPC header. False if no arguments or results of the
- * program follow. RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST
- * NOT be reduced": so no part of the header may travel apart from the stream. */
+/* Prepares reader, and reads the RPC header of the message with it, so that the arguments or results are
+ * next. Returns false if the message has none of these. No part of the header may travel apart from the
+ * stream. RFC 8166, 8.2.2: "data items that are part of RPCSEC_GSS authentication material" "MUST NOT be
+ * reduced". */
 static bool
 items_skip_header(
 	enum rr_items_use use, const struct rpcrdma_message *message, struct rpcrdma_xdr_reader *reader)
@@ -83,10 +84,11 @@ items_skip_header(
 	       reply.accept_stat == RR_SUCCESS;
 }
 
-/* Finds the data in a message that may travel apart from the stream: it walks the arguments or results by
- * the program's table. RR_WALK_UNKNOWN if the program is not known. RFC 8166, 6.1: "Senders MUST NOT reduce
- * data items that are not DDP-eligible". draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a
- * Read chunk that corresponds with any other XDR data item". */
+/* Walks the arguments or results of a message by its program's description, and stores in *found those data
+ * items that may travel apart from the stream. Returns RR_WALK_UNKNOWN if the program is not known, or if the
+ * message has no arguments or results. RFC 8166, 6.1: "Senders MUST NOT reduce data items that are not
+ * DDP-eligible". draft-ietf-nfsv4-rfc5667bis-01, 4: "An NFS client MUST NOT send a Read chunk that
+ * corresponds with any other XDR data item". */
 static enum rr_walk_answer
 items_find(const struct rr_known *known, enum rr_items_use use, const struct rpcrdma_message *message,
 	struct rr_ulb_items *found)
@@ -120,8 +122,8 @@ items_count_reduced(const struct rr_ulb_items *found)
 	return count;
 }
 
-/* Chooses the data items of a call that are to be out of the stream: all that are out already, and, from the
- * first one on, as many of the others as RR_CALL_ITEMS allows. */
+/* Chooses the data items of a call that are to be out of the stream: all that are out of it already, and then
+ * the first of the others, until RR_CALL_ITEMS items are chosen. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -137,8 +139,8 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	}
 }
 
-/* Chooses the data item for the Write chunk with the number place. Chunks before it that have no item yet
- * get NULL, which stands for an item without octets. */
+/* Adds the data item to the chosen ones, for the Write chunk with the number `place`. Each chunk before it
+ * that has no item yet gets NULL, which stands for an item without octets. */
 static void
 items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item *item)
 {
@@ -147,12 +149,12 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 	chosen->items[chosen->count++] = item;
 }
 
-/* Chooses a data item for each Write chunk, in the order of the results. A chunk whose result has no
- * eligible item gets an item without octets: RFC 8267, 6.4.1: a server "MUST return an empty Write chunk in
- * that Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). And: "The first chunk in the
- * Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure. The next Write
- * chunk is used by the next READ operation, and so on." Items of later results stay in the stream if they
- * are in it. */
+/* Chooses a data item for each Write chunk, in the order of the results: chunk i gets the first item of
+ * result i. If result i has no eligible item, chunk i gets an item without octets. Items of later results
+ * stay in the stream if they are in it. RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by
+ * the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk is used by the next
+ * READ operation, and so on." And: a server "MUST return an empty Write chunk in that Write list position"
+ * (RFC 8166, 4.3.2.2: with the segments that it had). */
 static void
 items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {
@@ -195,8 +197,8 @@ items_choose(const struct rr_known *known, enum rr_items_use use, const struct r
 
 /* ---- Taking out ---- */
 
-/* Returns the octets that a data item takes in the stream, with padding. 0 for an item that is out of the
- * stream, and for NULL. */
+/* Returns how many octets a data item takes in the stream, with padding. Returns 0 for an item that is out of
+ * the stream, and for NULL. */
 static uint32_t
 items_in_stream(const struct rr_walk_item *item)
 {
@@ -224,9 +226,9 @@ items_pass(struct reduction *reduction, uint32_t until)
 	reduction->length += octets;
 }
 
-/* Sets *out to the message `in` without the chosen data items in its stream, and items to the descriptions
- * of these items. The rest of the stream is copied to `to`; if that is NULL, the new stream is the front of
- * the old one. */
+/* Sets *out to the message `in` with a stream that lacks the chosen data items, and fills in `items` with the
+ * place and the data of each chosen item. Copies the rest of the stream to `to`. If `to` is NULL, copies
+ * nothing: the new stream is then the front of the old stream. */
 static void
 items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint8_t *to,
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS], struct rpcrdma_message *out)
@@ -250,7 +252,7 @@ items_reduce(const struct rpcrdma_message *in, const struct chosen *chosen, uint
 }
 
 /* Tells whether the new stream, the one without the chosen data items, is just the front of the old stream,
- * so that no copy is needed. taken is how many octets the chosen items take in the old stream. */
+ * so that no copy is needed. taken is the number of octets that the chosen items have in the old stream. */
 static bool
 items_is_front(const struct rpcrdma_message *in, const struct chosen *chosen, uint32_t taken)
 {
@@ -304,9 +306,10 @@ items_estimate(const struct rr_known *known, const struct rpcrdma_message *call,
 		rr_ulb_reply_size(known->program, known->proc, &reader, size);
 }
 
-/* Returns how many octets a result takes in the stream or in a sink (memory for one result), with padding,
- * if it may have at most share octets. most is its largest size. A result of unknown size is the path of a
- * symbolic link, which is never as long as LINK. */
+/* Returns how many octets a result takes, with padding, in the stream or in a sink (memory for one
+ * result). `most` is the largest size of the result; share is the size that the result may have at
+ * most. A result of unknown size is the path of a symbolic link, and counts as LINK octets, as such a
+ * path is never that long. */
 static uint64_t
 items_room_of(uint32_t most, uint32_t share)
 {
@@ -327,9 +330,9 @@ items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t sha
 	return room;
 }
 
-/* Returns the most octets that each of the first count results may have, so that all of them fit into room.
- * A result without room could not be returned at all, not even shortened, so small results take what they
- * need, and large results share the rest equally. */
+/* Returns the largest number of octets that each of the first count results may have, so that all of them fit
+ * into room. Small results take what they need, and large results share the rest equally: each result has
+ * room, as a result without room could not be returned at all, not even shortened. */
 static uint32_t
 items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 {
@@ -347,11 +350,11 @@ items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 	return low;
 }
 
-/* Adds a sink (memory for one result) to the transaction for each result whose size the call bounds, in
- * order, as the results pair with Write chunks in order. From the first unbounded result on (the path of a
- * symbolic link: some servers place such paths wrongly, and they are too small for a chunk), and behind the
- * last sink, results go to the stream: their octets are added to *stream. The octets of all results are
- * subtracted from *left. False if the stream may need more octets than is known. */
+/* Adds to the transaction a sink (memory for one result) for each result whose size the call bounds. As sinks
+ * pair with results in order, no sink is added from the first unbounded result on, or once there are
+ * RPCRDMA_SINKS_MAX sinks: these results go to the stream, and their octets are added to *stream. (An
+ * unbounded result is the path of a symbolic link. Some servers place such paths wrongly.) The octets of all
+ * results are subtracted from *left. Returns false if the stream may need more octets than is known. */
 static bool
 items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stream, struct rr_known *known,
 	struct rr_transaction *transaction)
@@ -376,8 +379,7 @@ items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stre
 	return bounded;
 }
 
-/* Returns the octets that the stream of a reply takes, as far as they are known: at most max, or 0 if they
- * are not known. */
+/* Returns how many octets the stream of a reply can have, but at most max. Returns 0 if that is not known. */
 static uint32_t
 items_stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
 {

@@ -18,8 +18,9 @@ struct rr_known {
 	uint32_t reply_header; /* the most octets of the reply's header, in front of the results */
 };
 
-/* rr_known_read() reads the header of a call. The program is NULL if it is not known here, or if the call's
- * credential forbids placement: the call and its reply then travel whole. */
+/* rr_known_read() reads the header of a call, and sets *known to what is needed for its reply. known->program
+ * becomes NULL if the program is not known here, or if the call's credential does not allow that data items
+ * travel apart: the call and its reply then travel whole. */
 bool rr_known_header_is_reduced(
 	const struct rpcrdma_message *call); /* whether an item lies in the header of the call */
 uint32_t rr_known_program(
@@ -56,9 +57,10 @@ struct rr_items_room {
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
 	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 
-/* Estimates the reply to a call, for a requester over RDMA: sets reply_max, and adds sinks without memory,
- * whose sizes known keeps. How many of the sinks are offered is not known yet. A size that is not known
- * counts as all that max octets of message leave and that the exchange can convey. */
+/* Estimates the reply to a call that is sent over RDMA: sets reply_min and reply_max of the transaction, and
+ * adds sinks (memory for one result each) without memory yet, whose sizes known keeps. How many of the sinks
+ * will be offered is not known yet. If the size of the reply is not known, it counts as max octets, or as
+ * many as the exchange can convey if these are fewer. */
 void rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint32_t max,
 	struct rr_transaction *transaction);
 

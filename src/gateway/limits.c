@@ -21,10 +21,10 @@ limits_data_max(uint32_t message_max)
 	return (message_max - BESIDE_DATA) / DATA_MULTIPLE * DATA_MULTIPLE;
 }
 
-/* Lowers the limits of callbacks to the sizes that the carrier conveys inline, if it works over RDMA. RFC
- * 8267, 6.5.2: without Long Calls in the backchannel, "an NFS version 4 server MUST use only Short messages
- * to convey backchannel operations": the backchannel's ca_maxrequestsize shows the server how large
- * callbacks can be. */
+/* Lowers the limits for callbacks and their replies to the sizes that the connection of the carrier conveys
+ * inline. Does nothing over TCP, and if there is no connection. RFC 8267, 6.5.2: without Long Calls in the
+ * backchannel, "an NFS version 4 server MUST use only Short messages to convey backchannel operations": the
+ * backchannel's ca_maxrequestsize shows the server how large callbacks can be. */
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {
@@ -38,8 +38,8 @@ limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum
 		(uint32_t)rr_min(limits->callback_reply, negotiated.inline_call - INLINE_HEADER);
 }
 
-/* Returns the limits on the sizes of messages between the session's client and the server to which upstream
- * is the connection. */
+/* Returns the largest sizes of messages that can pass between the session's client and the server of
+ * upstream. */
 static struct rr_limits
 limits_of(const struct rr_upstream *upstream)
 {

@@ -21,7 +21,7 @@
 #include "wire/rpc.h"
 
 /* Frees the relay (the structure of a call that the gateway passes on) and the memory of its reply. If the
- * gateway was freed before, the last relay deletes the gateway. */
+ * gateway was freed before and this was its last relay, also deletes the gateway. */
 static void
 relay_release(struct rr_relay *relay)
 {
@@ -38,8 +38,8 @@ relay_release(struct rr_relay *relay)
 	rr_pool_put(pool, pulled);
 }
 
-/* Removes the call from the list of its server's connection and, unless it is a callback, from the session's
- * map of XIDs. */
+/* Removes the relay from the list of its connection to a server and, unless its call is a callback, from the
+ * session's map of XIDs. */
 static void
 relay_leave(struct rr_relay *relay)
 {
@@ -64,8 +64,8 @@ relay_answer(struct rr_relay *relay)
 	rr_exchange_reply(relay->exchange, &relay->reply, relay_sent, relay);
 }
 
-/* Answers the call with a reply that the gateway makes itself: the status stat, without results. Counts the
- * call as failed. */
+/* Answers the call with a reply that the gateway makes itself: the call is accepted, with the status stat and
+ * without results. Counts the call as failed. */
 static void
 relay_accept_with(struct rr_relay *relay, enum rr_accept_stat stat)
 {
@@ -103,9 +103,9 @@ relay_calls_by(const struct rr_relay *relay)
 	return relay->callback ? relay->upstream->session->transport : relay->upstream->target->transport;
 }
 
-/* Keeps the reply's stream until the answer was sent: takes over the memory in which it lies, or copies it
- * into the relay's buffer. *used is how many octets of the buffer are in use then. False if the stream is
- * too large for the buffer. */
+/* Makes sure that the reply's stream lasts until the answer was sent: takes over the memory in which the
+ * stream lies, or copies the stream into the relay's buffer. Stores in *used how many octets of the buffer
+ * are in use then. Returns false if the stream is too large for the buffer. */
 static bool
 relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_t *used)
 {
@@ -131,8 +131,9 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes relay->reply, the answer that is sent on, from the reply that came: the data items are taken out of
- * its stream as the transport of the answer needs it. False if the reply cannot be passed on. */
+/* Makes relay->reply, the answer, from the reply that came. Over RDMA, takes data items out of the stream for
+ * the Write chunks of the call; over TCP, finds where in the stream the items belong that came apart from it.
+ * Returns false if the reply cannot be passed on. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -154,8 +155,8 @@ relay_take_reply(struct rr_relay *relay)
 	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
 }
 
-/* Is called when the call has ended: passes the reply on, or answers with an error. If the connection was
- * lost, the call is dropped without an answer. */
+/* Is called when the call that the relay sent has ended: passes the reply on, or answers with an error. If
+ * the connection was lost, drops the relay without an answer. */
 static void
 relay_done(struct rr_transaction *transaction, int error)
 {
@@ -181,8 +182,8 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* Returns the key of a call in the session's map: the XID and the number of the connection to the server, as
- * the same XID may be in use towards each server. */
+/* Returns the key of a call in the session's map: its XID, and the number of the connection to its server.
+ * The XID alone would not do, as calls to several servers may have the same XID. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {
@@ -220,12 +221,13 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/* Sets the message of the transaction from the call that came. A call without reduced data items goes over
- * TCP as it is; over RDMA its eligible items are taken out of the stream. False if reduced items of the call
- * are not eligible: the call must be answered with GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected
- * during XDR decoding of the RPC Call message while the RPC layer reassembles the call's XDR stream", "the
- * server responds with an RPC Reply with its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat"
- * field set to GARBAGE_ARGS." RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message". */
+/* Sets transaction->call, the call that is sent, from the call that came. Data items that may travel apart
+ * are taken out of the stream for RDMA. Over TCP, a call without reduced items is sent as it is. Returns
+ * false if a reduced item of the call is not eligible for that: the call must then be answered with
+ * GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected during XDR decoding of the RPC Call message while
+ * the RPC layer reassembles the call's XDR stream", "the server responds with an RPC Reply with its
+ * "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to GARBAGE_ARGS." RFC 8166, 6.1:
+ * "The Responder MUST NOT process this RPC Call message". */
 static bool
 relay_take_call(struct rr_relay *relay)
 {

@@ -44,8 +44,8 @@ rr_session_end(struct rr_session *session)
 
 /* ---- The client ---- */
 
-/* Returns the connection to a server (upstream) that takes the calls of the program: that of the program's
- * route, or that of the session's own server. */
+/* Returns the session's connection to the server that takes the calls of this program: the connection of the
+ * program's route; or, if the program has no route, the connection to the main server of the gateway. */
 static struct rr_upstream *
 session_route(struct rr_session *session, uint32_t prog)
 {
@@ -58,11 +58,11 @@ session_route(struct rr_session *session, uint32_t prog)
 	return &session->upstreams[0];
 }
 
-/* Decides about a call whose XID is in use by the earlier call first. If the server is reached over TCP, it
- * may have discarded the earlier call: the earlier call is dropped, and the new call takes its place. Over
- * RDMA the server has not discarded it (RFC 8166, 3.3.1: "The Responder MUST ..." keep a Receive for each
- * credit), and an XID cannot be used twice at a time: the new call is dropped. False if the new call was
- * dropped. */
+/* Handles a new call of the client that has the same XID as `first`, an earlier call that is still under way.
+ * If the server is reached over TCP, it may have discarded the earlier call: the earlier call is dropped, and
+ * the caller passes the new one on. Over RDMA, the server still has the earlier call (RFC 8166, 3.3.1, has it
+ * keep a Receive for each credit), and an XID cannot be used twice at a time: the new call is dropped.
+ * Returns false if the new call was dropped. */
 static bool
 session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, struct rr_exchange *exchange)
 {
@@ -75,8 +75,9 @@ session_take_repetition(struct rr_upstream *upstream, struct rr_relay *first, st
 	return false;
 }
 
-/* Is called when a call of the client has arrived: sends the call on to its server, or has it wait until the
- * connection to that server is up. A call with reduced data items in its RPC header is refused. */
+/* Is called when a call of the client has arrived: sends the call on to the server of its program, or has the
+ * call wait until the connection to that server is up. Refuses a call with reduced data items in its RPC
+ * header. Drops the call if the session is ending. */
 static void
 session_client_called(void *ctx, struct rr_exchange *exchange)
 {

@@ -13,8 +13,8 @@
 
 static const struct rr_carrier_events upstream_events;
 
-/* Closes the connection to the server, if there is a connection, and adds its counters to the gateway's
- * counters. */
+/* Closes the connection to the server, and adds the counters of the connection to those of the gateway. Does
+ * nothing if there is no connection. */
 static void
 upstream_close(struct rr_upstream *upstream)
 {
@@ -47,8 +47,8 @@ rr_upstream_end(struct rr_upstream *upstream)
 		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* Logs that an attempt to reach the server failed. What to do about it (config.advice) is logged at the
- * first attempt of a search only. */
+/* Logs that an attempt to reach the server failed. At the first attempt of a search, also logs what the user
+ * can do (config.advice). */
 static void
 upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
 {
@@ -60,8 +60,9 @@ upstream_report(const struct rr_upstream *upstream, const char *peer, int error,
 		advice ? advice : "");
 }
 
-/* Begins to connect to the server: tries its addresses from the current one on until an attempt is under
- * way. False if no address is left; the next search then begins with the first address. */
+/* Begins to connect to the server: tries the addresses of the server in order, from upstream->address on,
+ * until an attempt is under way. Returns false if no address is left; the next search then begins with the
+ * first address. */
 static bool
 upstream_connect(struct rr_upstream *upstream)
 {
@@ -90,7 +91,7 @@ upstream_connect(struct rr_upstream *upstream)
 	return false;
 }
 
-/* Tells whether this is the connection to the session's own server, and not that to the server of a
+/* Tells whether this is the connection to the main server of the gateway, and not the connection of a
  * route. */
 static bool
 upstream_is_main(const struct rr_upstream *upstream)
@@ -98,8 +99,8 @@ upstream_is_main(const struct rr_upstream *upstream)
 	return upstream == &upstream->session->upstreams[0];
 }
 
-/* Starts the delay before the addresses are tried again. Half of the delay is random, so that the
- * connections of many clients do not come at the same moment. */
+/* Starts the delay before the addresses are tried again, and doubles the next delay, up to DELAY_MAX. Half of
+ * the delay is random, so that the connections of many clients do not come at the same moment. */
 static void
 upstream_pause(struct rr_upstream *upstream)
 {
@@ -110,8 +111,9 @@ upstream_pause(struct rr_upstream *upstream)
 	upstream->delay = upstream->delay * 2 < DELAY_MAX ? upstream->delay * 2 : DELAY_MAX;
 }
 
-/* Is called when no address of the server answered: has all addresses tried again after a delay. Ends the
- * session if the search lasts longer than PATIENCE, or the gateway is shut down. */
+/* Is called when no address of the server answered: starts a delay, after which all addresses are
+ * tried again. Ends the session instead if the search lasts longer than PATIENCE, or if the gateway is
+ * shut down. */
 static void
 upstream_seek(struct rr_upstream *upstream)
 {
@@ -128,9 +130,9 @@ upstream_seek(struct rr_upstream *upstream)
 		upstream_pause(upstream);
 }
 
-/* Is called when no address of the server could be reached. The search for the session's own server goes on;
- * the calls that wait for the server of a route are answered with an error. No call was sent, so none was
- * executed. */
+/* Is called when no address of the server could be reached. The search for the main server of the gateway
+ * goes on. The calls that wait for the server of a route are answered with an error: none of them was sent,
+ * so none was executed. */
 static void
 upstream_unreachable(struct rr_upstream *upstream)
 {
@@ -176,9 +178,9 @@ upstream_connected(void *ctx)
 		rr_relay_send(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* Is called when a connection or an attempt to connect has ended. After an attempt that failed, tries the
- * next address. After the loss of a connection, ends the session if it was that to the session's own server,
- * or if calls were under way on it. */
+/* Is called when a connection, or an attempt to connect, has ended. After an attempt that failed, tries the
+ * next address. After the loss of a connection, ends the session if the connection led to the main server of
+ * the gateway, or if calls were under way on it. */
 static void
 upstream_closed(void *ctx, int error, const char *text)
 {
@@ -200,9 +202,10 @@ upstream_closed(void *ctx, int error, const char *text)
 		rr_session_end(session);
 }
 
-/* Is called when the server sent a callback: sends it on to the client. RFC 8267, 6.5.2: "NFS version 4
- * clients and servers MUST use the approach described in [RFC8167] when backchannel operations are conveyed
- * on RPC-over-RDMA version 1 transports." */
+/* Is called when the server sent a callback, a call in the direction to the client: sends the callback on to
+ * the client, over the client's connection. RFC 8267, 6.5.2: "NFS version 4 clients and servers MUST use the
+ * approach described in [RFC8167] when backchannel operations are conveyed on RPC-over-RDMA version 1
+ * transports." */
 static void
 upstream_called(void *ctx, struct rr_exchange *exchange)
 {

@@ -36,8 +36,8 @@ struct rr_rpcbind {
 extern const struct rr_option rr_rpcbind_options[];
 
 /* Adds an entry for this version of the program at this address (AF_INET or AF_INET6), over TCP or RDMA. If
- * there is one for the same family and port already, that becomes an entry for all addresses of this machine;
- * if the ports differ, the first entry stays. */
+ * there is an entry with the same version, family and transport already: if it has the same port, it becomes
+ * an entry for all addresses of this machine; if it has another port, it stays as it is. */
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 

@@ -179,8 +179,9 @@ rr_serve_free(struct rr_serve *serve)
 	free(serve);
 }
 
-/* Takes the directories that are operands of the command line. If there is only one directory in all, it is
- * served as "/". Returns an exit status, after a message if it is not OK. */
+/* Adds the directories that the operands of the command line name to those that are served. If an operand is
+ * the only directory of all, that directory is served as "/". Returns an exit status, after a message if it
+ * is not OK. */
 static int
 serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {

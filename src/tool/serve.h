@@ -53,8 +53,9 @@ struct rr_serve {
 	uint32_t tcp_port; /* 0: no TCP */
 };
 
-/* Writes into path the directory of --state. Without that option, it is beside the key of file handles, and
- * its name depends on the exports and addresses. Returns 0; or the error SYSTEM, with a text. */
+/* Writes into path the directory that --state gives. Without that option, writes a path beside the key of
+ * file handles, whose last name depends on the exports and addresses. Returns 0; or the error SYSTEM, with a
+ * text. */
 int rr_serve_state(const struct rr_serve *serve, char path[PATH_MAX], struct rr_text *text);
 
 /* The name of a directory without "=/NAME": "/"; its last component; or the path as it was written. */
@@ -72,8 +73,8 @@ int rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *tex
 int rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve);
 
 /* serve.c: reads the command line and the configuration file into *serve, which the caller frees in any case.
- * running: the server that takes the new rules; NULL: none runs yet. Returns RR_OPTIONS_GO_ON, or an exit
- * status. */
+ * running is the server that is to get the new rules; NULL if the server is only starting. Returns
+ * RR_OPTIONS_GO_ON, or an exit status. */
 int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int argc, char **argv,
 	struct rr_serve **serve);
 void rr_serve_free(struct rr_serve *serve);

@@ -6,7 +6,8 @@
 
 #include "tool/serve.h"
 
-/* Takes the argument of a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME, and cuts off "?fs=NAME".
+/* Handles the argument for a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME: notes the file system NAME,
+ * and cuts "?fs=NAME" off the argument. It is an error if an earlier directory named another file system.
  * Returns an exit status, after a message if it is not OK. */
 static int
 exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
@@ -27,9 +28,10 @@ exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 	return RR_EXIT_OK;
 }
 
-/* Stores in *number the index that the directory has, or gets, among the exports. It is an error if another
- * directory has its name; when a running server reads its configuration again, also if the server does not
- * serve the directory yet. Returns an exit status, after a message if it is not OK. */
+/* Stores in *number the index of this directory among the exports. A server that starts gives the directory a
+ * new index; a running server that reads its configuration again looks the index up. It is an error if the
+ * name was given twice, if a running server does not serve the directory yet, or if there are too many.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
 	uint32_t *number)
@@ -56,8 +58,9 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 	return RR_EXIT_OK;
 }
 
-/* Takes the argument DIRECTORY or DIRECTORY=/NAME and makes it an export, whose index becomes *number. The
- * export refers to text, so text must live on. Returns an exit status, after a message if it is not OK. */
+/* Makes an export from the argument DIRECTORY or DIRECTORY=/NAME, and stores the index of the export in
+ * *number. The export refers to text, so text must live on. Returns an exit status, after a message if it is
+ * not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)

@@ -19,8 +19,9 @@ rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, c
 	return RR_EXIT_OK;
 }
 
-/* Takes a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file: a directory to
- * serve, and its rules. Returns an exit status, after a message if it is not OK. */
+/* Handles a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file: adds the
+ * directory to those that are served, and adds a rule for each CLIENT. Returns an exit status, after a
+ * message if it is not OK. */
 int
 rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf)
 {
@@ -57,9 +58,9 @@ rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text)
 	return RR_EXIT_OK;
 }
 
-/* Gives rules to a directory that has none of its own: those of --allow. Without --allow, everybody may use a
- * directory of the command line, and a directory of the configuration file is an error. Returns an exit
- * status, after a message if it is not OK. */
+/* Gives rules to a directory that has none of its own: the rules of --allow. Without --allow, a directory of
+ * the command line may be used by everybody, and a directory of the configuration file is an error. Returns
+ * an exit status, after a message if it is not OK. */
 static int
 rules_complete(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number)
 {

@@ -231,8 +231,9 @@ serve_under_way(const struct service *service)
 enum { LAST_TURNS = 5 };
 #define LAST_TURN (50 * RR_MILLISECOND)
 
-/* Gives the storage operations that are still under way a short time to end. If one does not end, ends the
- * process at once: its thread hangs in a system call and uses memory, so that nothing can be freed. */
+/* Gives the storage operations that are still under way a short time to end. If an operation does not end,
+ * ends the process at once: the thread of that operation hangs in a system call and uses memory, so that
+ * memory cannot be freed. */
 static void
 serve_end_where_storage_hangs(const struct service *service)
 {

@@ -68,8 +68,8 @@ stat_print_text(const char *url, const struct rpcrdma_nfs_object *object, const 
 	printf("\n");
 }
 
-/* Prints the attributes of the object that the URL names. A symbolic link is not followed: its own attributes
- * and its target are printed. Returns an exit status, after a message if it is not OK. */
+/* Prints the attributes of the object that the URL names. If the object is a symbolic link, prints the
+ * attributes of the link itself, and its target. Returns an exit status, after a message if it is not OK. */
 static int
 stat_show(const struct rr_tool *tool, struct rr_remote *remote, bool json)
 {

@@ -42,8 +42,8 @@ view_get(const struct rr_top_sample *sample, const char *key)
 	return 0;
 }
 
-/* Returns how much a value grew in each second: since the sample `before`, or since the server began if
- * `before` is NULL. */
+/* Returns by how much the value with this key grew in each second, on average: since the sample `before`, or
+ * since the server began if `before` is NULL. Returns 0 if the value did not grow. */
 static double
 view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before, const char *key)
 {
@@ -54,8 +54,8 @@ view_rate(const struct rr_top_sample *sample, const struct rr_top_sample *before
 	return seconds > 0 && change > 0 ? change / seconds : 0;
 }
 
-/* Copies to out the text of the label in the key: "NULL" of procedure="NULL". False: the key has no such
- * label. */
+/* Copies to out the text that a label has in the key: the text of the label procedure in procedure="READ" is
+ * READ. Returns false if the key has no such label. */
 static bool
 view_label(const char *key, const char *label, char *out, size_t size)
 {

@@ -3,9 +3,9 @@
 
 #include <stddef.h>
 
-/* Tells whether the directory, known by its file system and its number, is one of those from the top of the
- * tree down to the present directory. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the file
- * within its file system". */
+/* Tells whether the directory with this file system (fsid) and number (fileid) is one of those from the top
+ * of the tree down to the current directory. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the
+ * file within its file system". */
 static bool
 trail_has(const struct rr_trail *trail, uint64_t fsid, uint64_t fileid)
 {

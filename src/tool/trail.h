@@ -25,15 +25,15 @@ struct rr_trail {
 	bool endless; /* there were too many entries: the work on the whole tree must end */
 };
 
-/* Goes down into a directory. Returns NULL; or the reason why that is refused: the trail has the same
- * directory already, or too many levels. */
+/* Goes down into a directory. Returns NULL; or a text that says why that is refused: the same directory is
+ * already above the current one in the tree, or there are too many levels. */
 const char *rr_trail_enter(struct rr_trail *trail, uint64_t fsid, uint64_t fileid);
 
 /* Goes up again, out of the directory that was entered last. */
 void rr_trail_leave(struct rr_trail *trail);
 
-/* Adds the number of entries of the present directory to those of the whole tree. Returns NULL; or a text
- * that says why the tree seems to be endless. */
+/* Adds the number of entries of the current directory to that of the whole tree. Returns NULL; or, if the
+ * tree has so many entries that it seems to be endless, a text that says so. */
 const char *rr_trail_count(struct rr_trail *trail, uint64_t entries);
 
 #endif

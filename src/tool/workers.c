@@ -144,8 +144,8 @@ worker_measure(const struct worker *worker)
 	rr_asking_give(worker->asking);
 }
 
-/* Asks all workers, one after the other, to add their counts to the measure, and waits for them until
- * MEASURE_LIMIT. Counts the workers that do not answer in time. Runs in the monitor's thread. */
+/* Asks all workers, one after the other, to add their counts to the measure, and waits for their answers, at
+ * most MEASURE_LIMIT in all. Counts the workers that do not answer in time. Runs in the monitor's thread. */
 static void
 workers_ask(void *ctx, struct rr_measure *measure)
 {
@@ -272,8 +272,8 @@ worker_free(struct worker *worker)
 	close(worker->request.fd);
 }
 
-/* The thread of a worker: runs its event loop until its service has ended, or is given up after the time for
- * that. */
+/* The thread of a worker: runs the worker's event loop until its service has ended. If the service does not
+ * end in time, the worker is given up, and the loop ends, too. */
 static void *
 worker_run(void *argument)
 {
@@ -285,8 +285,9 @@ worker_run(void *argument)
 	return NULL;
 }
 
-/* Blocks the signals in this thread and all threads that it makes later, and has worker 0 receive them by a
- * signalfd. SIGPIPE is ignored. Returns an exit status, after a message if it is not OK. */
+/* Blocks SIGINT, SIGTERM, SIGHUP and SIGUSR1 in this thread and all threads that it makes later, and has
+ * worker 0 receive these signals by a signalfd. SIGPIPE is ignored. Returns an exit status, after a message
+ * if it is not OK. */
 static int
 workers_watch_signals(struct rr_workers_run *run)
 {
@@ -339,7 +340,7 @@ workers_announce(const struct rr_workers *workers)
 }
 
 /* Runs worker 0 in this thread and each other worker in a thread of its own, and waits until all have ended.
- * Returns an exit status. */
+ * If a thread cannot be started, stops the workers. Returns an exit status. */
 static int
 workers_run(struct rr_workers_run *run)
 {
