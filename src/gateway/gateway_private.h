@@ -89,8 +89,8 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 /* Begins a session for an accepted connection. */
 void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
-/* Ends a session whose connection to a server is lost: the client's connection ends once the answers that
- * came so far were sent. */
+/* Ends a session whose connection to a server is lost, or whose server cannot be reached: the client's
+ * connection ends once the answers that came so far were sent. */
 void rr_session_end(struct rr_session *session);
 
 /* Closes all connections of the session, and frees it. */

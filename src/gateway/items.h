@@ -47,13 +47,12 @@ struct rr_items_room {
 	struct rpcrdma_item *items; /* RR_MESSAGE_ITEMS items */
 };
 
-/* Takes the items of a message out of its stream: sets out to a message of the same meaning, whose items all
- * have their offsets and are in room->items. The rest of the stream is copied to room->scratch if necessary;
- * items are never copied. The memory of in stays in use.
- *
- * RR_WALK_UNKNOWN: no items were found, and out is a copy of in; if items of in have no offset, the message
- * cannot be used. RR_WALK_MISPLACED: see ulb/walk.h, or results of a reply are not in their Write chunks;
- * out cannot be used then. */
+/* Takes the data items of a message out of its stream: sets *out to a message of the same meaning. The items
+ * of *out are in room->items, each with its offset. The rest of the stream is copied to room->scratch if
+ * necessary; the octets of items are never copied. *out refers to memory of *in. RR_WALK_UNKNOWN: no items
+ * were found, and *out is a copy of *in; if items of *in have no offset, the message cannot be used.
+ * RR_WALK_MISPLACED: *in breaks a rule on where items may be (see ulb/walk.h), or results of a reply are not
+ * in their Write chunks; the message cannot be used. */
 enum rr_walk_answer rr_items_take(const struct rr_known *known, enum rr_items_use use,
 	const struct rpcrdma_message *in, const struct rr_items_room *room, struct rpcrdma_message *out);
 

@@ -36,8 +36,8 @@ client_connected(void *ctx)
 	client->up = true;
 }
 
-/* Is called when the connection has ended: closes the carrier, and keeps the error. The next call connects
- * again. */
+/* Is called when the connection has ended: closes the carrier, and stores the error in client->lost. The next
+ * call connects again. */
 static void
 client_closed(void *ctx, int error, const char *text)
 {
@@ -95,7 +95,8 @@ rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline)
 
 /* ---- Operations ---- */
 
-/* Sets the flag that ends the call which another thread has in progress, and wakes that thread's engine. */
+/* Ends the call that another thread is making: sets the flag that this thread looks at, and wakes the engine
+ * that this thread waits in. */
 static void
 client_abort(CLIENT *handle)
 {
@@ -115,8 +116,8 @@ client_geterr(CLIENT *handle, struct rpc_err *error)
 	pthread_mutex_unlock(&client->lock);
 }
 
-/* clnt_freeres(): frees the memory that a decoded result points to, by its XDR routine. Returns what the
- * routine returns. */
+/* clnt_freeres(): frees the memory that a decoded result points to, by the result's XDR routine. Returns what
+ * the routine returns. */
 static bool_t
 client_freeres(CLIENT *handle, xdrproc_t xresult, void *result)
 {
@@ -152,7 +153,7 @@ static struct clnt_ops client_ops = {
 
 /* ---- Creation ---- */
 
-/* Stores the reason for which no client was made in rpc_createerr, where clnt_pcreateerror() finds it.
+/* Called when no client can be made: stores the reason in rpc_createerr, where clnt_pcreateerror() finds it.
  * Returns NULL. */
 static CLIENT *
 client_fail(enum clnt_stat status, int number)
@@ -188,8 +189,8 @@ client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 	return client;
 }
 
-/* Tries those addresses that are of the netid's family, in their order, until one connects. Returns 0, or
- * the error of the last attempt. */
+/* Connects to the first of the addresses that accepts the connection. Leaves out addresses that are not of
+ * the family (IPv4 or IPv6) of the netid. Returns 0, or the error of the last attempt. */
 static int
 client_connect_any(struct rr_tirpc_client *client, const struct sockaddr_storage *addresses, int count)
 {

@@ -36,8 +36,8 @@ call_fail(struct rr_tirpc_client *client, enum clnt_stat status, int number)
 /* ---- The call's message ---- */
 
 /* Encodes the call into the client's buffer: the header (RFC 5531, section 9), then credential, verifier and
- * arguments, which the authenticator encodes. Stores the octets in *length. False if the message does not
- * fit or cannot be encoded. */
+ * arguments, which the authenticator encodes. Stores the number of encoded octets in *length. Returns false
+ * if the message does not fit or cannot be encoded. */
 static bool
 call_write(struct call *call, uint32_t *length)
 {
@@ -68,8 +68,8 @@ call_grow(struct rr_tirpc_client *client, uint32_t size)
 	return true;
 }
 
-/* Encodes the call under a new XID into the client's buffer, which grows until the message fits. Stores the
- * octets of the message in *length. Returns RPC_SUCCESS or the failure. */
+/* Encodes the call with a new XID into the client's buffer, which grows until the message fits. Stores the
+ * length of the message in *length. Returns RPC_SUCCESS, or the status of the failure. */
 static enum clnt_stat
 call_encode(struct call *call, uint32_t *length)
 {
@@ -92,8 +92,8 @@ call_encode(struct call *call, uint32_t *length)
 
 /* ---- The reply ---- */
 
-/* Checks the verifier of a reply and decodes its results. The server accepted and executed the call (RFC
- * 5531, section 9: SUCCESS). A failure is set in the client's error. */
+/* Called if the server has accepted and executed the call (RFC 5531, section 9: SUCCESS): checks the verifier
+ * of the reply and decodes its results. Stores a failure in the client's error. */
 static void
 call_take_results(struct call *call, XDR *xdrs)
 {
@@ -108,8 +108,9 @@ call_take_results(struct call *call, XDR *xdrs)
 	}
 }
 
-/* Decodes the reply, with its results if there are any, and sets the client's error. may_refresh tells
- * whether the call may be made again with refreshed credentials. */
+/* Decodes the reply, with its results if there are any, and sets the client's error. Sets call->may_refresh
+ * if the server rejected the credentials or the verifier failed: the call may then be made again with
+ * refreshed credentials. */
 static void
 call_decode(struct call *call)
 {
@@ -153,7 +154,7 @@ call_done(struct rr_transaction *transaction, int error)
 
 /* ---- Between call and reply ---- */
 
-/* Hands the call, whose message of length octets is in the client's buffer, to the carrier. */
+/* Sends the call by the client's carrier. The call's message of length octets is in the client's buffer. */
 static void
 call_start(struct call *call, uint32_t length)
 {
@@ -170,8 +171,9 @@ call_start(struct call *call, uint32_t length)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Turns the loop until the call has ended, its time is over, or another thread aborts it; only once if once
- * is true. A call that has not ended then is cancelled. False if the call was cancelled. */
+/* Turns the loop until the call has ended, the connection is lost, the time of the call is over, or another
+ * thread aborts the call. If once is true, turns the loop only once. If the call has not ended then, cancels
+ * it and returns false. Returns true if the call has ended or the connection is lost. */
 static bool
 call_wait(struct call *call, bool once)
 {
@@ -199,8 +201,8 @@ call_lost(struct call *call)
 	return call_fail(call->client, RPC_CANTRECV, rr_tirpc_errno(error));
 }
 
-/* Returns the status of a call that was not sent, as the connection could not be made for the given error.
- * Sets the status in the client's error, too. */
+/* Called if a call was not sent because the connection could not be made: returns the status for this error
+ * of the attempt, and stores the status in the client's error. */
 static enum clnt_stat
 call_unsent(struct rr_tirpc_client *client, int error)
 {
@@ -211,9 +213,9 @@ call_unsent(struct rr_tirpc_client *client, int error)
 	return call_fail(client, RPC_CANTSEND, rr_tirpc_errno(error));
 }
 
-/* Connects if necessary, sends the call and waits for its reply. Returns the status. If the server closed
- * the connection because it was asked for RPC-over-RDMA version 2, the call is sent once more: the server
- * has not executed it, and the next connection does not ask for version 2. */
+/* Connects if necessary, sends the call and waits for its reply. Returns the status. Sends the call once more
+ * if the server closed the connection because the client had asked for RPC-over-RDMA version 2: the server
+ * has not executed the call, and the next connection does not ask for version 2. */
 static enum clnt_stat
 call_exchange(struct call *call, bool once)
 {
@@ -240,8 +242,8 @@ call_exchange(struct call *call, bool once)
 	}
 }
 
-/* Runs the call, and runs it again with refreshed credentials as long as the server rejects the credentials
- * and they can be refreshed, at most CALL_REFRESHES times. Returns the status. */
+/* Makes the call. If the server rejects the credentials, refreshes them and makes the call again, at most
+ * CALL_REFRESHES times. Returns the status of the last attempt. */
 static enum clnt_stat
 call_run(struct call *call, bool once)
 {
@@ -259,7 +261,7 @@ call_run(struct call *call, bool once)
 	}
 }
 
-/* Returns the time in nanoseconds: 0 for negative times, and at most CALL_SECONDS_MAX seconds. */
+/* Converts a time into nanoseconds. Returns 0 for negative times, and at most CALL_SECONDS_MAX seconds. */
 static uint64_t
 call_nanoseconds(const struct timeval *time)
 {
@@ -270,8 +272,9 @@ call_nanoseconds(const struct timeval *time)
 	return (uint64_t)time->tv_sec * RR_SECOND + (uint64_t)time->tv_usec * RR_MICROSECOND;
 }
 
-/* clnt_call(): sends the call, waits for the reply and returns the status. The lock lets one thread at a
- * time use the client's connection. A thread is not cancelled while it does so. */
+/* clnt_call(): sends the call, waits for the reply and returns the status. Holds the client's lock meanwhile,
+ * so that only one thread at a time uses the connection, and puts off a cancellation of this thread. If the
+ * timeout is 0 and there is no result routine, only sends the call. */
 enum clnt_stat
 rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrproc_t xresult, void *result,
 	struct timeval timeout)

@@ -25,7 +25,8 @@ control_get_timeout(const struct rr_tirpc_client *client, struct timeval *timeou
 	return TRUE;
 }
 
-/* Has the netbuf point to the server's address in the client's own memory, as a CLIENT over TCP does. */
+/* Has the netbuf point to the server's address in the client's own memory, as clnt_control() of libtirpc does
+ * for a CLIENT over TCP. */
 static bool_t
 control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 {
@@ -34,8 +35,8 @@ control_get_address(struct rr_tirpc_client *client, struct netbuf *address)
 	return TRUE;
 }
 
-/* Copies a 32-bit number: from info to member if set is true, else from member to info. The XID, the version
- * and the program are such numbers. */
+/* Copies a 32-bit number, such as the XID, the version or the program: from info to member if set is true,
+ * otherwise from member to info. Returns TRUE. */
 static bool_t
 control_number(uint32_t *member, void *info, bool set)
 {
@@ -46,8 +47,8 @@ control_number(uint32_t *member, void *info, bool set)
 	return TRUE;
 }
 
-/* CLSET_XID: sets the XID of the next call. Each call counts the XID up before it uses the XID, so the
- * number before is stored. */
+/* CLSET_XID: sets the XID of the next call. Each call first adds 1 to the client's XID, so the given XID less
+ * 1 is stored. */
 static bool_t
 control_set_xid(struct rr_tirpc_client *client, void *info)
 {
@@ -79,8 +80,8 @@ control_do(struct rr_tirpc_client *client, u_int request, void *info)
 	}
 }
 
-/* clnt_control(): gets or sets a property of the client, under the client's lock. FALSE if the request is
- * not known, its value is not allowed, or info is missing. */
+/* clnt_control(): gets or sets a property of the client while it holds the client's lock. Returns FALSE if
+ * the request is not known, its value is not allowed, or info is NULL although the request needs it. */
 bool_t
 rr_tirpc_control(CLIENT *handle, u_int request, void *info)
 {

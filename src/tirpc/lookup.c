@@ -38,8 +38,9 @@ lookup_find(const rpcblist *entries, rpcprog_t prog, rpcvers_t vers, const char 
 	return 0;
 }
 
-/* Returns the entries of the rpcbind at host, which is asked over TCP of the netid's family. NULL if there
- * are no entries; rpc_createerr then has the reason. */
+/* Asks the rpcbind at host for all its entries, and returns them. Asks over TCP, by IPv6 if the netid
+ * contains a 6, otherwise by IPv4. Returns NULL if there are no entries; rpc_createerr then has the
+ * reason. */
 static rpcblist *
 lookup_ask(const char *host, const char *netid)
 {

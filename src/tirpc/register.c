@@ -14,8 +14,8 @@
 
 enum { REGISTER_SECONDS = 25, REGISTER_OWNER = 16 };
 
-/* Returns a client of this machine's rpcbind at its Unix socket, where rpcbind can see the user of its
- * caller. NULL if rpcbind does not run. */
+/* Connects to rpcbind on this machine by its Unix socket, over which rpcbind learns which user calls it.
+ * Returns a client; or NULL if rpcbind does not run. */
 static CLIENT *
 register_open(void)
 {
@@ -35,7 +35,7 @@ register_open(void)
 }
 
 /* Writes the universal address of the server to text. RFC 5665, 5.2.3.3 and 5.2.3.4: the address as text,
- * then the port as two octets in decimal. */
+ * then the two octets of the port in decimal, each with a dot in front. */
 static void
 register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 {
@@ -51,8 +51,8 @@ register_address(const struct rr_tirpc_server *server, char *text, size_t size)
 	snprintf(text, size, "%s.%u.%u", host, port >> 8, port & UINT8_MAX);
 }
 
-/* Calls the procedure SET or UNSET of rpcbind for the program at the server's address. Returns whether
- * rpcbind did it. */
+/* Calls the procedure SET or UNSET of rpcbind for this version of the program at the server's address.
+ * Returns TRUE if rpcbind did what was asked. */
 static bool_t
 register_call(const struct rr_tirpc_server *server, rpcproc_t procedure, rpcprog_t prog, rpcvers_t vers)
 {

@@ -53,8 +53,8 @@ server_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events server_events = { .closed = server_closed, .call = server_called };
 
-/* Is called with each accepted connection: keeps the connection in the server's list, and lets its calls
- * come. A connection for which there is no memory is closed. */
+/* Is called with each accepted connection: adds the connection to the server's list, and begins to receive
+ * its calls. If there is no memory for that, closes the connection. */
 static void
 server_arrived(void *ctx, struct rr_carrier *carrier)
 {
@@ -113,8 +113,8 @@ rr_tirpc_destroy_server(SVCXPRT *handle)
 
 /* ---- The beginning ---- */
 
-/* Makes a server without an engine. svc_run() polls the descriptor of its handle, an epoll descriptor. NULL
- * if there is no memory. */
+/* Makes a server without an engine. svc_run() will poll xp_fd of the server's handle, an epoll descriptor.
+ * Returns NULL if there is no memory. */
 static struct rr_tirpc_server *
 server_new(void)
 {
@@ -136,8 +136,8 @@ server_new(void)
 	return server;
 }
 
-/* Makes the engine, and has the descriptor of the handle become readable for events of the engine and of the
- * timer. */
+/* Makes the server's engine, and has xp_fd, the descriptor of the server's handle, become readable for events
+ * of the engine and of the timer. Returns 0, or -RPCRDMA_ERR_SYSTEM. */
 static int
 server_watch(struct rr_tirpc_server *server)
 {
@@ -152,8 +152,9 @@ server_watch(struct rr_tirpc_server *server)
 	return 0;
 }
 
-/* Sets the address, the port and the netid of the handle. RFC 5665, section 5.1: the netid "rdma" stands for
- * IPv4, "rdma6" for IPv6. False if there is no memory. */
+/* Sets the address, the port and the netid of the server's handle by the address at which the server listens.
+ * RFC 5665, section 5.1: the netid "rdma" stands for IPv4, "rdma6" for IPv6. Returns false if there is no
+ * memory. */
 static bool
 server_name(struct rr_tirpc_server *server)
 {
@@ -165,7 +166,8 @@ server_name(struct rr_tirpc_server *server)
 	return server->handle.xp_netid != NULL;
 }
 
-/* Listens at the server's address, and sets the port and the netid of the handle. Returns 0 or an error. */
+/* Makes the server's engine, listens at the server's address, and sets the address, port and netid of the
+ * handle. Returns 0 or an error. */
 static int
 server_listen(struct rr_tirpc_server *server)
 {
@@ -188,7 +190,7 @@ server_listen(struct rr_tirpc_server *server)
 	return server_name(server) ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Stores the reason for which no server was made in rpc_createerr, where clnt_pcreateerror() finds it.
+/* Called when no server can be made: stores the reason in rpc_createerr, where clnt_pcreateerror() finds it.
  * Returns NULL. */
 static SVCXPRT *
 server_fail(enum clnt_stat status, int number)

@@ -19,8 +19,8 @@ struct reply {
 
 /* ---- The loop ---- */
 
-/* Arms the timer for the time at which the engine's loop needs its next turn, unless the timer is armed for
- * an earlier time. */
+/* Arms the timer for the time at which the engine's loop must be turned next. Does nothing if that is not
+ * needed, or if the timer is armed for an earlier time. */
 static void
 server_arm(struct rr_tirpc_server *server)
 {
@@ -36,8 +36,8 @@ server_arm(struct rr_tirpc_server *server)
 		server->armed = at;
 }
 
-/* Turns the engine's loop once without waiting, and arms the timer for the next turn. Octets of an expired
- * timer are read before, so that the descriptor is no longer readable. */
+/* Turns the engine's loop once without waiting, and arms the timer for the next turn. If the timer has
+ * expired, first reads it, so that its descriptor is no longer readable. */
 static void
 server_turn(struct rr_tirpc_server *server)
 {
@@ -72,8 +72,8 @@ server_take(struct rr_tirpc_server *server)
 	return exchange;
 }
 
-/* Sets the caller's address, which svc_getrpccaller() returns. A struct rr_source has IPv4 addresses mapped
- * to IPv6; they are mapped back. */
+/* Sets the caller's address, which svc_getrpccaller() returns, to that of source. A struct rr_source holds an
+ * IPv4 address in the form of an IPv6 address; such an address is changed back to IPv4. */
 static void
 server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source)
 {
@@ -96,11 +96,11 @@ server_set_caller(struct rr_tirpc_server *server, const struct rr_source *source
 	memcpy(&server->handle.xp_raddr, &server->caller, sizeof(server->handle.xp_raddr));
 }
 
-/* Decodes the header of a call and makes the call the one that is being dispatched. False if the call was
- * ended instead: its connection is gone, it has reduced data items, or its header does not decode, which
- * also ends the connection. RFC 8166, 6.1, of a call with a reduced data item that is not DDP-eligible: "The
- * Responder MUST NOT process this RPC Call message and MUST report the violation as described in Section
- * 4.5.2." Without a binding, no item is eligible. */
+/* Decodes the header of a call into message, and makes the call the server's current call. Ends the call
+ * instead, and returns false, if its connection is gone, if it has reduced data items, or if its header does
+ * not decode. An undecodable header also ends the connection. RFC 8166, 6.1, of a call with a reduced data
+ * item that is not DDP-eligible: "The Responder MUST NOT process this RPC Call message and MUST report the
+ * violation as described in Section 4.5.2." This server knows no program, so for it no item is eligible. */
 static bool
 server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struct rpc_msg *message)
 {
@@ -129,8 +129,9 @@ server_begin(struct rr_tirpc_server *server, struct rr_exchange *exchange, struc
 	return true;
 }
 
-/* xp_recv(): decodes the header of the oldest waiting call into message. Calls that cannot be dispatched are
- * ended. FALSE if no call waits. */
+/* xp_recv(): ends the call that was dispatched before, if it still waits for an answer. Then decodes the
+ * header of the oldest waiting call into message, and drops calls that cannot be dispatched. Returns FALSE if
+ * no call waits. */
 static bool_t
 server_receive(SVCXPRT *handle, struct rpc_msg *message)
 {
@@ -188,8 +189,9 @@ server_sent(void *arg)
 	rr_pool_put(reply->pool, reply);
 }
 
-/* Encodes the reply into memory of size octets: the header, and the results as the authenticator wraps them.
- * Stores the octets in *length. False if the reply does not fit or cannot be encoded. */
+/* Encodes the reply, its header and its results, into memory of size octets. The authenticator of the handle
+ * encodes the results. Stores the number of encoded octets in *length. Returns false if the reply does not
+ * fit or cannot be encoded. */
 static bool
 server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint32_t size, uint32_t *length)
 {
@@ -210,9 +212,10 @@ server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint3
 	return good;
 }
 
-/* Returns the encoded reply, in pool memory that grows until the reply fits. NULL if the results cannot be
- * encoded (then svcerr_systemerr() must answer the call), or if there is no memory: then the call ends, and
- * its connection, as the caller does not read its replies. */
+/* Encodes the reply to the current call into memory of the pool, and returns it. Takes larger memory until
+ * the reply fits. Returns NULL if the results cannot be encoded: svcerr_systemerr() must then answer the
+ * call. Also returns NULL if there is no memory: then ends the call and its connection, as memory is short
+ * because the caller does not read its replies. */
 static struct reply *
 server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uint32_t *length)
 {
@@ -258,8 +261,8 @@ server_reply(SVCXPRT *handle, struct rpc_msg *message)
 	return TRUE;
 }
 
-/* svc_control(): gets or sets whether calls of a version that is not served are ignored instead of answered
- * with an error. FALSE for any other request. */
+/* svc_control(): gets or sets the flag SVC_VERSQUIET. If it is set, calls of a version that is not served are
+ * ignored; otherwise they are answered with an error. Returns FALSE for any other request. */
 static bool_t
 server_control(SVCXPRT *handle, const u_int request, void *info)
 {

@@ -40,8 +40,8 @@ struct rr_tirpc_client {
 	uint32_t buffer_size;
 };
 
-/* Connects, if there is no connection. Returns 0 or a negative enum rpcrdma_error. deadline is a time of
- * rr_now(). */
+/* Connects to the client's address, unless the client is connected, and waits until the deadline, a time of
+ * rr_now(), at most. Returns 0 or a negative enum rpcrdma_error. */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
 /* Turns the engine's loop once, and waits for events until the deadline at most. */
@@ -58,8 +58,8 @@ bool_t rr_tirpc_control(CLIENT *handle, u_int request, void *info);
 
 /* ---- lookup.c ---- */
 
-/* Asks the rpcbind at the host for the program, and returns the port of the program under that netid. 0 if
- * there is no port; rpc_createerr then has the reason. */
+/* Asks the rpcbind at the host for the program, and returns the port of the program under that netid. Returns
+ * 0 if there is no such port; rpc_createerr then has the reason. */
 uint16_t rr_tirpc_lookup(const char *host, rpcprog_t prog, rpcvers_t vers, const char *netid);
 
 /* Is an XDR routine that encodes and decodes nothing. xdr_void() cannot be used, as its type differs. */
