@@ -106,7 +106,8 @@ void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target
  * tried. */
 void rr_upstream_want(struct rr_upstream *upstream);
 
-/* Closes the connection to the server. Calls on it get no answer. */
+/* Closes the connection to the server, and ends the search for it. The calls that were sent or wait for the
+ * connection get no answer. */
 void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */

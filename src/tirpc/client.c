@@ -95,8 +95,8 @@ rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline)
 
 /* ---- Operations ---- */
 
-/* Ends the call that another thread is making: sets the flag that this thread looks at, and wakes the engine
- * that this thread waits in. */
+/* clnt_abort(): ends the call that another thread is making. Sets the flag that the other thread looks at,
+ * and wakes the engine in which the other thread waits. */
 static void
 client_abort(CLIENT *handle)
 {

@@ -57,8 +57,8 @@ control_set_xid(struct rr_tirpc_client *client, void *info)
 	return TRUE;
 }
 
-/* Carries out a request of clnt_control(). FALSE if the request is not known, or its value is not
- * allowed. */
+/* Carries out a request of clnt_control(). Returns FALSE if the request is not known, or its value is not
+ * allowed. The caller holds the client's lock. */
 static bool_t
 control_do(struct rr_tirpc_client *client, u_int request, void *info)
 {

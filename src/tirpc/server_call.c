@@ -147,8 +147,8 @@ server_receive(SVCXPRT *handle, struct rpc_msg *message)
 	return FALSE;
 }
 
-/* xp_stat(): ends the call that was dispatched, without an answer if its dispatch function did not answer
- * it. Returns whether more calls wait. */
+/* xp_stat(): ends the call that was dispatched; if its dispatch function did not answer it, without an
+ * answer. Returns XPRT_MOREREQS if more calls wait, otherwise XPRT_IDLE. */
 static enum xprt_stat
 server_state(SVCXPRT *handle)
 {
@@ -240,8 +240,8 @@ server_encode(struct rr_tirpc_server *server, const struct rpc_msg *message, uin
 	}
 }
 
-/* xp_reply(): encodes the reply to the call that is being dispatched, and sends it. FALSE if nothing was
- * sent. */
+/* xp_reply(): encodes the reply to the call that is being dispatched, and sends it. Returns FALSE if nothing
+ * was sent. */
 static bool_t
 server_reply(SVCXPRT *handle, struct rpc_msg *message)
 {

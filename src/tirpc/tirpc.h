@@ -44,7 +44,8 @@ struct rr_tirpc_client {
  * rr_now(), at most. Returns 0 or a negative enum rpcrdma_error. */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
-/* Turns the engine's loop once, and waits for events until the deadline at most. */
+/* Turns the loop of the client's engine once: handles events, and waits for them until the deadline at
+ * most. */
 void rr_tirpc_turn(struct rr_tirpc_client *client, uint64_t deadline);
 
 /* Returns the errno that describes the error best. */
@@ -94,7 +95,7 @@ extern const struct xp_ops2 rr_tirpc_server_ops2;
 /* Ends the call that is being dispatched without an answer, if there is such a call. */
 void rr_tirpc_end_call(struct rr_tirpc_server *server);
 
-/* server.c */
+/* server.c: ends the server: closes its connections and descriptors, and frees it. */
 void rr_tirpc_destroy_server(SVCXPRT *handle);
 
 #endif

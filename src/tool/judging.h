@@ -10,8 +10,8 @@
  * docs/conformance.md while the command runs. */
 struct rr_judging;
 
-/* Makes the judge and *capture. Until rr_judging_end(), the filters write all packets to *capture. Returns 0,
- * or -RPCRDMA_ERR_NOMEM. */
+/* Makes the judge, and the capture *capture, to which the filters write all packets until rr_judging_end().
+ * Returns 0, or -RPCRDMA_ERR_NOMEM. */
 int rr_judging_begin(const struct rr_tool *tool, struct rr_judging **judging, struct rr_capture **capture);
 
 /* Ends the judge, and prints the numbers of messages and of broken rules; all fabrics that write to the

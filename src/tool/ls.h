@@ -13,7 +13,7 @@
 struct rr_ls {
 	const struct rr_tool *tool;
 	struct rr_remote how;    /* how each URL is opened */
-	struct rr_remote remote; /* the server of the present URL */
+	struct rr_remote remote; /* the server of the current URL */
 	struct rr_trail trail;   /* from the URL's directory down to the directory that is listed */
 	uint64_t octets;         /* octets of memory for the names of the directories on the trail */
 	struct rr_filters filters;
@@ -37,7 +37,8 @@ int rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name);
  * after a message if it is not OK. */
 int rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry);
 
-/* Prints the line with the name of a directory above its entries, if several directories are listed. */
+/* Prints a line with the name of the directory `where`, which stands above its entries. Prints nothing with
+ * --json, or if only one directory is listed. */
 void rr_ls_print_head(struct rr_ls *ls, const char *where);
 
 #endif

@@ -24,8 +24,8 @@ struct measure_visit {
 	uint32_t thread;
 };
 
-/* Called for each connection of an engine: adds the connection with its counters to the list in
- * visit->measure, if the list has room for it. */
+/* Called for each connection of a server: adds the connection, with its counters, to the list in
+ * visit->measure. Does nothing if the list is full. */
 static void
 measure_connection(void *ctx, const struct rr_carrier *carrier)
 {

@@ -77,8 +77,8 @@ monitor_measure(struct rr_monitor *monitor)
 	monitor->measured = rr_now(&rr_env_system);
 }
 
-/* Reads more of the peer's request, and makes the answer when the request is complete. False: the connection
- * is to be closed, as the peer has closed it, the request is too long, or there is no memory. */
+/* Reads more of the peer's request, and makes the answer when the request is complete. Returns false if the
+ * connection is to be closed, as the peer has closed it, the request is too long, or there is no memory. */
 static bool
 monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 {
@@ -96,7 +96,8 @@ monitor_read(struct rr_monitor *monitor, struct rr_monitor_peer *peer)
 	return rr_monitor_answer(peer, &monitor->measure);
 }
 
-/* Sends more of the answer. False: the connection is to be closed, as all is sent, or sending has failed. */
+/* Sends more of the answer. Returns false if the connection is to be closed, as all is sent, or sending has
+ * failed. */
 static bool
 monitor_write(struct rr_monitor_peer *peer)
 {

@@ -22,8 +22,8 @@ listen_is_own(const struct stat *status)
 }
 
 /* Copies into path the directory that a service manager made for this instance (systemd.exec(5),
- * RuntimeDirectory=), the first one if there are several. False: there is no such directory. stat() follows
- * links, as the directory is a symbolic link for a user who exists only while the service runs. */
+ * RuntimeDirectory=), the first one if there are several. Returns false if there is no such directory. stat()
+ * follows links, as the directory is a symbolic link for a user who exists only while the service runs. */
 static bool
 listen_managed_directory(char *path, size_t size)
 {
@@ -37,7 +37,7 @@ listen_managed_directory(char *path, size_t size)
 }
 
 /* Copies into path the directory for the sockets of all servers of this user, and makes that directory if it
- * does not exist. False: there is no place for it, or other users can make files in it. */
+ * does not exist. Returns false if it cannot be made, or if other users can make files in it. */
 static bool
 listen_user_directory(char *path, size_t size)
 {

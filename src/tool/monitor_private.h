@@ -47,7 +47,7 @@ bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
 /* Tells whether the peer's request has come completely. */
 bool rr_monitor_is_whole(const struct rr_monitor_peer *peer);
 
-/* Makes the reply to the peer's request from the measure. False: there is no memory. */
+/* Makes the reply to the peer's request from the measure. Returns false if there is no memory. */
 bool rr_monitor_answer(struct rr_monitor_peer *peer, const struct rr_measure *measure);
 
 #endif

@@ -14,7 +14,7 @@ struct rr_names {
 	const struct rr_tool *tool;
 	bool flag;  /* the option of its own that the sub-command has: --recursive, --parents */
 	bool force; /* rm --force */
-	struct rr_outcome outcome; /* of the present URL */
+	struct rr_outcome outcome; /* of the current URL */
 	struct rr_filters filters;
 	struct rr_trail trail;
 	struct rr_remote remote;
@@ -27,7 +27,7 @@ struct rr_names {
  * names->remote. */
 int rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char *url);
 
-/* Reports the server's last error for the present URL: "NAME: TEXT". Returns RR_EXIT_FAILED. */
+/* Reports the server's last error for the current URL: "NAME: TEXT". Returns RR_EXIT_FAILED. */
 int rr_names_fail(struct rr_names *names);
 
 /* Runs a sub-command: reads its command line, opens each URL, and calls each() for it. Returns an exit

@@ -54,8 +54,8 @@ option_set_init(struct option_set *set, const struct rr_tool *tool, void *state)
 	set->longs[set->count] = (struct option){ "help", no_argument, NULL, OPTION_HELP };
 }
 
-/* Finds an option by the value that getopt_long() returned, or that it left in optopt. NULL: there is no such
- * option. */
+/* Finds an option by the value that getopt_long() returned, or that getopt_long() left in optopt. Returns
+ * NULL if there is no such option. */
 static struct option_place *
 option_find(struct option_set *set, int found)
 {
@@ -81,8 +81,8 @@ option_name(const struct rr_option *option, char name[OPTION_NAME])
 	return name;
 }
 
-/* Reports an error in the options of the command line. found: what getopt_long() returned, '?' or ':'. word:
- * the argument with the error. Returns RR_EXIT_USAGE. */
+/* Reports an error in the options of the command line. `found` is the value that getopt_long() returned, '?'
+ * or ':'; word is the argument with the error. Returns RR_EXIT_USAGE. */
 static int
 option_refuse(struct option_set *set, int found, const char *word)
 {

@@ -18,8 +18,8 @@ struct rr_pairs {
 	struct rr_remote to;                 /* the destination */
 	struct rpcrdma_nfs_object directory; /* the directory of the new name */
 	char name[RR_NFS_NAME + 1];          /* the new name; "": the source's own last name */
-	struct rr_names source; /* the present source, which is open unless symbolic is set; its outcome */
-	const char *text;       /* the present source, as on the command line */
+	struct rr_names source; /* the current source, which is open unless symbolic is set; its outcome */
+	const char *text;       /* the current source, as on the command line */
 };
 
 /* Reports an error of the current source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */

@@ -68,8 +68,8 @@ static const struct rr_option ping_options[] = {
 	{ 0 },
 };
 
-/* Connects to the server at this address, and waits until it is connected. If the URL asks for rpcbind, the
- * port is the one that rpcbind says. Returns 0; or an error, with its text. */
+/* Connects to the server at this address, and waits until the connection is up. If the URL asks for that,
+ * first asks rpcbind at this address for the port. Returns 0; or an error, with its text. */
 static int
 ping_connect_to(struct ping *ping, const struct sockaddr_storage *address, struct rr_text *text)
 {

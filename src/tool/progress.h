@@ -11,7 +11,7 @@
 struct rr_progress {
 	bool enabled, shown;
 	const char *name; /* of the file that is copied now */
-	/* Octets: of the present file; of all files known so far; and of those, the octets that are done. */
+	/* Octets: of the current file; of all files known so far; and of those, the octets that are done. */
 	uint64_t size, expected, total;
 	uint64_t start, last; /* times, ns */
 };
@@ -21,17 +21,18 @@ void rr_progress_init(struct rr_progress *progress, bool wanted);
 /* Adds the octets of a file that will be copied to the total that is expected. */
 void rr_progress_expect(struct rr_progress *progress, uint64_t octets);
 
-/* Begins the next file, which has that name and size. For a large file, the line is drawn at once. */
+/* Begins the next file, which has that name and size. For a large file, draws the line of progress at
+ * once. */
 void rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size);
 
-/* Adds octets that have been copied. */
+/* Adds octets that have been copied to those that are done. */
 void rr_progress_add(struct rr_progress *progress, uint64_t octets);
 
-/* Draws the line anew, a few times in a second at most, and not in the first second unless the file is
- * large. */
+/* Draws the line of progress anew, a few times in a second at most, and not in the first second unless the
+ * file is large. */
 void rr_progress_show(struct rr_progress *progress);
 
-/* Removes the line from the terminal, before other output is written. */
+/* Removes the line of progress from the terminal, before other output is written. */
 void rr_progress_hide(struct rr_progress *progress);
 
 /* Writes a number of octets as "12.3 MB" into text, and returns text. */

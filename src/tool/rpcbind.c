@@ -128,8 +128,8 @@ rpcbind_string(const char *text)
 	return (struct rpcrdma_bytes){ text, (uint32_t)strlen(text) };
 }
 
-/* Makes the call proc, which registers or withdraws the entry at rpcbind, and stores in *done whether rpcbind
- * did so. Returns 0, or an error of the call. */
+/* Calls the procedure proc of rpcbind, which registers or withdraws the entry, and stores in *done whether
+ * rpcbind did so. Returns 0, or an error of the call. */
 static int
 rpcbind_call(struct rpcbind_talk *talk, uint32_t proc, const struct rr_rpcbind_entry *entry, bool *done)
 {

@@ -23,7 +23,7 @@ schemas_is_known(const struct rr_gateway_config *config, const struct rpcrdma_pr
 }
 
 /* Adds a program of a schema to the programs of the gateway. It is an error if the program is known already,
- * or there are too many. Returns an exit status, after a message if it is not OK. */
+ * or if the gateway has too many programs. Returns an exit status, after a message if it is not OK. */
 static int
 schemas_add(const struct rr_tool *tool, const char *path, const struct rpcrdma_program *program,
 	struct rr_gateway_config *config)

@@ -139,8 +139,8 @@ reload_thread(void *ctx)
 	return NULL;
 }
 
-/* Notes that the configuration is to be read after SIGHUP. True: the caller starts the thread. False: the
- * thread runs already, and will read once more. */
+/* Notes that the configuration is to be read after SIGHUP. Returns true if the caller must start the thread
+ * that reads it; false if that thread runs already, and will read once more. */
 static bool
 reload_begin(struct rr_serve_rules *fresh)
 {

@@ -51,7 +51,7 @@ static const struct rr_option top_options[] = {
 /* ---- Asking ---- */
 
 /* Reads the server's answer up to the end of the connection, and returns it as a text, which the caller
- * frees. NULL: the answer is empty or too long, or no data came in time. */
+ * frees. Returns NULL if the answer is empty or too long, or if no data came in time. */
 static char *
 top_read(int fd)
 {
@@ -74,8 +74,8 @@ top_read(int fd)
 	return NULL;
 }
 
-/* Sends the request to the server's socket, and returns the server's answer, which the caller frees. NULL: no
- * answer came, which was reported. */
+/* Sends the request to the server's socket, and returns the server's answer, which the caller frees. Returns
+ * NULL, after a message, if no answer came. */
 static char *
 top_ask(const struct top *top, const char *request)
 {

@@ -32,7 +32,7 @@ rr_top_parse(struct rr_top_sample *sample, const char *text)
 	}
 }
 
-/* Returns the value of the sample that has that key; 0 if there is no such value, or sample is NULL. */
+/* Returns the value that the sample has for this key; 0 if the sample has no such value, or is NULL. */
 static double
 view_get(const struct rr_top_sample *sample, const char *key)
 {

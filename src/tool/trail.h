@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * The directories from the top of a tree down to the present directory. A server may show a tree that has no
+ * The directories from the top of a tree down to the current directory. A server may show a tree that has no
  * end: a directory that contains itself, or levels or entries without number. A trail ends the work in each
  * of these cases. A zeroed trail is at the top.
  */

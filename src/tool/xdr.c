@@ -8,8 +8,8 @@
 enum { BASE_SIZE = 4096, ARGUMENTS_MAX = 64 };
 
 /* Stores in base the beginning of the names of the files to write: "nfs3" for "dir/nfs3.x", without the
- * folder, so that the files are made in the working directory. False: the path gives no name, or a name that
- * is too long. */
+ * folder, so that the files are made in the working directory. Returns false if the path gives no name, or a
+ * name that is too long. */
 static bool
 xdr_default_base(const char *path, char base[BASE_SIZE])
 {
