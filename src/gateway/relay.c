@@ -221,12 +221,12 @@ rr_relay_find(struct rr_upstream *upstream, uint32_t xid)
 	return link ? rr_container(link, struct rr_relay, by_xid) : NULL;
 }
 
-/* Sets transaction->call, the call that is sent, from the call that came. Data items that may travel apart
- * are taken out of the stream for RDMA. Over TCP, a call without reduced items is sent as it is. Returns
- * false if a reduced item of the call is not eligible for that: the call must then be answered with
- * GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected during XDR decoding of the RPC Call message while
- * the RPC layer reassembles the call's XDR stream", "the server responds with an RPC Reply with its
- * "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to GARBAGE_ARGS." RFC 8166, 6.1:
+/* Sets transaction->call, the call that is sent, from the call that came. If the call goes over TCP and came
+ * without reduced data items, it is sent as it is; otherwise, data items that may travel apart are taken out
+ * of the stream. Returns false if a reduced item of the call is not eligible for that: the call must then be
+ * answered with GARBAGE_ARGS. RFC 8267, 6.4.2: if "a problem is detected during XDR decoding of the RPC Call
+ * message while the RPC layer reassembles the call's XDR stream", "the server responds with an RPC Reply with
+ * its "reply_stat" field set to MSG_ACCEPTED and its "accept_stat" field set to GARBAGE_ARGS." RFC 8166, 6.1:
  * "The Responder MUST NOT process this RPC Call message". */
 static bool
 relay_take_call(struct rr_relay *relay)

@@ -28,7 +28,8 @@ upstream_close(struct rr_upstream *upstream)
 	rr_carrier_close(carrier);
 }
 
-/* Takes note that the server was found: stops the timer of the next attempt, and ends the search. */
+/* Called when the server was found, or is no longer needed: stops the timer of the next attempt, and ends the
+ * search. */
 static void
 upstream_found(struct rr_upstream *upstream)
 {

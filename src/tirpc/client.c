@@ -164,8 +164,8 @@ client_fail(enum clnt_stat status, int number)
 	return NULL;
 }
 
-/* Makes a CLIENT that has an engine of its own and no connection yet. NULL if there is no memory, or the
- * engine cannot be made. */
+/* Makes a CLIENT that has an engine of its own and no connection yet. Returns NULL if there is no memory, or
+ * the engine cannot be made. */
 static struct rr_tirpc_client *
 client_new(rpcprog_t prog, rpcvers_t vers, const char *netid)
 {

@@ -283,9 +283,9 @@ gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 	return RR_EXIT_OK;
 }
 
-/* Registers with rpcbind, if the user asked for that, that NFS in versions 3 and 4 is served at the addresses
- * of the gateway; at its addresses for RDMA only with --rpcbind-rdma. Registers both versions even if the
- * server behind the gateway has only one: a client learns from the server's answer which version it has. */
+/* Registers NFS, in versions 3 and 4, with rpcbind, if an option asks for that: at the gateway's addresses
+ * for TCP and, with --rpcbind-rdma, at those for RDMA. Registers both versions even if the server behind the
+ * gateway has only one: a client learns from the server's answers which version it has. */
 static void
 gateway_register(struct run *run)
 {
@@ -357,8 +357,8 @@ static const struct rr_worker_service gateway_service = {
 };
 
 /* Sets the size of the largest message that the engine accepts: the size that --message-max gives, or the
- * size that the programs of --schema need if that is larger. Also raises the engine's limit of memory to that
- * of MESSAGES messages of the size of --message-max, if the limit is lower. */
+ * size that the programs of --schema need if that is larger. Also raises the engine's limit of memory, if
+ * necessary, so that MESSAGES messages of the size of --message-max have room. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 {
@@ -373,8 +373,7 @@ gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)
 		engine->message_max = of_schemas;
 }
 
-/* Prints that the options have no errors, and returns RR_EXIT_OK: with --check-config, the gateway does only
- * this. */
+/* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
 static int
 gateway_checked(const struct run *run)
 {

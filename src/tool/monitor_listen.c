@@ -14,7 +14,8 @@ enum { LISTEN_BACKLOG = 16 };
 
 /* ---- The Unix socket ---- */
 
-/* Tells whether this is a directory that belongs to this user and in which no other user can make files. */
+/* Tells whether status is that of a directory that belongs to this user and in which no other user can make
+ * files. */
 static bool
 listen_is_own(const struct stat *status)
 {

@@ -69,8 +69,8 @@ option_find(struct option_set *set, int found)
 
 /* ---- Errors ---- */
 
-/* Writes the name of an option into name, and returns it: "--listen", or "-D" if the option has only a
- * letter. */
+/* Writes the name of an option, "--listen", into name; or "-D" if the option has only a letter.
+ * Returns name. */
 static const char *
 option_name(const struct rr_option *option, char name[OPTION_NAME])
 {

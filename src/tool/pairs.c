@@ -126,7 +126,8 @@ pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
 }
 
-/* Handles the current source and prints its outcome. Returns an exit status. */
+/* Opens the current source, calls each() for it, prints the outcome, and closes the source. Returns an exit
+ * status. */
 static int
 pairs_run_next(
 	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))

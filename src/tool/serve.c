@@ -27,8 +27,8 @@ serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
-/* Takes the argument of --nfs, the versions of NFS to serve: "3", "4" or "3,4". Returns an exit status, after
- * a message if it is not OK. */
+/* Stores which versions of NFS are to be served. The argument of --nfs lists them: "3", "4" or "3,4". Returns
+ * an exit status, after a message if it is not OK. */
 static int
 serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 {
@@ -199,8 +199,9 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
-/* Checks the options when all of them were read, takes the operands, completes the rules, and listens at
- * 127.0.0.1 if no address was given. Returns RR_OPTIONS_GO_ON, or an exit status after a message. */
+/* Checks the options when all of them were read, adds the directories of the operands, and completes the
+ * rules. If no address was given, the server is to listen at 127.0.0.1. Returns RR_OPTIONS_GO_ON, or an exit
+ * status after a message. */
 static int
 serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {

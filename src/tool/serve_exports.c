@@ -28,10 +28,10 @@ exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 	return RR_EXIT_OK;
 }
 
-/* Stores in *number the index of this directory among the exports. A server that starts gives the directory a
- * new index; a running server that reads its configuration again looks the index up. It is an error if the
- * name was given twice, if a running server does not serve the directory yet, or if there are too many.
- * Returns an exit status, after a message if it is not OK. */
+/* Stores in *number the index of the directory of `export` among the exports. A server that starts gives the
+ * directory a new index; a running server that reads its configuration again looks the index up. It is an
+ * error if the name was given twice, if a running server does not serve the directory yet, or if there are
+ * too many directories. Returns an exit status, after a message if it is not OK. */
 static int
 exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct rr_tree_export *export,
 	uint32_t *number)

@@ -112,8 +112,8 @@ reload_once(struct rr_serve_rules *fresh)
 	rr_serve_free(serve);
 }
 
-/* Called after a reading of the configuration: tells whether SIGHUP has come meanwhile, so that it must be
- * read once more. If not, the thread becomes idle. */
+/* Called after the configuration was read: tells whether SIGHUP has come meanwhile, so that the configuration
+ * must be read once more. If not, notes that the thread is idle. */
 static bool
 reload_again(struct rr_serve_rules *fresh)
 {
@@ -126,8 +126,8 @@ reload_again(struct rr_serve_rules *fresh)
 	return again;
 }
 
-/* The thread that reads the configuration after SIGHUP. Signals that come while it reads have it read only
- * once more. */
+/* The thread that reads the configuration after SIGHUP. If SIGHUP comes while it reads, once or several
+ * times, it reads the configuration once more. */
 static void *
 reload_thread(void *ctx)
 {
@@ -139,8 +139,8 @@ reload_thread(void *ctx)
 	return NULL;
 }
 
-/* Notes that the configuration is to be read after SIGHUP. Returns true if the caller must start the thread
- * that reads it; false if that thread runs already, and will read once more. */
+/* Called after SIGHUP: notes that the configuration must be read. Returns true if the caller must start the
+ * thread that reads it; false if that thread runs already, and will read once more. */
 static bool
 reload_begin(struct rr_serve_rules *fresh)
 {

@@ -34,8 +34,8 @@ rr_top_connect(const char *path)
 	return fd;
 }
 
-/* Counts a socket at which a server listens, and notes its path. As soon as there are several sockets, prints
- * the path of each of them. */
+/* Counts a socket at which a server listens, and stores the path of the socket in find. As soon as there are
+ * several sockets, prints the path of each of them. */
 static void
 find_count(struct find *find, const char *path)
 {
@@ -46,7 +46,8 @@ find_count(struct find *find, const char *path)
 	snprintf(find->path, sizeof(find->path), "%.107s", path);
 }
 
-/* Counts the sockets in the directory that accept a connection. */
+/* Counts the sockets in the directory that accept a connection, and stores the path of the last one in
+ * find. */
 static void
 find_in(struct find *find, const char *directory)
 {

@@ -176,8 +176,9 @@ workers_start_monitor(struct rr_workers_run *run)
 
 /* ---- Requests ---- */
 
-/* Called in the thread of a worker when its eventfd has received requests: reports, measures, renews the
- * service, or begins to end it. The value of the eventfd is the sum of the requests. */
+/* Called in the thread of a worker when its eventfd has received requests: carries out each request to
+ * report, to measure, to renew the service or to end the service. The value of the eventfd is the sum of the
+ * requests. */
 static void
 worker_request_came(struct rr_watch *watch, unsigned events)
 {
