@@ -56,20 +56,20 @@ struct rr_gateway_counters {
 
 struct rr_gateway;
 
-/* Makes a gateway, which copies the configuration. Errors: NOMEM. */
+/* Makes a gateway and stores it in *gateway. The gateway copies the configuration. Errors: NOMEM. */
 int rr_gateway_new(
 	struct rpcrdma_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway);
 
 /* Closes all connections at once, and frees the gateway. gateway may be NULL. */
 void rr_gateway_free(struct rr_gateway *gateway);
 
-/* Listens at address by that transport; may be called several times. A port 0 in address is replaced by the
- * port that was chosen. Errors: SYSTEM, NOMEM, with a text. */
+/* Listens at address by that transport; may be called several times, for several addresses. If the port in
+ * address is 0, replaces it by the port that the system chose. Errors: SYSTEM, NOMEM, with a text. */
 int rr_gateway_listen(struct rr_gateway *gateway, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, struct rr_text *text);
 
-/* Ends the gateway in good order: it takes no new connections and no new calls. Calls that it received are
- * passed on and answered, then connections close. */
+/* Ends the gateway in good order: from now on it accepts no connections and no calls. The calls that it has
+ * received are passed on and answered, then the connections close. */
 void rr_gateway_shutdown(struct rr_gateway *gateway);
 
 /* Tells whether everything is closed after rr_gateway_shutdown(). */

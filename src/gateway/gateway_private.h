@@ -81,7 +81,7 @@ struct rr_relay {
 
 /* ---- gateway.c ---- */
 
-/* Frees the gateway, once no session or relay refers to it. */
+/* Frees the gateway. Is called once no session or relay refers to the gateway any more. */
 void rr_gateway_delete(struct rr_gateway *gateway);
 
 /* ---- session.c ---- */
@@ -102,8 +102,8 @@ void rr_session_free(struct rr_session *session);
  * it is needed. */
 void rr_upstream_init(struct rr_session *session, const struct rr_gateway_target *target);
 
-/* Is called when there is something to send: begins to connect, unless the connection is up or being
- * tried. */
+/* Is called when there is a call to send: begins to connect, unless the connection is up, or an attempt or a
+ * delay is under way. */
 void rr_upstream_want(struct rr_upstream *upstream);
 
 /* Closes the connection to the server, and ends the search for it. The calls that were sent or wait for the
@@ -135,7 +135,8 @@ void rr_relay_send(struct rr_relay *relay);
  * cancels the call there. */
 void rr_relay_drop(struct rr_relay *relay);
 
-/* Answers the call with an error, as the server failed. */
+/* Answers the call with an error that the gateway makes itself, as the call could not be passed on or its
+ * reply cannot be used. */
 void rr_relay_fail(struct rr_relay *relay);
 
 #endif

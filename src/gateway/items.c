@@ -35,7 +35,7 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 }
 
 /* Returns the description of this version of the program: that of the configuration, or else that of the
- * built-in bindings. NULL if neither has this version. */
+ * built-in bindings. Returns NULL if neither has this version. */
 static const struct rpcrdma_program *
 items_find_program(const struct rr_gateway_config *config, uint32_t prog, uint32_t vers)
 {
@@ -150,11 +150,11 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 }
 
 /* Chooses a data item for each Write chunk, in the order of the results: chunk i gets the first item of
- * result i. If result i has no eligible item, chunk i gets an item without octets. Items of later results
- * stay in the stream if they are in it. RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by
- * the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk is used by the next
- * READ operation, and so on." And: a server "MUST return an empty Write chunk in that Write list position"
- * (RFC 8166, 4.3.2.2: with the segments that it had). */
+ * result i. If result i has no eligible item but a later result has one, chunk i gets an item without octets.
+ * Items of results beyond the Write chunks stay in the stream if they are in it. RFC 8267, 6.4.1: "The first
+ * chunk in the Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure.
+ * The next Write chunk is used by the next READ operation, and so on." And: a server "MUST return an empty
+ * Write chunk in that Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). */
 static void
 items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {

@@ -35,8 +35,8 @@ struct rr_filters {
 extern const struct rr_option rr_filters_options[], rr_filters_transport[], rr_filters_calls[];
 extern const char *const rr_filters_transports[];
 
-/* Opens the files of the filters that the user asked for, and puts the provider and the filters into config.
- * Returns an exit status, after a message if it is not OK. */
+/* Opens the files of the filters that the user asked for, and sets in config the filters and the user's other
+ * choices for RDMA, such as its provider. Returns an exit status, after a message if it is not OK. */
 int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
 
 /* Ends the filters; all engines must have been freed before. Returns status, or RR_EXIT_FAILED, with a

@@ -45,8 +45,8 @@ struct rr_measure {
 	struct rr_nfs4_held state;
 };
 
-/* These functions add the counts of a thread, namely of its engine, its server or its gateway, to the
- * measure. */
+/* These functions add the counts of one thread to the measure: those of its engine, of its server, or of its
+ * gateway. */
 void rr_measure_engine(struct rr_measure *measure, const struct rpcrdma_engine *engine);
 void rr_measure_server(struct rr_measure *measure, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);

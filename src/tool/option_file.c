@@ -24,8 +24,8 @@ const struct rr_option rr_option_config_options[] = {
  * of texts. */
 enum { OPTION_FILE_ERRORS = 20, OPTION_WHERE = 4200, OPTION_LIST = OPTIONS_MAX * OPTION_NAME };
 
-/* Reports that a word of the configuration file is no option, and lists the options that there are. Returns
- * RR_EXIT_USAGE. */
+/* Reports that a word of the configuration file is not the name of an option, and lists the names that may
+ * stand there. Returns RR_EXIT_USAGE. */
 static int
 option_file_unknown(const struct option_set *set, const char *word)
 {

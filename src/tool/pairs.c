@@ -38,8 +38,8 @@ pairs_last(const char *path, char name[RR_NFS_NAME + 1])
 	return start;
 }
 
-/* Called when the destination is no directory, or does not exist: takes its last name as the new name, and
- * finds the directory above it. Returns an exit status, after a message if it is not OK. */
+/* Called when the destination is no directory, or does not exist: copies the last name of the destination to
+ * pairs->name, and finds the directory above it. Returns an exit status, after a message if it is not OK. */
 static int
 pairs_find_above(struct rr_pairs *pairs)
 {

@@ -14,12 +14,12 @@
 void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
-/* Writes the counts of a server with `count` services: connections, counters that are not 0, and the
- * procedures that were called. All is written at once, so that the lines of several threads do not mix. */
+/* Writes the counts of a server with `count` services: its connections, the counters that are not 0, and the
+ * procedures that were called. Writes all at once, so that the lines of several threads do not mix. */
 void rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
 
-/* Writes the counts of a gateway, all at once, so that the lines of several threads do not mix. */
+/* Writes the counts of a gateway all at once, so that the lines of several threads do not mix. */
 void rr_report_gateway(FILE *out, uint32_t thread, const struct rr_gateway *gateway);
 
 #endif

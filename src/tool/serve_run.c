@@ -92,8 +92,8 @@ serve_make_services(struct run *run, struct service *service)
 	return RR_EXIT_OK;
 }
 
-/* Makes the storage that this thread serves, for directories of this machine or in CephFS, and stores it in
- * *vfs. Returns 0; or an error, with its text. */
+/* Makes the storage (a struct rr_vfs) that this thread serves, for directories of this machine or in CephFS,
+ * and stores it in *vfs. Returns 0; or an error, with its text. */
 static int
 serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vfs **vfs, struct rr_text *text)
 {
@@ -335,9 +335,9 @@ serve_run_cluster(struct run *run)
 	return RR_EXIT_OK;
 }
 
-/* Limits the opens, locks and delegations of NFS version 4 by the number of descriptors that the process can
- * have, as each of them has a descriptor: half for opens and locks, an eighth for delegations. The hard limit
- * counts, as rr_workers_run() raises the soft limit to it later. */
+/* Limits the opens, locks and delegations of NFS version 4, as each of them needs a descriptor of the
+ * process: opens and locks to half of the descriptors, delegations to an eighth. Counts by the hard limit of
+ * descriptors, as rr_workers_run() raises the soft limit to the hard limit later. */
 static void
 serve_bound_states(struct rr_nfs4_tables_config *tables)
 {
