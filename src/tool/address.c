@@ -8,9 +8,9 @@
 #include "base/address.h"
 #include "tool/option.h"
 
-/* Splits spec ("HOST", "HOST:PORT", "[HOST]" or "[HOST]:PORT") in place: *host is the text without brackets,
- * and *port is NULL if spec has no port. Returns -RPCRDMA_ERR_INVAL if a bracket is not closed, or is
- * followed by other text. */
+/* Splits spec ("HOST", "HOST:PORT", "[HOST]" or "[HOST]:PORT") in place into *host, without brackets, and
+ * *port, which is NULL if spec has no port. Returns 0; or -RPCRDMA_ERR_INVAL if a bracket is not closed, or
+ * is followed by other text than ":PORT". */
 static int
 address_split(char *spec, char **host, char **port)
 {

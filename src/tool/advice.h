@@ -12,8 +12,8 @@
 /* Returns what a user can do about an error of this library; NULL if there is no general advice for it. */
 const char *rr_advice(int error);
 
-/* Prints that the server of a URL could not be used, "rpcrdma ls: NAME: TEXT", and the advice for the error
- * below it. Returns RR_EXIT_FAILED. */
+/* Prints that the server of a URL could not be used, as in "rpcrdma ls: NAME: TEXT", and on the next line the
+ * advice for this error, if there is any. Returns RR_EXIT_FAILED. */
 int rr_advice_fail(const struct rr_tool *tool, const char *name, int error, const struct rr_text *text);
 
 #endif

@@ -20,13 +20,14 @@ void rr_asking_init(struct rr_asking *asking);
 void rr_asking_destroy(struct rr_asking *asking);
 
 /* Asks the thread `who` to add to the measure: writes request to the thread's eventfd fd, and waits until the
- * thread has answered, or until the time limit (CLOCK_REALTIME). False: the thread has not answered in
- * time. */
+ * thread has answered, or until the time limit (CLOCK_REALTIME). Returns false if the thread has not answered
+ * in time. */
 bool rr_asking_ask(struct rr_asking *asking, struct rr_measure *measure, const void *who, int fd,
 	uint64_t request, const struct timespec *limit);
 
-/* Called by the thread `who` that was asked: returns the measure to which it adds, and holds a lock until
- * rr_asking_give(). Returns NULL if nobody waits for this thread any more. */
+/* Called by the thread `who` when it was asked: returns the measure to which the thread adds. A lock is then
+ * held until the thread calls rr_asking_give(). Returns NULL, without the lock, if nobody waits for this
+ * thread any more. */
 struct rr_measure *rr_asking_take(struct rr_asking *asking, const void *who);
 void rr_asking_give(struct rr_asking *asking);
 

@@ -68,8 +68,9 @@ rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48])
 		snprintf(text, 48, "%s.%09" PRIu32 " %s", date, time.nanoseconds, zone);
 }
 
-/* Writes a time as two members of a JSON object, the whole seconds and the nanoseconds: one number with nine
- * decimals would lose digits in a parser that keeps numbers as doubles. */
+/* Writes a time as two members of a JSON object: `name` for the whole seconds, and `name` with "_nsec" for
+ * the nanoseconds. A single number with nine decimals would lose digits in a parser that keeps numbers as
+ * doubles. */
 static void
 attributes_put_time(FILE *out, const char *name, struct rpcrdma_nfs_time time)
 {

@@ -14,12 +14,12 @@ const char *rr_attributes_type(enum rpcrdma_nfs_type type);
 /* Writes the type and the mode of the object as ls does: "drwxr-xr-x". */
 void rr_attributes_mode(const struct rpcrdma_nfs_object *object, char text[11]);
 
-/* Writes a time in the local time zone: "2026-11-21 09:08:34.000000000 +0000"; if brief is set, only up to
- * the minute. */
+/* Writes a time in the local time zone, as in "2026-11-21 09:08:34.000000000 +0000". If brief is true, writes
+ * the time only up to the minute. */
 void rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48]);
 
-/* Writes the attributes as members of a JSON object, without its braces: "type", "mode" (octal, a string),
- * "nlink", ... */
+/* Writes the attributes of the object as members of a JSON object, without its braces: "type", "mode" (a
+ * string of octal digits), "nlink", and so on. */
 void rr_attributes_json(FILE *out, const struct rpcrdma_nfs_object *object);
 
 #endif

@@ -44,9 +44,9 @@ cat_piece_done(void *ctx, int error)
 		piece->cat->error = error;
 }
 
-/* Begins to read pieces of the file, at most WINDOW pieces ahead of the output. Behind the size that the file
- * had at first, only one piece is read at a time, as the file has more data only if it has grown. Errors are
- * left in cat->error. */
+/* Begins to read pieces of the file, up to WINDOW pieces ahead of the piece that is written next. Behind the
+ * size that the file had at first, reads only one piece at a time, as the file has more data only if it has
+ * grown. Stores an error in cat->error. */
 static void
 cat_read_ahead(struct cat *cat)
 {
@@ -89,8 +89,8 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 	return RR_EXIT_OK;
 }
 
-/* Writes to standard output, in order, the pieces that have been read, and stops at the first piece that is
- * still being read. Returns an exit status. */
+/* Writes to standard output, in order, the pieces that have been read, up to the first piece that is still
+ * being read, or the end of the file. Returns an exit status: OK also if no piece was ready. */
 static int
 cat_write_ready(struct cat *cat)
 {

@@ -22,14 +22,15 @@ struct rr_catalog {
 	uint64_t octets;
 };
 
-/* Adds an entry with copies of the name and of object, which may be NULL. Returns 0; -RPCRDMA_ERR_NOMEM; or
- * -RPCRDMA_ERR_LIMIT if the entries need more than RR_CATALOG_MAX octets. */
+/* Adds an entry with copies of the name and of `object`. object may be NULL if the attributes are not known.
+ * Returns 0; -RPCRDMA_ERR_NOMEM; or -RPCRDMA_ERR_LIMIT if the entries need more than RR_CATALOG_MAX
+ * octets. */
 int rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdma_nfs_object *object);
 
 /* Sorts the entries by name, octet by octet. */
 void rr_catalog_sort(struct rr_catalog *catalog);
 
-/* Tells whether a catalog, which must be sorted, has an entry with the name. */
+/* Tells whether a catalog has an entry with this name. The catalog must be sorted. */
 bool rr_catalog_has(const struct rr_catalog *catalog, const char *name);
 
 void rr_catalog_free(struct rr_catalog *catalog);

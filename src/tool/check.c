@@ -75,9 +75,9 @@ check_peer(struct rr_check *check, uint32_t version)
 	return (struct rr_check_peer){ .check = check, .version = version };
 }
 
-/* Connects to each address of the server in turn, and leaves the first one that accepts a connection in
- * check->address, and its provider in check->fabric. Returns 0; or the error of the last address, with its
- * text. */
+/* Finds an address of the server that accepts a connection: tries each address in turn, and closes the
+ * connection again. Stores the address in check->address, and its provider in check->fabric. Returns 0; or an
+ * error, with its text, if no address accepts a connection or RDMA cannot be used. */
 static int
 check_find_server(struct rr_check *check, struct rr_text *text)
 {
@@ -114,8 +114,8 @@ check_find_server(struct rr_check *check, struct rr_text *text)
 	return error;
 }
 
-/* Tells whether the server answers a NULL call in that version of RPC-over-RDMA, on a connection of its
- * own. */
+/* Tells whether the server answers a NULL call in this version of RPC-over-RDMA. Makes the call on a new
+ * connection, and closes that connection. */
 static bool
 check_speaks(struct rr_check *check, uint32_t version)
 {
@@ -127,9 +127,9 @@ check_speaks(struct rr_check *check, uint32_t version)
 	return speaks;
 }
 
-/* Notes the entry for the test cases if it is a file of at least RR_CHECK_FILE_LEAST (5000) octets, and then
- * returns 1, which ends the list; otherwise returns 0. rpcrdma_nfs_list() calls this function for each entry
- * of a directory. */
+/* Stores the handle and the path of a file for the test cases, if the entry is a file of at least
+ * RR_CHECK_FILE_LEAST (5000) octets. Returns 1 then, which ends the listing; otherwise 0. rpcrdma_nfs_list()
+ * calls this function for each entry of a directory. */
 static int
 check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 {
@@ -144,9 +144,10 @@ check_take_entry(void *ctx, const struct rpcrdma_nfs_entry *entry)
 	return 1;
 }
 
-/* Finds the objects that test cases use. If the URL names a directory: that directory and its first file of
- * at least 5000 octets. If it names a file: that file, if it is large enough, and the mounted directory. The
- * cases call NFS version 3, so the file handles are asked for in version 3, too. */
+/* Finds the objects that test cases use. If the URL names a directory, they are that directory and its first
+ * file of at least 5000 octets. If the URL names a file, they are that file, if it is large enough, and the
+ * directory that was mounted. The test cases call NFS version 3, so the file handles are fetched by version
+ * 3, too. */
 void
 rr_check_find_objects(struct rr_check *check, const char *url)
 {
@@ -193,8 +194,8 @@ check_is_wanted(const struct rr_check *check, const struct rr_check_case *which)
 	return check->only_count == 0;
 }
 
-/* Returns the reason why a test case cannot be run: it needs a directory, a file or --destructive that is
- * missing. Returns NULL if the case can be run. */
+/* Returns the reason why a test case cannot be run: the case needs a directory, a file or the option
+ * --destructive, and that is missing. Returns NULL if the case can be run. */
 static const char *
 check_obstacle(const struct rr_check *check, const struct rr_check_case *which)
 {
@@ -308,8 +309,8 @@ check_start(struct rr_check *check, const char *url)
 	return rr_tool_end_output(check->tool, rr_filters_end(check->tool, &check->filters, status));
 }
 
-/* Runs `rpcrdma check --serve ARGUMENT...` as `rpcrdma serve --judge ARGUMENT...`, and returns its exit
- * status. Replaces argv[1]. */
+/* Runs `rpcrdma check --serve ARGUMENT...` as `rpcrdma serve --judge ARGUMENT...`: replaces argv[1] and calls
+ * the other command. Returns the exit status of that command. */
 static int
 check_serve(char **argv)
 {

@@ -135,23 +135,24 @@ struct rr_check {
 
 /* ---- check_peer.c: the connection ---- */
 
-/* Connects to the server with that private data; NULL means the private data that this library always sends,
- * with remote invalidation. Returns 0, or an error, with its text in peer->why. */
+/* Connects to the server with `size` octets of private data. If private_data is NULL, sends the private data
+ * that this library always sends, with remote invalidation. Returns 0; or an error, with its text in
+ * peer->why. */
 int rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t size);
 void rr_check_close(struct rr_check_peer *peer);
 /* Returns zeroed memory that is freed when the connection is closed; NULL if there is no memory. */
 void *rr_check_keep(struct rr_check_peer *peer, size_t size);
-/* Sends a copy of the data as one message. invalidate: the handle of the peer that the Send invalidates; 0:
- * there is none. */
+/* Sends a copy of the data as one message. If invalidate is not 0, sends it by Send With Invalidate, with
+ * this handle of the peer. Returns 0, or an error. */
 int rr_check_send(struct rr_check_peer *peer, const void *data, uint32_t size, uint32_t invalidate);
-/* Waits for the next message and returns it; the caller frees it. NULL: no message came in time, or the
- * connection ended. */
+/* Waits for the next message and returns it; the caller frees it. Returns NULL if no message came in time, or
+ * the connection ended. */
 struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
-/* Allocates and registers memory of that size, filled with a pattern, and stores its place in *data. Returns
- * 0, or an error. */
+/* Allocates and registers `size` octets of memory, filled with a pattern. Stores the place of this memory in
+ * *data, and its description for the peer in *segment. Returns 0, or an error. */
 int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
 	struct rr_segment *segment);
-/* Reads the peer's segment by RDMA Read into data, and waits for the end. Returns 0, or an error. */
+/* Reads the peer's segment into data by RDMA Read, and waits until that is done. Returns 0, or an error. */
 int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, void *data);
 
 /* ---- check_talk.c: messages ---- */
@@ -159,20 +160,21 @@ int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, 
 /* Sends the call, with a new XID if call->xid is 0, and sets call->xid. Returns 0, or an error of the
  * connection. */
 int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
-/* Writes the RPC message of the call, as it stands behind the RPC-over-RDMA header, to out, for calls that
- * have it in a chunk. Returns the number of octets; 0 if they do not fit. */
+/* Writes to out the RPC message of the call, which usually stands behind the RPC-over-RDMA header: for calls
+ * whose RPC message is in a chunk instead. Returns the number of octets; 0 if they do not fit. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
-/* Waits for the next message and decodes it. False: no message came, and `why` has the reason. If the case
- * takes calls in the reverse direction, a call that comes is kept for rr_check_called(), and the next message
- * is taken. */
+/* Waits for the next message and decodes it. If peer->takes_calls is set, keeps a call in the reverse
+ * direction for rr_check_called(), and waits for the message after it. Returns false if no message came;
+ * `why` then has the reason. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
 void rr_check_forget(struct rr_check_reply *reply);
-/* Takes the call in the reverse direction that was kept, or waits for one. False: no message came, or a
- * message that is no call; `why` has the reason. */
+/* Stores in *call the call in the reverse direction that rr_check_reply() kept, or waits for such a call.
+ * Returns false if no message came, or a message that is no call; `why` then has the reason. */
 bool rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why);
 
-/* These functions write a reason into `why`, and return RR_CHECK_FAIL and RR_CHECK_SKIP. */
+/* rr_check_fail() and rr_check_skip() write a reason into `why`. The first returns RR_CHECK_FAIL, the second
+ * RR_CHECK_SKIP. */
 enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...)
@@ -180,24 +182,24 @@ enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...
 
 /* Makes a NULL call, and checks that the next message is its correct reply. */
 enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the message sent before gets no answer: makes two NULL calls, and checks that the next two
- * messages are their replies. */
+/* Checks that the message that was sent last gets no answer: makes two NULL calls, and checks that the next
+ * two messages are the replies to these calls. */
 enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the next message is an RDMA_ERROR with that XID and that error, and that a NULL call is
- * answered after it. */
+/* Checks that the next message is an RDMA_ERROR with this XID and this error. Then makes a NULL call, and
+ * checks that it is answered. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
 
 /* ---- check.c ---- */
 
-/* Sets the user whose credential calls carry: the user that the URL names, or else the user who runs the
+/* Sets the user in whose name calls are made: the user that the URL names, or else the user who runs the
  * command. */
 void rr_check_identify(struct rr_check *check);
-/* Finds the directory and the file that the URL names. If there are none, check->no_objects has the
- * reason. */
+/* Finds the directory and the file that the URL names. If one of them is missing, check->no_objects may have
+ * the reason. */
 void rr_check_find_objects(struct rr_check *check, const char *url);
-/* Runs a test case on its own connection, in that version of RPC-over-RDMA, and returns its verdict; `why`
- * has the reason. */
+/* Runs a test case on a new connection, in this version of RPC-over-RDMA. Returns the verdict; `why` has the
+ * reason if the case failed or was skipped. */
 enum rr_check_verdict rr_check_make(
 	struct rr_check *check, const struct rr_check_case *which, uint32_t version, struct rr_text *why);
 

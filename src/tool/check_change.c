@@ -7,8 +7,8 @@
 
 enum { CHANGE_REPLY_MAX = 2048, CHANGE_NAME = 40 };
 
-/* Writes into out the arguments of MKDIR (if make is set) or of RMDIR for that name in the directory of the
- * check. */
+/* Writes into out the arguments of MKDIR (if make is true) or of RMDIR (if it is false) for the name `name`
+ * in the check's directory. Returns these octets. */
 static struct rpcrdma_bytes
 change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out[RR_CHECK_ARGS_MAX])
 {
@@ -25,7 +25,8 @@ change_args(struct rr_check_peer *peer, const char *name, bool make, uint8_t out
 }
 
 /* Closes the connection, makes the call on a new connection, and copies the RPC reply to out. Returns the
- * number of octets of the reply; 0 if no such reply came inline: then `why` has the reason. */
+ * number of octets of the reply. Returns 0, with the reason in `why`, if no reply of at most CHANGE_REPLY_MAX
+ * octets came inline. */
 static uint32_t
 change_call(struct rr_check_peer *peer, struct rr_check_call call, uint8_t out[CHANGE_REPLY_MAX],
 	struct rr_text *why)

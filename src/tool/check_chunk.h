@@ -10,7 +10,7 @@
 enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
 
 /* Writes into out the arguments of a procedure of NFS version 3: a file handle, and `count` words behind it.
- * Returns them. */
+ * Returns these octets. */
 struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rpcrdma_nfs_handle *handle,
 	const uint32_t *words, uint32_t count);
 
@@ -29,21 +29,21 @@ struct rr_check_chunk {
 	uint32_t count, size;
 };
 
-/* Registers memory for a chunk of `count` segments of `size` octets each, and fills in the chunk. False: the
- * memory could not be registered. */
+/* Registers memory for a chunk of `count` segments of `size` octets each, and fills in the chunk. Returns
+ * false if the memory could not be registered. */
 bool rr_check_offer(struct rr_check_peer *peer, struct rr_check_chunk *chunk, uint32_t count, uint32_t size);
 /* Returns chunk lists that offer the chunk as a Write chunk. */
 struct rr_chunk_lists rr_check_write_list(struct rr_check_chunk *chunk);
 /* Returns chunk lists that offer the chunk as the Reply chunk. */
 struct rr_chunk_lists rr_check_reply_chunk(struct rr_check_chunk *chunk);
 
-/* Checks that the chunk in the reply, back, has the segments that were offered, each at most as long as it
- * was offered. */
+/* Checks `back`, the chunk as the reply returns it: it has the segments of the chunk that was offered, and
+ * none of them is longer than it was offered. */
 enum rr_check_verdict rr_check_returned(
 	const struct rr_check_chunk *chunk, const struct rr_chunk *back, struct rr_text *why);
 
-/* Tells whether the peer has not written to the chunk's memory from the octet number `from` on: it still has
- * the pattern. */
+/* Tells whether the octets of the chunk's memory from number `from` on still have the pattern with which the
+ * memory was filled, so that the peer has not written there. */
 bool rr_check_is_untouched(const struct rr_check_chunk *chunk, uint64_t from);
 
 #endif

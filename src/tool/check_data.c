@@ -11,8 +11,9 @@ enum { ROOM = 4096, COUNT = 1001, LARGE = 65536 };
 
 /* ---- READ ---- */
 
-/* Reads the first `count` octets of the file by a READ call without chunks, whose reply has the data inline,
- * into out. Returns the number of octets read; 0 if that failed: then `why` has the reason. */
+/* Reads the first `count` octets of the file into out by a READ call without chunks, so that the reply has
+ * the data inline. Returns the number of octets that were read. Returns 0 if that failed; `why` then has the
+ * reason. */
 static uint32_t
 data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struct rr_text *why)
 {
@@ -37,7 +38,8 @@ data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struc
 }
 
 /* Reads COUNT octets by READ into a Write chunk of `segments` segments of `size` octets each. Checks that the
- * chunk then has the octets that a READ inline returns, and that nothing was written behind them. */
+ * chunk then has the same octets as a READ without chunks returns, and that nothing was written behind these
+ * octets. */
 static enum rr_check_verdict
 data_read(struct rr_check_peer *peer, uint32_t segments, uint32_t size, struct rr_text *why)
 {
@@ -88,8 +90,8 @@ data_read_segments(struct rr_check_peer *peer, struct rr_text *why)
 	return data_read(peer, 4, 300, why);
 }
 
-/* Checks READ of 64 KiB into a Write chunk: at least 5000 octets arrive, and the first COUNT of them are
- * those that a READ inline returns. */
+/* Reads 64 KiB by READ into a Write chunk. Checks that at least 5000 octets arrive, and that the first COUNT
+ * of them are the octets that a READ without chunks returns. */
 static enum rr_check_verdict
 data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -142,9 +144,10 @@ data_unused(struct rr_check_peer *peer, struct rr_text *why)
 	return verdict;
 }
 
-/* Connects with the private data `own`, and checks that the responder invalidates a handle of this requester
- * only if both sides announced support by the flag R, and only the handle that the call offered. RFC 8797,
- * 4.1: without R of this side, "the responder MUST use only RDMA Send". */
+/* Connects with the private data `own`, and makes a READ call that offers a Write chunk. Checks that the
+ * responder replies by Send With Invalidate only if both sides announced support of it by the flag R, and
+ * only for the handle that the call offered. RFC 8797, 4.1, if this side did not set R: "the responder MUST
+ * use only RDMA Send". */
 static enum rr_check_verdict
 data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own, struct rr_text *why)
 {

@@ -10,7 +10,8 @@
 
 enum { ERROR_WORDS = 16 };
 
-/* Sends a message that consists of a new random XID, the version and these words. Returns the XID. */
+/* Sends a message that consists of a new random XID, the version, and `count` further words. Returns the
+ * XID. */
 static uint32_t
 error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, uint32_t count)
 {
@@ -29,9 +30,9 @@ error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, 
 	error_send(peer, version, (const uint32_t[]){ __VA_ARGS__ },                                         \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
 
-/* Calls in version 99 of RPC-over-RDMA, and checks that ERR_VERS comes back, with the range of versions that
- * the responder supports (RFC 8166, 4.5.1), and with version 99 in its own header, as the call had it (RFC
- * 8166, 4.5). */
+/* Makes a call in version 99 of RPC-over-RDMA, and checks the error that comes back: it is ERR_VERS, it has
+ * the range of versions that the responder supports (RFC 8166, 4.5.1), and its own header has version 99, the
+ * version of the call (RFC 8166, 4.5). Checks that a NULL call is answered after that. */
 static enum rr_check_verdict
 error_version(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -12,8 +12,8 @@ header_reply(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
-/* Makes a NULL call, and checks that the next reply grants credits. RFC 8166, 3.3.1: "The granted value MUST
- * NOT be zero". */
+/* Makes a NULL call, and checks that the next message that comes grants credits. RFC 8166, 3.3.1: "The
+ * granted value MUST NOT be zero". */
 static enum rr_check_verdict
 header_grant(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -28,8 +28,8 @@ header_grant(struct rr_check_peer *peer, struct rr_text *why)
 	return credit > 0 ? RR_CHECK_PASS : rr_check_fail(why, "the reply grants no credit");
 }
 
-/* Sends a NULL call that asks for no credits, and an ordinary call behind it. Checks that a reply comes, and
- * that the first reply grants credits all the same. */
+/* Sends a NULL call that asks for no credits, and an ordinary NULL call behind it. Checks that a reply comes,
+ * and that the first reply grants credits although its call asked for none. */
 static enum rr_check_verdict
 header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -77,7 +77,7 @@ header_window(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Private data: RFC 8797, 4 and 5 ---- */
 
-/* Connects with this private data, and checks that the responder then answers a NULL call. */
+/* Connects with `size` octets of private data, and checks that the responder then answers a NULL call. */
 static enum rr_check_verdict
 header_private(struct rr_check_peer *peer, const void *data, size_t size, struct rr_text *why)
 {
@@ -118,8 +118,8 @@ header_private_offset(struct rr_check_peer *peer, struct rr_text *why)
 	return header_private(peer, "odd\xf6\xab\x0e\x18\x01\x01\x03\x03", 11, why);
 }
 
-/* Connects, and checks that the responder then answers a NULL call. The case is skipped if the responder has
- * sent no private data that can be decoded (RFC 8797, 4). */
+/* Connects, and checks that the responder then answers a NULL call. The case is skipped if the responder sent
+ * no private data when it accepted the connection, or data that cannot be decoded (RFC 8797, 4). */
 static enum rr_check_verdict
 header_private_own(struct rr_check_peer *peer, struct rr_text *why)
 {

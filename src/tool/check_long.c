@@ -78,9 +78,8 @@ long_too_small(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_fail(why, "procedure %u, where ERR_CHUNK is due", reply.header.proc);
 }
 
-/* Connects with private data that says that this requester receives at most 1024 octets, and lists a
- * directory without a Reply chunk. Checks that the responder's message is not larger than that (RFC 8166,
- * 3.3.2). */
+/* Announces by private data that this requester receives at most 1024 octets, and lists a directory without a
+ * Reply chunk. Checks that the responder's message has at most 1024 octets (RFC 8166, 3.3.2). */
 static enum rr_check_verdict
 long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -105,8 +104,8 @@ long_threshold(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Read chunks ---- */
 
-/* Copies the data into new memory that the peer can read by RDMA Read; *segment describes that memory. False:
- * there is no memory, or it could not be registered. */
+/* Copies the data into new memory that the server can read by RDMA Read, and describes that memory in
+ * *segment. Returns false if there is no memory, or it cannot be registered. */
 static bool
 long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct rr_segment *segment)
 {
@@ -119,8 +118,8 @@ long_expose(struct rr_check_peer *peer, const void *data, uint32_t size, struct 
 }
 
 /* Receives the answer to a call whose arguments the server fetched by RDMA Read. Checks that an RPC reply
- * with this XID comes inline, and that the server could decode the arguments; the NFS status does not
- * matter. */
+ * with this XID comes inline, and that the server could decode the arguments. The status of NFS in the reply
+ * does not matter. The case is skipped if the server has no NFS version 3. */
 static enum rr_check_verdict
 long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 {
@@ -140,8 +139,8 @@ long_answered(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
 	return verdict;
 }
 
-/* Calls GETATTR with the whole RPC message in a Read chunk at position zero, which has one or two segments.
- * Checks that the server answers. */
+/* Makes a GETATTR call whose whole RPC message is in a Read chunk at position zero. The chunk has one or two
+ * segments, as `segments` says. Checks that the server answers. */
 static enum rr_check_verdict
 long_call(struct rr_check_peer *peer, uint32_t segments, struct rr_text *why)
 {
@@ -178,8 +177,9 @@ long_call_two(struct rr_check_peer *peer, struct rr_text *why)
 	return long_call(peer, 2, why);
 }
 
-/* Calls WRITE with its data, and `padding` octets behind the data, in a Read chunk. No server has the file
- * handle, so nothing is written. Checks that the server fetches the data and answers. */
+/* Makes a WRITE call whose data is in a Read chunk. The chunk has `padding` more octets behind the data. The
+ * file handle of the call is not valid, so nothing is written. Checks that the server fetches the data and
+ * answers. */
 static enum rr_check_verdict
 long_write(struct rr_check_peer *peer, uint32_t padding, struct rr_text *why)
 {

@@ -14,8 +14,8 @@ enum {
 
 /* ---- READs ---- */
 
-/* Checks that the Write chunk came back with exactly `size` octets, that they are the expected octets of the
- * file, and that nothing was written behind them. */
+/* Checks `back`, a Write chunk as the reply returns it: it has exactly `size` octets, these are the expected
+ * octets of the file, and nothing was written behind them. */
 static enum rr_check_verdict
 nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const uint8_t *expected,
 	uint32_t size, struct rr_text *why)
@@ -34,8 +34,9 @@ nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const
 	return RR_CHECK_PASS;
 }
 
-/* Sends a COMPOUND with two READ operations and a Write chunk for each. Checks that each chunk comes back
- * with sizes[i] octets; expected: the first octets of the file. */
+/* Sends a COMPOUND with two READ operations, at offsets[0] and offsets[1], and a Write chunk for each. Checks
+ * that chunk i comes back with sizes[i] octets, and that these are the octets of the file. expected has the
+ * first octets of the file. */
 static enum rr_check_verdict
 nfs4_two_reads(
 	struct rr_check4 *talk, const uint64_t offsets[2], const uint32_t sizes[2], const uint8_t *expected)
@@ -66,8 +67,8 @@ nfs4_two_reads(
 	return verdict;
 }
 
-/* Makes a session, finds the file, and checks two READs in one COMPOUND at these offsets, which must return
- * these numbers of octets. */
+/* Makes a session, finds the file, and sends a COMPOUND with two READ operations. Checks that the READ at
+ * offsets[i] returns sizes[i] octets of the file. */
 static enum rr_check_verdict
 nfs4_reads(
 	struct rr_check_peer *peer, const uint64_t offsets[2], const uint32_t sizes[2], struct rr_text *why)

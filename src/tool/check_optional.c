@@ -27,9 +27,9 @@ optional_unknown(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, xid, RR_ERR_INVAL_OPTION, why);
 }
 
-/* Sends the connection properties of this side, which say that it accepts replies in Read chunks, and stores
- * in *set the properties that the responder answers with. False: no such answer came, and `why` has the
- * reason. */
+/* Sends the connection properties of this side, among them that it accepts replies in Read chunks. Stores in
+ * *set the properties that the responder sends in return. Returns false if no such answer came; `why` then
+ * has the reason. */
 static bool
 optional_announce(struct rr_check_peer *peer, struct rr_property_set *set, struct rr_text *why)
 {
@@ -100,8 +100,8 @@ optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Fetches a reply from its Read chunk by RDMA Read, checks that it begins with the XID, and sends RDMA_DONE,
- * which the responder must not answer. */
+/* Fetches a reply from its Read chunk by RDMA Read, and checks that the reply begins with the XID. Then sends
+ * RDMA_DONE, and checks that the responder does not answer that message. */
 static enum rr_check_verdict
 optional_pull(
 	struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid, struct rr_text *why)
@@ -129,7 +129,8 @@ optional_pull(
 }
 
 /* Lists a directory without a Reply chunk. Checks that a reply that does not fit inline comes in a Read
- * chunk. The case is skipped if the responder does not announce such replies, or the list fits inline. */
+ * chunk. The case is skipped if the responder does not announce that it sends replies in Read chunks, or if
+ * the list fits inline. */
 static enum rr_check_verdict
 optional_provided(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -9,8 +9,9 @@
 
 /* ---- Events ---- */
 
-/* Appends a copy of the message to the messages that wait for rr_check_receive(). The message is dropped if
- * RR_CHECK_QUEUE messages wait already, or there is no memory. */
+/* Appends a copy of the received message to the queue from which rr_check_receive() takes messages, and gives
+ * the buffer of the message back to the provider. The message is dropped if RR_CHECK_QUEUE messages wait
+ * already, or there is no memory. */
 static void
 peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -30,8 +31,8 @@ peer_received(struct rr_check_peer *peer, const struct rr_event *event)
 	rr_endpoint_allow(peer->endpoint, 1);
 }
 
-/* Notes that the connection is established, and the sizes and the support of remote invalidation that the
- * responder's private data announce. */
+/* Notes that the connection is established, and what the responder's private data announces: the sizes of its
+ * messages, and whether it supports remote invalidation. */
 static void
 peer_established(struct rr_check_peer *peer, const struct rr_event *event)
 {
@@ -75,8 +76,9 @@ peer_expired(struct rr_timer *timer)
 }
 
 /* Runs the event loop until done() is true, the connection ends, a signal comes, or the timeout is over.
- * Returns what done() says then. Linux's siw may leave the first message unread if it came while siw accepted
- * the connection; so an empty frame is sent from time to time, which makes siw read. */
+ * Returns whether done() is true at the end. Sends an empty frame from time to time: the Linux driver siw may
+ * leave the first message unread if it came while siw accepted the connection, and the frame makes siw
+ * read. */
 static bool
 peer_wait(struct rr_check_peer *peer, bool (*done)(const struct rr_check_peer *peer))
 {

@@ -73,8 +73,8 @@ report_tap(const struct rr_check *check)
 	}
 }
 
-/* Prints a text as the value of an XML attribute: special characters are escaped, control characters become
- * '?'. */
+/* Prints a text as the value of an XML attribute: `<`, `>`, `&` and quotation marks are escaped, and control
+ * characters become '?'. */
 static void
 report_xml(const char *text)
 {

@@ -26,7 +26,7 @@ struct reverse {
 
 /* ---- Operations ---- */
 
-/* Adds to the COMPOUND an OPEN of the current filehandle with that share access. */
+/* Adds to the COMPOUND an OPEN of the current filehandle with the share access `access`. */
 static void
 reverse_put_open(struct rr_check4 *talk, uint32_t access)
 {
@@ -60,8 +60,8 @@ reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 	reverse->has_delegated = reverse->has_delegated && !reader->failed;
 }
 
-/* Receives the reply to a COMPOUND that ends with OPEN, and notes the results of OPEN if it succeeded. False:
- * no reply came. True also if the reply has an error status. */
+/* Receives the reply to a COMPOUND that ends with OPEN, and notes the results of OPEN if the COMPOUND
+ * succeeded. Returns false if no reply came; true also if the reply has an error status. */
 static bool
 reverse_opened(struct reverse *reverse)
 {
@@ -80,8 +80,8 @@ reverse_opened(struct reverse *reverse)
 	return true;
 }
 
-/* Sends a COMPOUND that opens the file with that share access, and does not wait for the reply. False: it
- * cannot be sent. */
+/* Sends a COMPOUND that opens the file with the share access `access`, and does not wait for the reply.
+ * Returns false if the COMPOUND cannot be sent. */
 static bool
 reverse_open(struct reverse *reverse, uint32_t access)
 {
@@ -113,8 +113,8 @@ reverse_close(struct reverse *reverse)
 }
 
 /* Sends RECLAIM_COMPLETE in the session, as a client must before its first OPEN, and waits for the reply.
- * False: no reply came. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and before it does
- * the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
+ * Returns false if no reply came. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and
+ * before it does the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
 static bool
 reverse_reclaim_complete(struct rr_check4 *talk)
 {
@@ -167,8 +167,8 @@ reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader
 	}
 }
 
-/* Sends a successful reply to a call that the server made in the reverse direction. False: the call does not
- * decode, or the reply cannot be sent. */
+/* Sends a successful reply to a call that the server made in the reverse direction. Returns false if the
+ * arguments of the call do not decode, or the reply cannot be sent. */
 static bool
 reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, struct rpcrdma_xdr_reader *arguments)
@@ -223,8 +223,9 @@ reverse_judge(const struct reverse *reverse, const struct rr_check_reply *call,
 	return RR_CHECK_PASS;
 }
 
-/* While a call of the server with this XID waits for its reply, makes a NULL call with the same XID, and
- * checks that the server answers it. RFC 8167, 4: the two directions have separate credits and XIDs. */
+/* Makes a NULL call with this XID, while a call of the server with the same XID still waits for its reply.
+ * Checks that the server answers the NULL call. RFC 8167, 4: the two directions have separate credits and
+ * XIDs. */
 static enum rr_check_verdict
 reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 {
@@ -243,8 +244,8 @@ reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 							   "direction gets no reply of its own");
 }
 
-/* Waits for a call that the server makes in the reverse direction, judges its headers, makes a call
- * meanwhile, and then answers the server's call. */
+/* Waits for a call that the server makes in the reverse direction, and judges its headers. Before it answers
+ * the server's call, makes a NULL call of its own with the same XID, which the server must answer. */
 static enum rr_check_verdict
 reverse_take_call(struct reverse *reverse)
 {
@@ -305,8 +306,8 @@ reverse_conflict(struct reverse *reverse)
 	return verdict;
 }
 
-/* Finds the file, sends RECLAIM_COMPLETE, and answers the calls that the server has made in the reverse
- * direction until then. */
+/* Finds the file and sends RECLAIM_COMPLETE. Then judges and answers the calls that the server has already
+ * made in the reverse direction. */
 static enum rr_check_verdict
 reverse_begin(struct reverse *reverse)
 {
@@ -320,8 +321,8 @@ reverse_begin(struct reverse *reverse)
 	return verdict;
 }
 
-/* Opens the file with the wish for a read delegation, and has the server recall the delegation. The case is
- * skipped if the server gives none and has made no call in the reverse direction. */
+/* Opens the file and asks for a read delegation, and makes the server recall the delegation. The case is
+ * skipped if the server gives no delegation and has made no other call in the reverse direction. */
 static enum rr_check_verdict
 reverse_delegated(struct reverse *reverse)
 {
@@ -341,9 +342,9 @@ reverse_delegated(struct reverse *reverse)
 		reverse->talk.why, "the server gives no delegation that it would have to recall");
 }
 
-/* Checks the calls that a server makes in the reverse direction, over the connection of a session: it must
- * recall a delegation that it has given. The case is skipped if the server has no sessions, or makes no such
- * calls. */
+/* Checks the calls that a server makes in the reverse direction, over the connection of a session: the server
+ * must recall a delegation that it has given. The case is skipped if the server has no sessions, or makes no
+ * calls in the reverse direction. */
 static enum rr_check_verdict
 reverse_called(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -110,8 +110,8 @@ rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struc
 	return rr_check4_send(talk, lists) && rr_check_reply(talk->peer, reply, talk->why);
 }
 
-/* Returns the status of the COMPOUND, and moves the reader behind the number of results. Returns UINT32_MAX
- * if the reply has no such status. */
+/* Returns the status of the COMPOUND, or UINT32_MAX if the reply cannot be decoded. Sets up the reader for
+ * the results of the reply, behind the number of results. */
 uint32_t
 rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader)
 {
@@ -155,8 +155,8 @@ session_put_channel(struct rr_check4 *talk)
 		rpcrdma_put_u32(&talk->writer, words[i]);
 }
 
-/* Sends CREATE_SESSION and notes the session's ID, and whether the server makes its callbacks over this
- * connection. False: that failed, and talk->why has the reason. */
+/* Sends CREATE_SESSION, and notes the session's ID in talk->session, and in talk->back whether the server
+ * makes its callbacks over this connection. Returns false if that failed; talk->why then has the reason. */
 static bool
 session_create(struct rr_check4 *talk, uint32_t sequence)
 {

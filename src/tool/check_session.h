@@ -23,22 +23,22 @@ struct rr_check4 {
 	uint8_t args[RR_CHECK4_ARGS];
 };
 
-/* Begins a session of NFS version 4.1; if the server has only version 4.0, there is no session. Without
- * version 4, the test case is skipped. */
+/* Begins a session of NFS version 4.1. If the server has only version 4.0, passes without a session
+ * (talk->minor is 0). If the server has no version 4, the test case is skipped. */
 enum rr_check_verdict rr_check4_session(struct rr_check4 *talk);
 
 /* Ends the session, and has the server forget the client. */
 void rr_check4_end(struct rr_check4 *talk);
 
-/* Begins a COMPOUND, to which the caller adds this many operations. */
+/* Begins a COMPOUND that will have `operations` operations, which the caller adds. */
 void rr_check4_begin(struct rr_check4 *talk, uint32_t operations);
 
 /* Begins a COMPOUND with SEQUENCE (if there is a session), PUTROOTFH, and a LOOKUP for each name of the
  * file's path; the caller adds `more` operations. */
 void rr_check4_go(struct rr_check4 *talk, uint32_t more);
 
-/* Skips, in the reply to a COMPOUND of rr_check4_go(), the results of the operations up to the file. The
- * reader must stand behind the number of results, and then stands at the results of the caller's own
+/* Skips the results of SEQUENCE, PUTROOTFH and LOOKUP in the reply to a COMPOUND of rr_check4_go(). The
+ * reader must stand behind the number of results; afterwards it stands at the results of the caller's own
  * operations. */
 void rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader);
 
@@ -50,16 +50,16 @@ enum rr_check_verdict rr_check4_find(struct rr_check4 *talk, uint8_t *octets, ui
 /* Adds to the COMPOUND a READ with the anonymous stateid. */
 void rr_check4_put_read(struct rr_check4 *talk, uint64_t offset, uint32_t count);
 
-/* Sends the COMPOUND, with the chunks of lists, which may be NULL. False: it cannot be sent, and talk->why
- * has the reason. */
+/* Sends the COMPOUND, with the chunks of lists; lists may be NULL if there are no chunks. Returns false if
+ * the COMPOUND cannot be sent; talk->why then has the reason. */
 bool rr_check4_send(struct rr_check4 *talk, const struct rr_chunk_lists *lists);
 
-/* Sends the COMPOUND, with the chunks of lists, which may be NULL, and waits for its reply. False: there is
- * no reply, and talk->why has the reason. */
+/* Sends the COMPOUND, with the chunks of lists, and waits for its reply; lists may be NULL if there are no
+ * chunks. Returns false if no reply came; talk->why then has the reason. */
 bool rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struct rr_check_reply *reply);
 
-/* Returns the status of the COMPOUND, and moves the reader behind the number of results. Returns UINT32_MAX
- * if the reply has no such status. */
+/* Returns the status of the COMPOUND, or UINT32_MAX if the reply cannot be decoded. Sets up the reader for
+ * the results of the reply, behind the number of results. */
 uint32_t rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader);
 
 #endif

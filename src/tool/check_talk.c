@@ -89,7 +89,8 @@ rr_check_forget(struct rr_check_reply *reply)
 	reply->message = NULL;
 }
 
-/* Decodes the RPC header of the reply's payload, and sets reply->results to the octets behind that header. */
+/* Decodes the RPC header of the reply's payload into reply->rpc, and sets reply->results to the octets behind
+ * that header. reply->has_rpc becomes false if there is no valid header. */
 static void
 talk_decode_rpc(struct rr_check_reply *reply)
 {
@@ -141,8 +142,8 @@ talk_is_call(const struct rr_check_reply *reply)
 	       msg_type == RR_CALL;
 }
 
-/* Waits for the next message, a call of the server or a reply, and decodes it. False: no message came, and
- * `why` has the reason. */
+/* Waits for the next message, which may be a call of the server or a reply, and decodes it. Returns false if
+ * no message came; `why` then has the reason. */
 static bool
 talk_receive(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why)
 {

@@ -52,8 +52,8 @@ rr_conf_free(struct rr_conf *conf)
 	conf->text = NULL;
 }
 
-/* Skips the rest of this line with its line feed, or the rest of the text, and notes that the line has
- * ended. */
+/* Skips the rest of the present line with its line feed, or the rest of the text if no line feed follows.
+ * Notes that the line has ended. */
 static void
 conf_skip_line(struct rr_conf *conf)
 {
@@ -72,7 +72,7 @@ conf_is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Skips blanks, and line feeds that have a backslash in front. */
+/* Skips blanks, and pairs of a backslash and a line feed, which join two lines. */
 static void
 conf_skip_blanks(struct rr_conf *conf)
 {
@@ -96,8 +96,8 @@ conf_octal(char c)
 	return c >= '0' && c <= '7';
 }
 
-/* Returns the octet that a backslash and three octal digits at this place stand for ("\040" for a blank); 0
- * if no such digits stand here. */
+/* Returns the octet that a backslash at `at` and three octal digits behind it stand for ("\040" for a blank).
+ * Returns 0 if no such digits follow, or their number is larger than \377. */
 static char
 conf_escape(const char *at)
 {
@@ -106,9 +106,9 @@ conf_escape(const char *at)
 	return (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + (at[3] - '0'));
 }
 
-/* Returns the word at this place, after removing its quotation marks and backslashes in place, and moves
- * behind the word and the blanks that follow. Returns NULL after a syntax error, with its text in conf->bad;
- * the line is then skipped. */
+/* Returns the present word, and moves behind the word and the blanks that follow. The word's quotation marks
+ * and backslashes are removed in conf->text itself. Returns NULL after a syntax error: the text of the error
+ * is then in conf->bad, and the line is skipped. */
 static char *
 conf_take_word(struct rr_conf *conf)
 {

@@ -26,16 +26,16 @@ struct rr_conf {
 	const char *bad; /* the error in this line; NULL: there is none */
 };
 
-/* Reads the file into conf. Returns 0; or, with a text, the error SYSTEM, LIMIT (the file is larger than
- * RR_CONF_MAX), INVAL (it has a zero octet) or NOMEM. */
+/* Reads the file into conf. Returns 0; or, with a text in `why`, one of the errors SYSTEM, LIMIT (the file is
+ * larger than RR_CONF_MAX), INVAL (it has a zero octet) and NOMEM. */
 int rr_conf_read(const char *path, struct rr_conf *conf, struct rr_text *why);
 
-/* Copies `size` octets of text into conf, as if they were read from a file. Returns 0, or the error INVAL or
- * NOMEM, with a text. */
+/* Copies `size` octets of text into conf, as if they were read from a file. Returns 0; or, with a text in
+ * `why`, the error INVAL (there is a zero octet) or NOMEM. */
 int rr_conf_take(const char *text, size_t size, struct rr_conf *conf, struct rr_text *why);
 
-/* Skips the rest of the present line, and returns the first word of the next line that has words; NULL if
- * there are no more lines. If conf->bad is set then, the line has an error and must not be used. */
+/* Skips the rest of the present line, and returns the first word of the next line that has words, or NULL if
+ * there is no such line. If conf->bad is set afterwards, the line has an error and must not be used. */
 char *rr_conf_first(struct rr_conf *conf);
 
 /* Returns the next word of the present line; NULL if the line has no further word, or conf->bad is set. */

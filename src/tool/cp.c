@@ -98,8 +98,8 @@ rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why)
  * further WRITE behind the hole is worth its cost. */
 enum { HOLE_LOCAL = 4 << 10, HOLE_REMOTE = 64 << 10 };
 
-/* Removes the slashes at the end of a path, as the names below that path are appended with a slash in
- * front. */
+/* Removes the slashes at the end of a path, except for a path "/". Callers append a slash and a name to the
+ * path. */
 static void
 cp_cut_slashes(char *name)
 {
@@ -109,9 +109,9 @@ cp_cut_slashes(char *name)
 		name[--length] = '\0';
 }
 
-/* Sets up one end of the copy: the local file system for a local path, or the server of a URL, to which it
- * connects. Writes the path or URL, for messages, into name. Returns an exit status, after a message if it is
- * not OK. */
+/* Sets up one end of the copy: the local file system for a local path, or the server of a URL. Connects to
+ * that server. Writes the path or URL into name, for messages. Returns an exit status, after a message if it
+ * is not OK. */
 static int
 cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, struct rr_side *side,
 	char *name, size_t size)
@@ -146,8 +146,9 @@ cp_open_side(struct rr_cp *cp, const char *argument, struct rr_remote *remote, s
 	return RR_EXIT_OK;
 }
 
-/* Opens a source of the command line and copies it to the destination. False: the source could not be opened,
- * which was reported; errors of the copy itself are reported and counted. */
+/* Opens a source of the command line and copies it to the destination. Returns false if the source could not
+ * be opened, after a message. Returns true also if the copy itself fails; its errors are reported and
+ * counted. */
 static bool
 cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 {

@@ -70,8 +70,8 @@ struct rr_cp {
 	struct rr_trail trail; /* of the source */
 };
 
-/* Reports the error of that side, with its text and the path that is being copied, and counts it. Returns
- * -1. */
+/* Reports the error of `side`, with the text in side->text and the path that is being copied, and counts the
+ * failure. Returns -1. */
 int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 
 /* Reports a failure at the path that is being copied with the text `why`, and counts it; the copy of other
@@ -88,8 +88,9 @@ void rr_cp_summary(struct rr_cp *cp);
  * counted. */
 void rr_cp_top(struct rr_cp *cp, const char *source, const char *destination);
 
-/* cp_tree.c: copies an entry of any kind in the directory `from` to the name to_name in the directory `to`.
- * At the top of the copy, from is NULL and name is a path. Failures are reported and counted. */
+/* cp_tree.c: copies the entry `name` of the directory `from`, of any kind, to the name to_name in the
+ * directory `to`. At the top of the copy, from is NULL and name is a path. Failures are reported and
+ * counted. */
 void rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 
@@ -110,27 +111,26 @@ int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
 
 /*
  * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same() tells whether the destination has the same file or
- * symbolic link already; of such a file, it also sets mode, owner and times. rr_cp_sync_clear() removes an
+ * symbolic link already; if it is a file, also sets its mode, owner and times. rr_cp_sync_clear() removes an
  * object of another type that is in the way of an entry, if the options allow that; it returns 0, or -1 after
  * a failure, which was reported. rr_cp_sync_remove() removes the entries of a directory of the destination
- * that are not in catalog, the entries of the source. rr_cp_sync_say() returns false unless this is a dry
- * run; in a dry run it prints the action.
+ * that are not in catalog, which has the entries of the source. In a dry run, rr_cp_sync_say() prints the
+ * action and returns true; otherwise it returns false.
  */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
 
-/* cp_same.c: returns how many octets at their beginnings are equal in the open source and in the file `there`
- * of the destination, in whole pieces; 0 also if that file cannot be opened. */
+/* cp_same.c: compares the open source with the file `there` of the destination, in whole pieces. Returns how
+ * many octets at the beginning of both are equal; 0 also if the file of the destination cannot be opened. */
 uint64_t rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct rr_cp_pair *pair,
 	const struct rr_info *there);
 
 /* cp_same.c: tells whether the source and the file `there` of the destination have the same octets. */
 bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);
 
-/* cp_same.c: tells whether --update or --checksum demands that the file at the destination is left as it
- * is. */
+/* cp_same.c: tells whether the file at the destination is to be left as it is, by --update or --checksum. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
 /* cp_tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
@@ -142,9 +142,10 @@ void rr_cp_directory_end(
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
 /*
- * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy a file of a directory;
- * false: this file is not for it, as it is too large, for example. The caller keeps from, to and name until
- * rr_cp_small_end() for that directory, which waits for all its files.
+ * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy a file of a directory. It
+ * returns false if rr_cp_file() must copy the file instead, for example if the file is too large.
+ * rr_cp_small_end() waits for all files that are copied into the directory `to`; the caller keeps from, to
+ * and name until then.
  */
 enum { RR_CP_SMALL = 64 << 10, RR_CP_SMALL_ROOM = RR_CP_SMALL + 4096 };
 int rr_cp_small_init(struct rr_cp *cp); /* -RPCRDMA_ERR_NOMEM */
@@ -153,17 +154,18 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
 	const struct rr_place *to);
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
-/* cp_file.c: rr_cp_temporary() writes the temporary name with this number for a file called name.
- * rr_cp_remove_temporary() removes a temporary file, and warns if that fails. */
+/* cp_file.c: rr_cp_temporary() stores in temporary the temporary name that a file called name has with this
+ * number. rr_cp_remove_temporary() removes a temporary file, and warns if that fails. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
 
 /* cp_archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
- * copy. Returns 0; 1 if the file was not copied yet; -1 after a failure, which was reported. */
+ * copy. Returns 0; 1 if the file is still to be copied; -1 after a failure, which was reported. */
 int rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
-/* Notes that a file was copied under this name, for rr_cp_archive_link(). */
+/* cp_archive.c: notes that a file was copied to to_name, so that rr_cp_archive_link() can make links to this
+ * copy. */
 void rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
 /* Forgets the files that rr_cp_archive_note() has noted. */
@@ -172,8 +174,8 @@ void rr_cp_archive_end(struct rr_cp *cp);
  * reported. */
 int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/* cp_file.c: these two functions copy a file and a symbolic link. They return 0; -1 after a failure, which
- * was reported. */
+/* cp_file.c: rr_cp_file() copies a file, and rr_cp_link() a symbolic link. Both return 0; or -1 after a
+ * failure, which was reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,

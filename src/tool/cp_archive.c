@@ -27,15 +27,17 @@ archive_compare(const void *a, const void *b)
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
-/* Tells whether, with -a, the tree that is copied may have further names of the same file. */
+/* Tells whether later entries of the tree may be further names (hard links) of the same file: that is so with
+ * -a, below the top of the tree, if the file has several links. */
 static bool
 archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 {
 	return cp->archive && cp->depth > 0 && info->links > 1;
 }
 
-/* With -a, notes that the file was copied under this name, so that rr_cp_archive_link() makes its later names
- * links to this copy. If there is no memory for the note, each later name becomes a copy of its own. */
+/* With -a, notes that the file was copied to to_name. If rr_cp_archive_link() meets another name of the file
+ * later, it makes a hard link to this copy. If there is no memory for the note, the later names become
+ * separate copies. */
 void
 rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -95,8 +97,8 @@ archive_make_name(
 }
 
 /* With -a, makes to_name a hard link to the copy of the file, if the file was copied under another name
- * before. Does nothing if to_name is such a link already. Returns 0; 1 if the file was not copied yet; -1
- * after an error, which was reported. */
+ * before. Does nothing if to_name is such a link already. Returns 0; 1 if the file is still to be copied
+ * (also without -a); -1 after an error, which was reported. */
 int
 rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -127,8 +129,8 @@ rr_cp_archive_link(
 
 /* ---- Extended attributes ---- */
 
-/* Warns that the destination takes no extended attributes, so that those of this file and of later files are
- * left out. The warning is given only once in a copy. Returns 0. */
+/* Warns that the destination does not support extended attributes, so that those of this file and of later
+ * files are left out. Gives the warning only once in a copy. Returns 0. */
 static int
 archive_cannot(struct rr_cp *cp)
 {

@@ -46,8 +46,9 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
-/* Stores in *there the file that the destination has under that name. At the top of the copy, a symbolic link
- * there is followed; one that leads nowhere is an error. Returns 0; -1 after an error, which was reported. */
+/* Stores in *there the file that the destination has under the name to_name. At the top of the copy, follows
+ * a symbolic link of this name; a link that leads nowhere is an error. Returns 0; -1 after an error, which
+ * was reported. */
 static int
 file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
@@ -73,8 +74,8 @@ file_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Tells whether a and b describe the same file, which one side may see on a server and the other side
- * locally: its number, size, owner, and the times of modification and change are equal. */
+/* Tells whether a and b describe the same file: number, size, owner, and the times of modification and change
+ * are equal. One side may see the file on a server, and the other side may see it locally. */
 static bool
 file_is_same(const struct rr_info *a, const struct rr_info *b)
 {
@@ -83,8 +84,8 @@ file_is_same(const struct rr_info *a, const struct rr_info *b)
 	       file_is_same_time(a->ctime, b->ctime);
 }
 
-/* Checks that what the destination has under that name may be written or replaced. Returns 0; -1 if not,
- * after a message with the reason. */
+/* Checks that `there`, the object that the destination has under the name of the copy, may be written or
+ * replaced. Returns 0; -1 if not, after a message with the reason. */
 static int
 file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
@@ -158,9 +159,9 @@ file_fill(struct copying *copying)
 	return error;
 }
 
-/* Removes temporary files with numbers below `number` to which nothing was written for an hour: interrupted
- * copies left them. made: the time when the file with this number was made, by the clock of the
- * destination. */
+/* Removes the temporary files of this target that have a number below `number`, and to which nothing was
+ * written for an hour: interrupted copies left them. made is the time, by the clock of the destination, at
+ * which the present temporary file was made. */
 static void
 file_remove_stale(const struct copying *copying, unsigned number, struct timespec made)
 {
@@ -176,8 +177,8 @@ file_remove_stale(const struct copying *copying, unsigned number, struct timespe
 	}
 }
 
-/* Creates the target under the first temporary name that is free, and removes old temporary files. Returns 0;
- * -1 after an error, which was reported. */
+/* Creates the target under the first temporary name that is free. Then removes the temporary files of
+ * interrupted copies. Returns 0; -1 after an error, which was reported. */
 static int
 file_create_temporary(struct copying *copying)
 {
@@ -199,9 +200,9 @@ file_create_temporary(struct copying *copying)
 	return 0;
 }
 
-/* --resume: opens the temporary file that an interrupted copy has left, if it begins with the same octets as
- * the source, and cuts it off behind these octets, so that the copy goes on there. Returns 0; 1 if there is
- * no such option or file; -1 after an error, which was reported. */
+/* With --resume, opens the temporary file that an interrupted copy has left, if it begins with the same
+ * octets as the source. Cuts the temporary file off behind these octets, so that the copy goes on there.
+ * Returns 0; 1 without --resume, or if there is no such file; -1 after an error, which was reported. */
 static int
 file_go_on(struct copying *copying)
 {
@@ -242,9 +243,9 @@ file_create_or_go_on(struct copying *copying)
 	return error == 1 ? file_create_temporary(copying) : error;
 }
 
-/* Creates a temporary file, which will replace the old file and, without -a, gets its mode. If the new file
- * would then have another owner or group, it is removed, and the old file is opened to be written in place
- * instead. Returns 0; -1 after an error, which was reported. */
+/* Creates a temporary file that will replace the old file. Without -a, the new file is to get the mode of the
+ * old file, and must have the same owner and group. If owner or group differ, removes the new file, and opens
+ * the old file to be written in place. Returns 0; -1 after an error, which was reported. */
 static int
 file_create_like(struct copying *copying)
 {
@@ -266,8 +267,8 @@ file_create_like(struct copying *copying)
 	return 0;
 }
 
-/* Opens the existing target to be written over. If overwrite() says that a new file loses nothing of it,
- * creates a new file instead, which will replace the target. Returns 0; -1 after an error, which was
+/* Opens the existing target to be written over. If overwrite() returns 1, as nothing of the target is lost if
+ * a new file replaces it, creates a temporary file instead. Returns 0; -1 after an error, which was
  * reported. */
 static int
 file_open_existing(struct copying *copying)
@@ -320,7 +321,7 @@ file_describe_source(struct copying *copying)
 }
 
 /* Tells whether the temporary file is kept after a failure, so that a later copy with --resume can go on with
- * it; then also tells the user. */
+ * it. If so, prints a message that says it. */
 static bool
 file_stays(const struct copying *copying)
 {
@@ -333,9 +334,9 @@ file_stays(const struct copying *copying)
 	return true;
 }
 
-/* Copies the source, which is open, to its target: opens or creates the target, fills it, and renames it into
- * place. After an error, removes the temporary file, unless --resume keeps it. Returns 0; -1 after an error,
- * which was reported. */
+/* Copies the source, which is open, to its target: opens or creates the target, fills it, and renames it if
+ * it has a temporary name. After an error, removes the temporary file, unless --resume keeps it. Returns 0;
+ * -1 after an error, which was reported. */
 static int
 file_copy_open(struct copying *copying)
 {

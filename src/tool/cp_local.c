@@ -180,8 +180,8 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 	return rr_cp_local_set(side, place->fd, info);
 }
 
-/* Writes the new file `from` to the disk if it is going to replace a file that exists under the name `to`.
- * Returns 0 also for a file that cannot be opened for reading; -1 with errno. */
+/* Writes the new file `from` to the disk if a file exists under the name `to`, which `from` is going to
+ * replace. Returns 0, also if `from` is a link or its mode forbids reading; -1 with errno after an error. */
 static int
 local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {

@@ -9,7 +9,8 @@
 
 /* Functions that the files of the local end share; the operations are those of struct rr_side_ops. */
 
-/* Returns the descriptor of the directory that names are relative to: AT_FDCWD if place is NULL. */
+/* Returns the descriptor of the directory to which names are relative: that of `place`, or AT_FDCWD (the
+ * working directory) if place is NULL. */
 static inline int
 rr_cp_local_at(const struct rr_place *place)
 {
@@ -20,7 +21,8 @@ rr_cp_local_at(const struct rr_place *place)
 int rr_cp_local_fail(struct rr_side *side);
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
-/* Gives the open object fd the mode and the times in info, and, with -a, also owner and group. */
+/* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group.
+ * Returns 0, or a negative number. */
 int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
 
 int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,

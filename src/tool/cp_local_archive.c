@@ -10,8 +10,8 @@
 
 /* cp -a keeps of local files, beside data: owners, hard links, extended attributes. */
 
-/* Gives the file the owner and the group in info. False: the owner or the group could not be set. After the
- * first failure, the owner of later files is not set any more. */
+/* Sets the owner and the group of the open file fd to those in info. Returns false if the owner or the group
+ * is not set. After the first owner that could not be set, no owner is tried any more. */
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -31,8 +31,8 @@ rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchmod(fd, info->mode & kept) < 0 || futimens(fd, times) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
-/* Sets owner, group and times of a symbolic link. If this process may not set the owner, the owner stays as
- * it is, as the owner of a link has no effect. Returns 0, or a negative number. */
+/* Sets owner, group and times of a symbolic link. It is no error if this process may not set the owner, as
+ * the owner of a link has no effect. Returns 0, or a negative number. */
 int
 rr_cp_local_set_link(
 	struct rr_side *side, const struct rr_place *place, const char *name, const struct rr_info *info)
@@ -67,9 +67,9 @@ local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
 	snprintf(full, RR_NFS_NAME + USER_LENGTH + 1, LOCAL_USER "%s", name);
 }
 
-/* Stores the names of the extended attributes "user.NAME" of the object as NAME, each with a zero octet at
- * its end, and leaves out all other attributes. A file system without extended attributes has none. Returns
- * 0, or a negative number. */
+/* Stores the names of the object's extended attributes "user.NAME" as NAME, each with a zero octet at its
+ * end. Leaves out all other attributes. If the file system does not support extended attributes, succeeds
+ * with an empty list. Returns 0, or a negative number. */
 int
 rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
 {

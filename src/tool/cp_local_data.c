@@ -24,8 +24,8 @@ local_is_standard(const char *name)
 	return strcmp(name, "-") == 0;
 }
 
-/* Sets *file for an opened descriptor, and notes whether it is a stream (no regular file). fd may be negative
- * after a failed open(). */
+/* Sets *file for an opened descriptor, and notes whether it is a stream (no regular file). fd may also be
+ * negative, after a failed open(): then *file counts as no stream. */
 static void
 local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 {
@@ -35,9 +35,9 @@ local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 	file->stream = fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* Opens a file for reading, without waiting: a named pipe may have taken the place of a regular file
- * meanwhile. Only a stream that the user names is waited for: a named pipe until its other end is open. "-"
- * is standard input. Returns 0, or a negative number. */
+/* Opens a file for reading; "-" is standard input if info describes a stream. If info describes a stream and
+ * the file is a named pipe, waits until the other end of the pipe is open. All other files are opened without
+ * waiting, as a named pipe may have replaced a regular file meanwhile. Returns 0, or a negative number. */
 int
 rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_file *file)
@@ -103,8 +103,9 @@ rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Finds the next octets of the file, from extent->offset on, that are in no hole. Returns 1, as the answer is
- * there at once; or a negative number. */
+/* Finds the first octets of the file at or behind extent->offset that are in no hole, and stores their start
+ * and end in *extent. If there are none, both are the size of the file. Returns 1, as the answer is there at
+ * once; or a negative number. */
 int
 rr_cp_local_extent(struct rr_extent *extent)
 {
@@ -134,8 +135,8 @@ rr_cp_local_cancel_extent(struct rr_extent *extent)
 
 /* ---- Reading ---- */
 
-/* Reads further octets of the piece from the stream by one read(2). Returns 1 if the piece needs more octets;
- * 0 if it is complete, or the stream has ended; or a negative number. */
+/* Reads further octets of the piece from the stream by one read(2). Returns 1 if octets of the piece are
+ * still missing; 0 if the piece is complete, or the stream has ended; or a negative number. */
 static int
 local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 {
@@ -149,8 +150,8 @@ local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 	return got > 0 && piece->moved < piece->length;
 }
 
-/* Called by the event loop when the stream has data: reads it into the piece that is awaited, and calls the
- * piece's done() when the piece is complete, the stream has ended, or reading failed. */
+/* Called by the event loop when the stream has data: reads data into file->awaited, the piece that waits for
+ * it. Calls the piece's done() when the piece is complete, the stream has ended, or reading failed. */
 static void
 local_stream_ready(struct rr_watch *watch, unsigned events)
 {
@@ -165,8 +166,9 @@ local_stream_ready(struct rr_watch *watch, unsigned events)
 	piece->done(piece, result);
 }
 
-/* Begins to read a piece of a stream, and returns 0: done() will be called. Devices such as /dev/zero cannot
- * be waited for, so they are read at once: then returns 1, or a negative number. */
+/* Begins to read a piece of a stream. Returns 0 if the event loop will read it and call done(). Devices such
+ * as /dev/zero cannot be waited for: this function reads the piece from them at once, and returns 1, or a
+ * negative number. */
 static int
 local_stream_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -184,8 +186,9 @@ local_stream_read(struct rr_file *file, struct rr_piece *piece)
 	return result < 0 ? result : 1;
 }
 
-/* Reads a piece of the file; fewer octets than asked for mean the end of the file. Returns 1 if the piece was
- * read; 0 for a stream, whose done() will be called; or a negative number. */
+/* Reads a piece of the file. If piece->moved is smaller than piece->length then, the file ends there. Returns
+ * 1 if the piece was read; 0 for a stream, whose piece is read later and done() called; or a negative
+ * number. */
 int
 rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -202,8 +205,8 @@ rr_cp_local_read(struct rr_file *file, struct rr_piece *piece)
 
 /* ---- Writing ---- */
 
-/* If a file that is written in place still has its old octets, removes them. They are kept until the first
- * new octets are written. Returns 0, or a negative number. */
+/* Removes the old octets of a file that is written in place, if it still has them. They are kept until the
+ * first new octets are written. Returns 0, or a negative number. */
 static int
 local_empty(struct rr_file *file)
 {
@@ -234,8 +237,8 @@ rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 	return error ? error : 1;
 }
 
-/* Stops waiting for the data of a piece. Only pieces of a stream that is read can be under way here; for any
- * other piece, nothing is done. */
+/* Stops waiting for the data of a piece of a stream. Does nothing if the file does not wait for this
+ * piece. */
 void
 rr_cp_local_cancel(struct rr_piece *piece)
 {
@@ -247,8 +250,8 @@ rr_cp_local_cancel(struct rr_piece *piece)
 	file->awaited = NULL;
 }
 
-/* Does nothing and says that nothing is lost: the system decides when a new file reaches the disk, as for
- * cp(1). */
+/* Stores 0 in *lost, as a local file system loses nothing, and does nothing else: the system decides when a
+ * new file reaches the disk, as for cp(1). Returns 0. */
 int
 rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 {
@@ -259,8 +262,8 @@ rr_cp_local_commit(struct rr_file *file, uint64_t *lost)
 
 /* ---- The end ---- */
 
-/* Sets the times of a file that was written in place. It is no error if this process may not set them, as the
- * file belongs to another user. Returns 0, or a negative number. */
+/* Sets the times of a file that was written in place. It is no error if this process may not set the times,
+ * because the file belongs to another user. Returns 0, or a negative number. */
 static int
 local_set_times(struct rr_file *file, const struct rr_info *info)
 {

@@ -39,7 +39,8 @@ rr_pump_free(struct rr_pump *pump)
 		munmap(pump->memory, (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE);
 }
 
-/* Notes that the copy ends with this error of that side. Only the first error of a copy is noted. */
+/* Ends the copy with an error of `side`: stores the error and the side in the pump. Does nothing if the pump
+ * has an earlier error. */
 static void
 pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 {
@@ -49,8 +50,9 @@ pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 	pump->failed = side;
 }
 
-/* Ends the copy with an error that no operation of a side has returned, and writes its text, from format,
- * into the side. fatal: going on with other files would be of no use. */
+/* Ends the copy with an error that does not come from an operation of a side: stores the error in the pump,
+ * and its text, from format, in the side. fatal: going on with other files would be of no use. Does nothing
+ * if the pump has an earlier error. */
 static void __attribute__((format(printf, 5, 6)))
 pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fatal, const char *format, ...)
 {
@@ -84,8 +86,8 @@ pump_slot_free(struct rr_pump *pump, struct rr_pump_slot *slot)
 	pump->busy--;
 }
 
-/* Ends the copy with the error of the slot's read (an error of the source) or write (of the destination), and
- * makes the slot free. */
+/* Ends the copy with the error of the slot's read or write, and frees the slot. The error of a read belongs
+ * to the source, and the error of a write to the destination. */
 static void
 pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 {
@@ -93,7 +95,7 @@ pump_slot_fail(struct rr_pump *pump, struct rr_pump_slot *slot, int error)
 	pump_slot_free(pump, slot);
 }
 
-/* Called when the read or write that a slot waits for has ended: goes on with the slot, or ends the copy
+/* Called when the read or the write of a slot has ended: does the next steps of the slot, or ends the copy
  * after an error. */
 static void
 pump_slot_completed(struct rr_piece *piece, int error)
@@ -106,8 +108,8 @@ pump_slot_completed(struct rr_piece *piece, int error)
 		pump_slot_advance(slot->pump, slot);
 }
 
-/* Adds octets to the progress that the user sees, unless this is a second round, which copies octets
- * again. */
+/* Adds octets to the progress that the user sees. Does nothing in a second round, which copies octets that
+ * were counted before. */
 static void
 pump_count(struct rr_pump *pump, uint64_t octets)
 {
@@ -117,9 +119,9 @@ pump_count(struct rr_pump *pump, uint64_t octets)
 
 /* ---- Holes of the source ---- */
 
-/* Uses the answer about the next octets of the source that are in no hole: moves pump->next to their start,
- * or to the end of the file if there are none. If the server does not know its holes, all octets are read,
- * and zeroes among them become holes. */
+/* Uses pump->extent, the answer of the source about its next octets that are in no hole: moves pump->next to
+ * their start, or to the end of the file if there are none. If the server cannot tell its holes, all octets
+ * will be read, and zeroes among them become holes. */
 static void
 pump_take_extent(struct rr_pump *pump)
 {
@@ -135,8 +137,8 @@ pump_take_extent(struct rr_pump *pump)
 	pump_count(pump, pump->next - before);
 }
 
-/* Called when the source has answered where its next octets in no hole are: idle slots go on reading there.
- * An error ends the copy. */
+/* Called when the source has answered where its next octets in no hole are, or with an error, which ends the
+ * copy. Idle slots then read on at these octets. */
 static void
 pump_found_extent(struct rr_extent *extent, int error)
 {
@@ -153,8 +155,9 @@ pump_found_extent(struct rr_extent *extent, int error)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* If a hole begins at pump->next, moves pump->next behind it. True: the octets at pump->next are to be read.
- * False: the source is being asked, and pump_found_extent() will be called; or the copy has failed. */
+/* If a hole begins at pump->next, moves pump->next behind the hole. Returns true if the octets at pump->next
+ * can be read now. Returns false if the source was asked and will call pump_found_extent(), or if the copy
+ * has failed. */
 static bool
 pump_skip_hole(struct rr_pump *pump)
 {
@@ -179,7 +182,7 @@ pump_skip_hole(struct rr_pump *pump)
 /* ---- Pieces ---- */
 
 /* Begins to read the next piece of the source into the slot. Returns 1 if the piece was read at once; 0 if
- * the read is under way, or there is nothing to read now; or a negative number. */
+ * the read is under way, or no piece can be read now; or a negative number. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -203,9 +206,9 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->from->side->ops->read(pump->from, piece);
 }
 
-/* Returns where, from `at` on in the slot's memory, the next octets to write begin; with `hole`, where the
- * next hole begins. If zeroes become holes (pump->punch), whole units of zeroes are a hole; otherwise there
- * are none. At the end: slot->filled. */
+/* Searches the slot's memory from `at` on. Returns where the next octets to write begin, or, if `hole` is
+ * true, where the next hole begins; slot->filled if there are none. With pump->punch, each whole unit of
+ * zeroes is a hole; without it, there are no holes. */
 static uint32_t
 pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
@@ -223,8 +226,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* Goes on with the slot that holds the next octets of a stream, if there is one: it waited until all octets
- * in front of it were written. */
+/* Goes on with the slot that holds the next octets of a stream, if there is such a slot: it was held until
+ * all octets in front of them were written. */
 static void
 pump_release(struct rr_pump *pump)
 {
@@ -238,9 +241,9 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* Ends the slot's piece, whose octets are all written, and makes the slot free. A slot that waits for this
- * piece goes on first, as that also looks for free slots to read into, and must not find this one, which the
- * caller goes on to use. Returns 1. */
+/* Ends the slot's piece, whose octets are all written, and frees the slot. Before that, lets a held slot go
+ * on that waits for this piece. The held slot also begins reads into free slots, and this slot must not be
+ * free then, as the caller goes on to use it. Returns 1. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -253,9 +256,9 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return 1;
 }
 
-/* Begins to write the next octets of the piece that are in no hole; ends the piece if there are none left.
- * With a stream, the piece is held until all octets in front of it were written. Returns as pump_slot_step()
- * does. */
+/* Begins to write the next octets of the slot's piece that are in no hole; ends the piece if there are none
+ * left. If one of the files is a stream, holds the piece until all octets in front of it were written.
+ * Returns as pump_slot_step() does. */
 static int
 pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -279,7 +282,8 @@ pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->to->side->ops->write(pump->to, piece);
 }
 
-/* Begins to read the next piece of a stream into a free slot, if no other piece of it is being read. */
+/* Begins to read the next piece of the stream into a free slot, if no other piece of the stream is being
+ * read. */
 static void
 pump_read_on(struct rr_pump *pump)
 {
@@ -288,8 +292,9 @@ pump_read_on(struct rr_pump *pump)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* Handles a piece that has been read into the slot, and begins to write it. A piece that is shorter than
- * asked for is the end of a stream; for a file it means that the file has changed, which ends the copy. */
+/* Handles a piece that has been read into the slot, and begins to write it. If fewer octets came than were
+ * asked for, a stream ends there; a file has changed, which ends the copy. Returns as pump_slot_step()
+ * does. */
 static int
 pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -318,8 +323,8 @@ pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 	}
 }
 
-/* Does steps of the slot until it has to wait. An error ends the copy. With a stream, a further piece is read
- * into another slot meanwhile. */
+/* Does steps of the slot until it has to wait. An error ends the copy. If the source is a stream, also begins
+ * to read the next piece into another slot. */
 static void
 pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -354,8 +359,8 @@ pump_cancel(struct rr_pump *pump)
 
 /* ---- Running ---- */
 
-/* Copies the data of the file through this program, and waits until all is written, or an error or a signal
- * comes. Returns 0, or the error. */
+/* Copies the data of the file by reading and writing it. Returns when all is written, or after an error or a
+ * signal: 0, or the error. */
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
@@ -389,8 +394,8 @@ pump_move(struct rr_pump *pump, uint64_t size)
 	return result == 1 ? pump_run(pump, size) : result;
 }
 
-/* Checks that the source still has the size that it had at the beginning of the copy; a stream has no size.
- * Returns 0, or the error, which is then that of the copy. */
+/* Checks that the source still has the size that it had at the beginning of the copy; a stream is not
+ * checked, as it has no size. Returns 0, or the error, with which the copy ends. */
 static int
 pump_check_size(struct rr_pump *pump, uint64_t size)
 {
@@ -432,8 +437,8 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* After the server has lost octets in a restart, prepares a second round that copies them again. Returns 0;
- * or an error if the source is a stream, which cannot be read again. */
+/* After the server has lost octets in a restart, prepares a second round that copies these octets again.
+ * Returns 0; or an error if the source is a stream, which cannot be read again. */
 static int
 pump_may_repeat(struct rr_pump *pump)
 {

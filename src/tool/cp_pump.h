@@ -78,7 +78,7 @@ void rr_pump_free(struct rr_pump *pump);
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 
-/* cp_within.c: has the server of both files copy the file by itself. Returns 0; 1 if the server does not do
+/* cp_within.c: makes the server of both files copy the file by itself. Returns 0; 1 if the server does not do
  * that, so that the data must pass through this program; or a negative number. */
 int rr_pump_within(struct rr_pump *pump, uint64_t size);
 

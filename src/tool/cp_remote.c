@@ -17,7 +17,7 @@ rr_cp_remote_fail(struct rr_side *side, int error)
 		&side->text, error < 0 ? error : -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_error(side->nfs));
 }
 
-/* Returns 0 if there is no error; otherwise stores the text of the error in side->text, for rr_cp_fail(), and
+/* Returns 0 if error is 0. Otherwise stores the text of the error in side->text, for rr_cp_fail(), and
  * returns a negative number. */
 static int
 remote_check(struct rr_side *side, int error)
@@ -49,8 +49,8 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 	};
 }
 
-/* Fills in *info from the result of a LOOKUP; if the name does not exist, the kind is NONE, and that is no
- * error. Returns 0, or a negative number. */
+/* Fills in *info from the result of a LOOKUP. If the name does not exist, info->kind becomes RR_KIND_NONE,
+ * and that is no error. Returns 0, or a negative number. */
 static int
 remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {
@@ -212,9 +212,10 @@ remote_check_writable(struct rr_side *side, const struct rpcrdma_nfs_handle *han
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", rpcrdma_nfs_status_text(NFS3ERR_ACCES));
 }
 
-/* Prepares to write over an existing file. Returns 1 if a new file should replace it: the file has a single
- * name, by which the caller named it. A file with several names, or to which a symbolic link led, is opened
- * to be written in place, and emptied: then returns 0. Returns a negative number after an error. */
+/* Prepares to write over an existing file. Returns 1 if a new file should replace the old one: place is not
+ * NULL, and the file has no further hard links. Otherwise sets up *file to be written in place, empties the
+ * file, and returns 0. place is NULL if a symbolic link may have led to the file. Returns a negative number
+ * after an error. */
 static int
 remote_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file)
@@ -236,8 +237,8 @@ remote_overwrite(struct rr_side *side, const struct rr_place *place, const char 
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &empty));
 }
 
-/* Prepares to go on with a file that an interrupted copy has left, and has the server cut it off behind its
- * first `kept` octets. Returns 0, or a negative number. */
+/* Prepares to go on with a file that an interrupted copy has left: sets up *file, and cuts the file off
+ * behind its first `kept` octets. Returns 0, or a negative number. */
 static int
 remote_go_on(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, uint64_t kept, struct rr_file *file)
@@ -249,9 +250,9 @@ remote_go_on(struct rr_side *side, const struct rr_place *place, const char *nam
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
 }
 
-/* Sets the attributes of a file whose data has been copied. A file that was written in place keeps its mode
- * without -a; it is no error if its times may not be set, as it belongs to another user. Returns 0, or a
- * negative number. */
+/* Sets the attributes of a file whose data has been copied. Without -a, a file that was written in place
+ * keeps its mode. The server may refuse to set the times of such a file if it belongs to another user: that
+ * is no error. Returns 0, or a negative number. */
 static int
 remote_finish(struct rr_file *file, const struct rr_info *info)
 {

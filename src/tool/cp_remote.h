@@ -6,7 +6,7 @@
 
 /* Functions that the files of the remote end share; the operations are those of struct rr_side_ops. */
 
-/* Stores the client's text of an error, which is negative or an nfsstat3, in side->text. Returns a negative
+/* Stores the client's text of an error in side->text; error is negative, or an nfsstat3. Returns a negative
  * number. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
@@ -14,8 +14,8 @@ int rr_cp_remote_fail(struct rr_side *side, int error);
  * server lets them be set. */
 sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
 
-/* Sets the attributes; if the server refuses owner or group, sets the others. Returns 0, or the error of
- * SETATTR. */
+/* Sets the attributes of a file. If the server refuses owner or group, sets only the other attributes.
+ * Returns 0, or the error of SETATTR. */
 int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
@@ -28,8 +28,8 @@ void rr_cp_remote_cancel_extent(struct rr_extent *extent);
 int rr_cp_remote_within(
 	struct rr_file *from, struct rr_file *to, uint64_t offset, uint64_t length, bool clone);
 
-/* Notes that octets in front of `end` were written that the server may forget in a restart. changed: the
- * server has restarted meanwhile, so they must be written again. */
+/* Notes that octets in front of `end` were written that the server may forget in a restart. If changed is
+ * true, the server has restarted meanwhile, so these octets must be written again. */
 void rr_cp_remote_note_unstable(
 	struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE], uint64_t end, bool changed);
 int rr_cp_remote_commit(struct rr_file *file, uint64_t *lost);

@@ -4,8 +4,8 @@
 
 /* cp -a keeps of files of a server, beside data: owners, hard links, extended attributes. */
 
-/* Converts a time to that of NFS version 3, which has the years 1970 to 2106; an earlier or later time
- * becomes the first or the last of these. */
+/* Converts a time to that of NFS version 3, which has the years 1970 to 2106. An earlier time becomes the
+ * first time of that range, and a later time the last one. */
 static nfstime3
 remote_nfs_time(struct timespec time)
 {
@@ -41,8 +41,9 @@ remote_is_refusal(int error)
 	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
 }
 
-/* Sets the attributes. If the server refuses the owner, sets them without it, and leaves the owner out for
- * all later files; likewise with the group. Returns the last error of SETATTR, or 0. */
+/* Sets the attributes of a file. If the server refuses the owner, sets the attributes without the owner, and
+ * leaves out the owner of all later files, too; likewise with the group. Returns 0, or the error of the last
+ * SETATTR. */
 int
 rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
 {

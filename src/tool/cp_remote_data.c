@@ -5,8 +5,9 @@
 
 /* The data of files on a server: pieces, and octets that are lost when the server restarts. */
 
-/* Creates a file, for its owner alone. If one WRITE can hold all `size` octets, the file will be written by a
- * stable WRITE, which needs no COMMIT. Returns 0; 1 if the name exists; or a negative number. */
+/* Creates a file that only its owner may read and write. If one WRITE can hold all `size` octets, the file
+ * will be written by a stable WRITE, which needs no COMMIT. Returns 0; 1 if the name exists already; or a
+ * negative number. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
@@ -31,8 +32,8 @@ rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const ch
 	return 0;
 }
 
-/* Fills in the arguments of the READ or WRITE that moves the piece, with `done` as the function to call at
- * its end; the caller sends it. */
+/* Fills in the arguments of the READ or WRITE that moves the piece. `done` is called when that operation has
+ * ended. The caller sends the operation. */
 static void
 remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct rr_nfs_io *io, int error))
 {
@@ -70,9 +71,9 @@ remote_raise(uint64_t *value, uint64_t least)
 		*value = least;
 }
 
-/* Notes the verifier of an unstable WRITE. If it differs from the last one, the server has restarted, and all
- * octets written before must be written again. RFC 1813, section 3.3.21: "the client can use [verf] to
- * determine whether the server has rebooted". */
+/* Notes the verifier that an unstable WRITE or a COMMIT has returned. If it differs from the verifier that
+ * was noted before, the server has restarted, and all octets that were written before must be written again.
+ * RFC 1813, section 3.3.21: "the client can use [verf] to determine whether the server has rebooted". */
 static void
 remote_note_verifier(struct rr_file *file, const uint8_t verifier[NFS3_WRITEVERFSIZE])
 {

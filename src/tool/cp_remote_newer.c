@@ -5,8 +5,9 @@
 
 /* ---- Holes ---- */
 
-/* Ends the search for octets in no hole and calls the caller's done(). If the server refused the search, that
- * is no error: extent->unknown is set, and the caller reads all octets and looks for zeroes itself. */
+/* Ends the search for octets in no hole, and calls done() of the search. If error is positive, the server
+ * refused the search: that is no error of the copy, but sets extent->unknown. The copy then reads all octets
+ * and looks for zeroes itself. */
 static void
 remote_extent_end(struct rr_extent *extent, int error)
 {
@@ -16,8 +17,9 @@ remote_extent_end(struct rr_extent *extent, int error)
 	extent->done(extent, error < 0 ? rr_cp_remote_fail(side, error) : 0);
 }
 
-/* Called when SEEK has found the hole behind the data: the data ends there. If that is not behind the start
- * of the data, the file has changed meanwhile, and the holes count as unknown. */
+/* Called when SEEK has found the hole behind the data: stores the start of the hole as the end of the data.
+ * If that end is not behind the start of the data, the file has changed meanwhile; then ends the search as if
+ * the server had refused it. */
 static void
 remote_found_hole(struct rr_nfs_op *op, int error)
 {
@@ -28,8 +30,8 @@ remote_found_hole(struct rr_nfs_op *op, int error)
 	remote_extent_end(extent, !error && extent->end <= extent->start ? NFS3ERR_INVAL : error);
 }
 
-/* Called when SEEK has found the next data: notes its start, and searches for the hole behind it.
- * NFS3ERR_NXIO means that there is no further data: then start and end lie behind any file. */
+/* Called when SEEK has found the next data: notes its start, and searches for the hole behind it. If there is
+ * no further data (NFS3ERR_NXIO), ends the search, with UINT64_MAX as start and end. */
 static void
 remote_found_data(struct rr_nfs_op *op, int error)
 {

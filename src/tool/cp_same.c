@@ -21,7 +21,8 @@ struct same {
 	uint8_t *memory; /* for a piece of each side */
 };
 
-/* Called when the read of a piece from one of the two files has ended; notes that, and a failure. */
+/* Called when the read of a piece from one of the two files has ended. Notes that the file's piece is not
+ * awaited any more, and whether the read failed. */
 static void
 same_was_read(struct rr_piece *piece, int error)
 {
@@ -31,7 +32,7 @@ same_was_read(struct rr_piece *piece, int error)
 	same->failed |= error != 0;
 }
 
-/* Begins to read the piece at offset from the file of that side. */
+/* Begins to read the piece at offset from one of the two files; side is SAME_FROM or SAME_TO. */
 static void
 same_begin(struct same *same, int side, uint64_t offset)
 {
@@ -52,8 +53,9 @@ same_begin(struct same *same, int side, uint64_t offset)
 	same->failed |= result < 0;
 }
 
-/* Runs the event loop until the pieces of both files have been read, or a signal comes. A failure is noted
- * and not reported: the file counts as different, and its copy meets and reports the same failure. */
+/* Runs the event loop until the pieces of both files have been read. After an error or a signal, cancels the
+ * reads, and sets same->failed without a message: the files then count as different, and the copy of the file
+ * will report the failure. */
 static void
 same_wait(struct same *same)
 {
@@ -71,7 +73,8 @@ same_wait(struct same *same)
 	}
 }
 
-/* Reads the piece at offset from both files. True: both could be read, and have the same octets. */
+/* Reads the piece at offset from both files, and tells whether both pieces have the same octets. Returns
+ * false also if a piece could not be read. */
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {
@@ -91,7 +94,7 @@ same_piece_max(const struct rr_side *side)
 	return side->nfs ? rr_nfs_read_max(side->nfs) : RR_PUMP_PIECE;
 }
 
-/* Allocates memory for one piece of each file. False: there is no memory. */
+/* Allocates memory for one piece of each file. Returns false if there is no memory. */
 static bool
 same_prepare(struct same *same)
 {
@@ -103,7 +106,8 @@ same_prepare(struct same *same)
 	return same->memory != NULL;
 }
 
-/* Tells whether the first `size` octets of both open files are equal. False also if a file cannot be read. */
+/* Tells whether the first `size` octets of both open files are equal. Returns false also if a file cannot be
+ * read. */
 static bool
 same_data(struct same *same, uint64_t size)
 {
@@ -133,8 +137,9 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 	return equal;
 }
 
-/* Tells whether the source and the file `there` of the destination have the same octets. False also if one of
- * them cannot be read. At the top of the copy, symbolic links on the destination's path are followed. */
+/* Tells whether the source and the file `there` of the destination have the same octets. Returns false also
+ * if one of them cannot be read. At the top of the copy, symbolic links on the destination's path are
+ * followed. */
 bool
 rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {

@@ -122,13 +122,15 @@ struct rr_side {
 
 /* The operations of an end. */
 struct rr_side_ops {
-	/* Finds the object of a path, for the top of the copy, and describes it in *info. It is no error if
-	 * there is no object: then info->kind is NONE. follow: symbolic links are followed. */
+	/* Finds the object of a path, for the top of the copy, and describes it in *info. If there is no such
+	 * object, info->kind becomes NONE, and that is no error. follow: symbolic links are followed. */
 	int (*find)(struct rr_side *side, const char *path, bool follow, struct rr_info *info);
-	/* Finds the object of a name in a place, and describes it in *info, likewise. */
+	/* Finds the object with the name `name` in a place, and describes it in *info. If there is no such
+	 * object, info->kind becomes NONE, and that is no error. */
 	int (*look)(
 		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info);
-	/* Finds the object of an entry that list() has given, and describes it in *info, likewise. */
+	/* Finds the object of an entry that list() has given, and describes it in *info. If there is no such
+	 * object any more, info->kind becomes NONE, and that is no error. */
 	int (*examine)(struct rr_side *side, const struct rr_place *place,
 		const struct rr_catalog_entry *entry, struct rr_info *info);
 	/* Opens the directory `name` of the place, and stores it in *into; leave() closes it. At the top of
@@ -139,77 +141,70 @@ struct rr_side_ops {
 	int (*list)(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog);
 	int (*read_link)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, char target[RR_NFS_PATH]);
-	/* Makes a directory and opens it as enter() does. Only its owner may use it until set() sets its
-	 * mode. */
+	/* Makes a directory and opens it as enter() does. Only the owner of the directory may use it until
+	 * set() sets its mode. */
 	int (*make_directory)(
 		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into);
 	int (*make_link)(
 		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
 	/* Sets the mode and times of the directory `place` to those in info. */
 	int (*set)(struct rr_side *side, const struct rr_place *place, const struct rr_info *info);
-	/* The next operations are those of cp -a (cp_local_archive.c, cp_remote_archive.c). set_link() sets
-	 * owner and times of a symbolic link. */
+	/* The operations from here to set_xattr() are those of cp -a (cp_local_archive.c,
+	 * cp_remote_archive.c). set_link() sets owner, group and times of a symbolic link. */
 	int (*set_link)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info);
-	/* Gives the file `first` a further name, in the place. Returns 1 if the name exists already. */
+	/* Makes a hard link `name` in the place to the file `first`. Returns 1 if the name exists already. */
 	int (*make_name)(struct rr_side *side, const struct rr_first *first, const struct rr_place *place,
 		const char *name);
-	/* Lists the names of extended attributes without "user.", each with a zero octet at its end. object:
-	 * a file or directory, whose fd or handle is set. */
+	/* Lists the names of the extended attributes of `object`, a file or directory whose fd or handle is
+	 * set. Each name stands without "user.", and with a zero octet at its end. */
 	int (*list_xattrs)(
 		struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
 	int (*get_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
 		struct rpcrdma_nfs_value *value);
-	/* Returns 1 if this side takes no extended attributes. */
+	/* Sets an extended attribute. Returns 1 if this side supports no extended attributes. */
 	int (*set_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
 		const struct rpcrdma_nfs_value *value);
 	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
-	/* Removes a file or a link, even after an interruption. */
+	/* Removes a file or a link. Does so even after an interruption. */
 	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);
 	/* Removes an empty directory. */
 	int (*remove_directory)(struct rr_side *side, const struct rr_place *place, const char *name);
 
-	/* Opens a file for reading. place may be NULL, as for enter(). */
+	/* Opens a file for reading. At the top of the copy, place is NULL and name is a path. */
 	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_file *file);
-	/* Makes a file for writing, which only its owner may use; size: the octets that will be written.
-	 * Returns 1 if the name exists already, as make_link() does, too. */
+	/* Makes a file for writing, which only its owner may use. size: the octets that will be written.
+	 * Returns 1 if the name exists already; make_link() returns 1 then, too. */
 	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 		struct rr_file *file);
-	/*
-	 * Opens the existing object `there`, a regular file or a stream, to be written over. Returns 1, and
-	 * opens nothing, if the caller should rather make a new file in its place, as a new file with the
-	 * same mode would lose nothing of it. place may be NULL, as for enter(); then symbolic links are
-	 * followed.
-	 */
+	/* Opens the existing object `there`, a regular file or a stream, to be written over. Returns 1, and
+	 * opens nothing, if the caller should rather make a new file that replaces it, as nothing of the old
+	 * file is lost then. If place is NULL, name is a path, and symbolic links are followed. */
 	int (*overwrite)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *there, struct rr_file *file);
 	/* Opens a regular file of the place for writing, and cuts it off behind its first `kept` octets. */
 	int (*go_on)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *there, uint64_t kept, struct rr_file *file);
 	/* Begins to find the next octets in no hole, for which `extent` asks. Returns 1 if the answer is
-	 * there already; 0 if done() will be called; or a negative number. */
+	 * there already; 0 if done() of `extent` will be called; or a negative number. */
 	int (*extent)(struct rr_extent *extent);
 	void (*cancel_extent)(struct rr_extent *extent);
-	/* Begin to read or write a piece. Return 1 if that is done already, and piece->moved is set; 0 if
-	 * done() will be called; or a negative number. */
+	/* read() and write() begin to read or write a piece. They return 1 if that is done already, and
+	 * piece->moved is set; 0 if done() of the piece will be called; or a negative number. */
 	int (*read)(struct rr_file *file, struct rr_piece *piece);
 	int (*write)(struct rr_file *file, struct rr_piece *piece);
 	void (*cancel)(struct rr_piece *piece);
-	/*
-	 * Has the server of both files copy `length` octets at `offset` of `from` to the same place of `to`;
-	 * with clone, has it clone the whole file. Returns 0; 1 if the server does not do that; or a negative
-	 * number. The member is NULL if this side is no server.
-	 */
+	/* Makes the server of both files copy `length` octets at `offset` of `from` to the same place of
+	 * `to`, or, with clone, clone the whole file. Returns 0; 1 if the server does not do that; or a
+	 * negative number. The member is NULL if this side is no server. */
 	int (*within)(struct rr_file *from, struct rr_file *to, uint64_t offset, uint64_t length, bool clone);
-	/*
-	 * Makes the data that was written safe against a crash. Stores in *lost how many octets at the
-	 * beginning of the file the server may have forgotten in a restart: the caller writes them again and
-	 * then calls commit() again; 0 if nothing is lost.
-	 */
+	/* Makes the data that was written safe against a crash. Stores in *lost how many octets at the
+	 * beginning of the file the server may have forgotten in a restart, or 0. If *lost is not 0, the
+	 * caller writes these octets again, and then calls commit() again. */
 	int (*commit)(struct rr_file *file, uint64_t *lost);
-	/* Gives the file the mode and times in info, its size if file->short_end is set, and removes its old
-	 * octets if file->empty_first is set. */
+	/* Gives the file the mode and the times in info. Also sets its size if file->short_end is set, and
+	 * removes its old octets if file->empty_first is set. */
 	int (*finish)(struct rr_file *file, const struct rr_info *info);
 	/* Stores the present attributes of the file in *info. */
 	int (*describe)(struct rr_file *file, struct rr_info *info);

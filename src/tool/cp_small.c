@@ -91,7 +91,7 @@ small_set_state(struct small_job *job, enum small_state state)
 }
 
 /* Called when the step of the job's present state has ended: goes on to the next state. After an error or a
- * signal, the job is left for rr_cp_file(). */
+ * signal, the job is left instead: rr_cp_file() will copy its file. */
 static void
 small_next(struct small_job *job, int error)
 {
@@ -100,7 +100,7 @@ small_next(struct small_job *job, int error)
 	small_set_state(job, left ? SMALL_LEFT : steps[job->state].next);
 }
 
-/* Adds a file that was copied to the sums and to the progress. */
+/* Adds the file, which was copied, to the sums and to the progress. */
 static void
 small_finish(struct small_job *job)
 {
@@ -115,7 +115,7 @@ small_finish(struct small_job *job)
 /* ---- From the source ---- */
 
 /* Called when the server has listed the extended attributes of the source. If there are any, the job is left
- * for rr_cp_file(), which copies those, too. */
+ * for rr_cp_file(), which copies extended attributes, too. */
 static void
 small_was_listed(struct rr_nfs_op *op, int error)
 {
@@ -129,8 +129,8 @@ small_was_listed(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
-/* Asks whether the source has extended attributes, if those are to be copied and the source is on a server;
- * otherwise goes on at once. */
+/* Asks the server of the source whether the file has extended attributes. Goes on at once if they are not to
+ * be copied, or the source is local, or its server has no such attributes. */
 static void
 small_list(struct small_job *job)
 {
@@ -158,8 +158,8 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 		       value.length > 0);
 }
 
-/* Called when the source has been read. If it has another size than its directory's list said, it is
- * changing, and the job is left for rr_cp_file(). */
+/* Called when the server has read the source. If the file has another size than the list of its directory
+ * said, the file is changing, and the job is left for rr_cp_file(). */
 static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
@@ -169,9 +169,9 @@ small_was_read(struct rr_nfs_io *io, int error)
 	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
 }
 
-/* Reads a local source into the job's memory. Returns 0 if the whole file was read; otherwise the job is to
- * be left for rr_cp_file(): there was an error, or the file has extended attributes, is no regular file, or
- * is changing. */
+/* Reads a local source into the job's memory. Returns 0 if the whole file was read. Returns another number if
+ * rr_cp_file() must copy the file: there was an error, or the file has extended attributes, is no regular
+ * file, or is changing. */
 static int
 small_read_local(struct small_job *job)
 {
@@ -191,8 +191,8 @@ small_read_local(struct small_job *job)
 	return error ? error : piece.moved != job->info.size;
 }
 
-/* Reads the whole source into the job's memory, and goes on when it was read; goes on at once if the server
- * copies the data by itself. */
+/* Reads the whole source into the job's memory, and then goes on with the job. If the server copies the data
+ * by itself, goes on without reading. */
 static void
 small_read(struct small_job *job)
 {
@@ -217,9 +217,9 @@ small_read(struct small_job *job)
 
 /* ---- To a server ---- */
 
-/* Called when an operation on the destination has ended. Notes whether a temporary file may exist now, and
- * goes on with the job. A LOOKUP that found the name counts as an error, as rr_cp_file() handles files that
- * exist. */
+/* Called when an operation on the destination has ended. Notes in job->made whether a temporary file may
+ * exist now, and goes on with the job. If the operation was a LOOKUP and has found the name, this counts as
+ * an error, as rr_cp_file() handles files that exist. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -244,7 +244,7 @@ small_prepare_op(struct small_job *job)
 }
 
 /* Makes the copy on the local file system at once: creates the temporary file, writes it, sets its attributes
- * and renames it. Returns 0, or another number after an error. */
+ * and renames it. Returns 0; another number after an error. */
 static int
 small_make_local(struct small_job *job)
 {
@@ -261,8 +261,9 @@ small_make_local(struct small_job *job)
 	return error || side->ops->rename(side, job->to, job->temporary, job->name) < 0;
 }
 
-/* For a server as destination, asks whether it has an object of that name, unless the directory is new or
- * files are to be replaced. For a local destination, makes the whole copy at once, which ends the job. */
+/* If the destination is a server, asks whether it has an object of the job's name. Goes on without asking if
+ * the directory is new, or existing files are to be replaced. If the destination is local, makes the whole
+ * copy at once, which ends the job. */
 static void
 small_look(struct small_job *job)
 {
@@ -281,7 +282,7 @@ small_look(struct small_job *job)
 		rr_nfs_op_lookup(cp->to.nfs, &job->op, &job->to->handle, job->name);
 }
 
-/* Has the server create, write and rename the copy by a single call, if it can do that; otherwise goes on
+/* Makes the server create, write and rename the copy by a single call, if it can do that. Otherwise goes on
  * with SMALL_CREATING, which begins with separate calls for these steps. */
 static void
 small_put(struct small_job *job)
@@ -302,7 +303,7 @@ small_put(struct small_job *job)
 		rr_nfs_op_put(job->cp->to.nfs, &job->op, &put);
 }
 
-/* Has the server create the temporary file. */
+/* Sends the call that creates the temporary file on the server. */
 static void
 small_create(struct small_job *job)
 {
@@ -321,7 +322,8 @@ small_was_written(struct rr_nfs_io *io, int error)
 	small_next(io->ctx, error);
 }
 
-/* Sends the data to the server, or has the server copy it by itself; goes on at once if the file is empty. */
+/* Sends the data to the server, or makes the server copy the data by itself. Goes on at once if the file is
+ * empty. */
 static void
 small_write(struct small_job *job)
 {
@@ -344,7 +346,8 @@ small_write(struct small_job *job)
 	rr_nfs_write(job->cp->to.nfs, &job->io);
 }
 
-/* Has the server set the attributes of the temporary file. An empty file got them when it was created. */
+/* Sends the call that sets the attributes of the temporary file on the server. Goes on at once if the file is
+ * empty, as it got its attributes when it was created. */
 static void
 small_set(struct small_job *job)
 {
@@ -356,7 +359,7 @@ small_set(struct small_job *job)
 		rr_nfs_op_setattr(job->cp->to.nfs, &job->op, &job->handle, &attributes);
 }
 
-/* Has the server rename the temporary file to the name of the destination. */
+/* Sends the call that renames the temporary file to the final name of the copy. */
 static void
 small_rename(struct small_job *job)
 {
@@ -403,7 +406,7 @@ small_find_idle(struct rr_cp_small *small)
 	return NULL;
 }
 
-/* Waits for events in one turn of the loop, and shows the progress. */
+/* Waits for events in one turn of the event loop, and shows the progress. If waiting fails, sets cp->stop. */
 static void
 small_turn(struct rr_cp *cp)
 {
@@ -412,8 +415,8 @@ small_turn(struct rr_cp *cp)
 	rr_progress_show(&cp->progress);
 }
 
-/* Tells whether the copy of this file should get holes. Then it is left to rr_cp_file(), which makes
- * holes. */
+/* Tells whether the copy of this file should get holes. A job makes no holes, so rr_cp_file() copies such a
+ * file. */
 static bool
 small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -422,9 +425,9 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 	return cp->sparse == RR_SPARSE_AUTO && info->size >= info->used + SMALL_HOLE;
 }
 
-/* Tells whether a job can copy the file: it is small, below the top of the tree, needs no holes and, with -a,
- * has a single name. On a local destination, the name must be free, or that of a file that `rpcrdma sync`
- * replaces. */
+/* Tells whether a job can copy the file. The file must be small, below the top of the tree, and without
+ * holes, and with -a it must have no further hard links. In an existing local directory, the name must be
+ * free, or that of a file that `rpcrdma sync` replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -466,7 +469,7 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	return true;
 }
 
-/* Tells whether a job still copies a file into that directory. */
+/* Tells whether any job still copies a file into the directory `to`. */
 static bool
 small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 {
@@ -479,8 +482,8 @@ small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 	return false;
 }
 
-/* Copies the file of a job that was left: removes the job's temporary file, and copies by rr_cp_file(),
- * unless the whole copy is to end. The job becomes idle. */
+/* Copies the file of a job that was left, by rr_cp_file(), unless the whole copy is to end. Before that,
+ * removes the job's temporary file. The job becomes idle. */
 static void
 small_again(struct small_job *job)
 {

@@ -20,8 +20,9 @@ rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote)
 	cp->reconnects += rr_client_reconnects(rr_nfs_rpc(remote->nfs));
 }
 
-/* Writes the name of the fabric that the data went over, "iwarp". If source and destination are on servers
- * with different fabrics, writes both, that of the source first: "verbs and iwarp". */
+/* Writes the name of the fabric that the data went over, such as "iwarp". If source and destination are on
+ * servers with different fabrics, writes both names, that of the source first: "verbs and iwarp". The text is
+ * empty if there is no name. */
 static void
 summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 {

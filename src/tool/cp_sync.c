@@ -34,8 +34,9 @@ sync_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-/* Sets mode, times and owner of a file that has the same data as its source already, as far as the
- * destination lets them be set; does nothing if they are equal. A dry run only prints the action. */
+/* Sets mode, times, owner and group of a file of the destination that has the same data as the source
+ * already, as far as the destination lets them be set. Does nothing if they are equal. In a dry run, only
+ * prints the action. */
 static void
 sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {
@@ -93,16 +94,16 @@ rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 static void sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_trail *trail);
 
-/* Tells whether the removal of files goes on: no error or signal has stopped it, and the tree does not seem
- * to be endless. */
+/* Tells whether the removal of files can go on: no error or signal has stopped the copy, and the tree does
+ * not seem to be endless. */
 static bool
 sync_goes_on(const struct rr_cp *cp, const struct rr_trail *trail)
 {
 	return !cp->stop && !trail->endless && !rr_tool_interrupted(NULL);
 }
 
-/* Removes the entries of the directory `place`, whose path is in cp->path, except for the names in `keep`
- * (NULL: there are none), which is sorted. Failures are reported and counted. */
+/* Removes the entries of the directory `place`, whose path is in cp->path. The names in `keep` stay: it is
+ * sorted, or NULL if nothing stays. Failures are reported and counted. */
 static void
 sync_remove_all(
 	struct rr_cp *cp, const struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
@@ -135,8 +136,8 @@ sync_remove_all(
 	rr_catalog_free(&catalog);
 }
 
-/* Removes all entries of the directory `name`, which is in the directory `place`. False: that failed or was
- * interrupted, so the directory must stay. */
+/* Removes all entries of the directory `name`, which is in the directory `place`. Returns false if that
+ * failed or was interrupted, so that the directory must stay. */
 static bool
 sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info,
 	struct rr_trail *trail)
@@ -159,8 +160,8 @@ sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, con
 	return failed == cp->sums.failed && sync_goes_on(cp, trail);
 }
 
-/* Removes an entry of a directory; if it is a directory itself, removes all that is in it first. A dry run
- * only prints the action. A failure is reported and counted. */
+/* Removes an entry of a directory; if the entry is a directory itself, first removes all that is in it. In a
+ * dry run, only prints the actions. A failure is reported and counted. */
 static void
 sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_trail *trail)
@@ -192,9 +193,9 @@ rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_c
 	free(trail);
 }
 
-/* With the option to remove, removes a directory of the destination that is in the way of a file, or a file
- * that is in the way of a directory. Returns 0, also if nothing is in the way; -1 after a failure, which was
- * reported. */
+/* If cp->remove is set, removes a directory of the destination that is in the way of a file, or a file that
+ * is in the way of a directory. Returns 0, also if nothing is in the way or is to be removed; -1 after a
+ * failure, which was reported, or a signal. */
 int
 rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

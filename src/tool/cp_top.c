@@ -7,8 +7,8 @@
 /* The top of a copy: finds the source that the command line names, and the directory and name that it goes
  * to. */
 
-/* Copies the last name of a path: "a" of "/x/a//". The name becomes empty if the path ends with no name ("/",
- * ".", ".."), so that it means a directory itself, or if the name is too long. */
+/* Stores the last name of a path in name: "a" of "/x/a//". The name becomes empty if it is too long, or if
+ * the path is "/" or ends with "." or "..", so that it means a directory itself. */
 static void
 top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 {
@@ -25,8 +25,8 @@ top_last_name(const char *path, char name[RR_NFS_NAME + 1])
 		name[0] = '\0';
 }
 
-/* Copies the part of a path in front of its last name: "/x/" of "/x/a". For a mere name "a", out is "." if
- * the path is local, and otherwise empty. */
+/* Stores in out the part of a path in front of its last name: "/x/" of "/x/a". If the path is a name alone,
+ * such as "a", out becomes "." for a local path, and otherwise empty. */
 static void
 top_directory(const char *path, bool local, char out[RR_NFS_PATH])
 {
@@ -56,8 +56,9 @@ struct target {
 	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
 };
 
-/* Finds the target of the copy if the destination is no directory: opens the directory above it, and takes
- * its last name as the name to be made. Returns 0; -1 after an error, which was reported. */
+/* Finds the target of the copy if `path`, the destination, is no directory: opens the directory that is to
+ * contain the target, and stores the last name of path as the name of the target. Returns 0; -1 after an
+ * error, which was reported. */
 static int
 top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 {
@@ -82,9 +83,10 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 	return 0;
 }
 
-/* Finds the directory that the source is copied to, and the name that it gets there: in a directory, the
- * source's last name (none if `rpcrdma sync` copies a directory), or else the destination's own name. Returns
- * 0; -1 after an error, which was reported. */
+/* Finds the directory that the source is copied to, and the name that the copy gets in it. If `path` is a
+ * directory, that is this directory, and the last name of the source; no name if `rpcrdma sync` copies a
+ * directory. Otherwise that is the directory above path, and the last name of path. Returns 0; -1 after an
+ * error, which was reported. */
 static int
 top_find_target(
 	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
@@ -113,8 +115,8 @@ top_find_target(
 	return 0;
 }
 
-/* Copies the entries of a directory that has no name of its own, such as the root of a server, into the
- * directory `to`. Failures are reported and counted. */
+/* Copies the entries of the source directory into the directory `to` itself: the source has no name of its
+ * own, such as the root of a server, or `rpcrdma sync` copies it. Failures are reported and counted. */
 static void
 top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
 {
@@ -140,8 +142,8 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 	cp->from.ops->leave(&cp->from, &inside);
 }
 
-/* Returns the path by which the side's find() finds the argument: for a URL, the part below the mounted
- * directory; for a local path, the argument itself. */
+/* Returns the path for find() of this side: for a URL, the part below the mounted directory; for a local
+ * path, the argument itself. */
 static const char *
 top_path(const struct rr_side *side, const char *argument)
 {

@@ -7,8 +7,9 @@
 /* Copies directories, entry by entry. A failure is reported, and the other entries are copied
  * nevertheless. */
 
-/* Adds the sizes of the files of this directory to the total that the progress line shows. The total knows
- * only the directories that were read so far. */
+/* Adds the sizes of the files of this directory to the total that the progress line shows. The total grows
+ * with each directory that is read. A file of a server is left out if the list of the directory has no
+ * attributes of it. */
 static void
 tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_catalog *catalog)
 {
@@ -23,8 +24,8 @@ tree_expect_all(struct rr_cp *cp, const struct rr_place *from, const struct rr_c
 	}
 }
 
-/* Reads the names of the directory `from` into the catalog. False: it could not be read completely, or the
- * tree seems to be endless; that was reported. */
+/* Reads the names of the directory `from` into the catalog. Returns false, after a message, if the directory
+ * could not be read completely, or the tree seems to be endless. */
 static bool
 tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_catalog *catalog)
 {
@@ -73,8 +74,8 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	rr_catalog_free(&catalog);
 }
 
-/* Tells, for a dry run, whether the destination has no directory of that name; also true if it cannot be
- * examined. */
+/* Tells, for a dry run, whether the destination has no directory to_name. Returns true also if the
+ * destination cannot be examined. */
 static bool
 tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 {
@@ -84,8 +85,8 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 	       there.kind != RR_KIND_DIRECTORY;
 }
 
-/* Makes the directory to_name at the destination, or enters the one that exists; *made tells which. Returns
- * 0, with the directory in *into; -1 after an error, which was reported. */
+/* Makes the directory to_name at the destination, or opens it if it exists already, and stores it in *into.
+ * *made becomes true if the directory was made. Returns 0; -1 after an error, which was reported. */
 static int
 tree_prepare(
 	struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
@@ -106,8 +107,9 @@ tree_prepare(
 	return 0;
 }
 
-/* Gives the copy of a directory its extended attributes, mode and times, after its entries were copied: the
- * mode may forbid writing, and each new entry changes the times. A dry run does nothing. */
+/* Gives the copy of a directory its extended attributes, mode and times. That is done after its entries were
+ * copied, as the mode may forbid writing, and each new entry changes the times. In a dry run, does
+ * nothing. */
 void
 rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)
@@ -120,7 +122,7 @@ rr_cp_directory_end(
 }
 
 /* In a dry run, prints the actions for a directory that the destination does not have: the directory and all
- * that is in it would be made. */
+ * that is in it would be copied. */
 static void
 tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 {
@@ -136,7 +138,8 @@ tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 }
 
 /* Copies the entries of the directory `inside` into the directory to_name of the destination, which is made
- * if it does not exist, and gives a new directory its attributes; with -a, also an existing one. */
+ * if it does not exist. A new directory then gets the attributes of the source; with -a, an existing
+ * directory gets them, too. */
 static void
 tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -181,7 +184,7 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 	rr_trail_leave(&cp->trail);
 }
 
-/* Tells whether this source directory is the directory that the tree is copied to: its copy would go into
+/* Tells whether this source directory is the directory that the tree is copied to. Its copy would go into
  * itself without an end. */
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)

@@ -17,7 +17,7 @@ struct within_search {
 	int error;
 };
 
-/* Called when the search for the next octets in no hole has ended: notes its error, and that it is over. */
+/* Called when the search for the next octets in no hole has ended: notes that it is over, and its error. */
 static void
 within_found(struct rr_extent *extent, int error)
 {
@@ -27,8 +27,8 @@ within_found(struct rr_extent *extent, int error)
 	search->error = error;
 }
 
-/* Finds the next octets of the source, from offset on, that are in no hole, and waits for the answer. Returns
- * 0, or a negative number, also after a signal. */
+/* Finds the first octets of the source at or behind offset that are in no hole, and waits for the answer.
+ * Returns 0; or a negative number after an error or a signal. */
 static int
 within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 {
@@ -48,8 +48,8 @@ within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 	return result < 0 ? result : search.error;
 }
 
-/* Has the server copy one piece of the file, and waits. Returns 0; 1 if the server does not copy by itself;
- * or a negative number. */
+/* Makes the server copy one piece of the file by itself, and waits until that is done. Returns 0; 1 if the
+ * server does not copy by itself; or a negative number. */
 static int
 within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 {
@@ -64,7 +64,7 @@ within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 	return 0;
 }
 
-/* Has the server copy the octets from offset to end, in pieces of at most WITHIN_PIECE octets. Returns as
+/* Makes the server copy the octets from offset to end, in pieces of at most WITHIN_PIECE octets. Returns as
  * within_piece() does. */
 static int
 within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
@@ -76,8 +76,8 @@ within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
 	return result;
 }
 
-/* Has the server copy all octets of the file that are in no hole. Returns 0; 1 if the server does not do
- * that, or does not know its holes; or a negative number. */
+/* Makes the server copy all octets of the file that are in no hole. Returns 0; 1 if the server does not copy
+ * by itself, or cannot tell the holes of the file; or a negative number. */
 static int
 within_extents(struct rr_pump *pump, uint64_t size)
 {
@@ -96,8 +96,8 @@ within_extents(struct rr_pump *pump, uint64_t size)
 	return result;
 }
 
-/* Has the server clone the whole file, so that both files share their storage. Returns 0; 1 if the server
- * does not clone; or a negative number. */
+/* Makes the server clone the whole file, so that both files share their storage. Returns 0; 1 if the server
+ * does not clone files; or a negative number. */
 static int
 within_clone(struct rr_pump *pump, uint64_t size)
 {

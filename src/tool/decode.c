@@ -63,7 +63,7 @@ static const struct decode_remark remarks[] = {
 	{ offsetof(struct rr_decode_counters, refused), "times the limit of memory was met" },
 };
 
-/* Prints a warning for each kind of data that was not decoded, with its count. */
+/* Prints a warning for each kind of data that was not decoded, with the number of its occurrences. */
 static void
 decode_remark(const struct rr_tool *tool, const struct rr_decode_counters *counters)
 {

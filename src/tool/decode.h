@@ -26,24 +26,26 @@ struct rr_decode {
 	uint64_t first; /* time of the first packet, ns; the lines of text show times relative to it */
 };
 
-/* Adds the condition in text, FIELD=VALUE, to the filters. Returns 0; or -RPCRDMA_ERR_INVAL, with a text. */
+/* Adds the condition in text, FIELD=VALUE, to the filters. Returns 0; or -RPCRDMA_ERR_INVAL, with a text in
+ * *error. */
 int rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error);
 /* Tells whether the message meets all conditions of --filter. */
 bool rr_decode_filter_message(const struct rr_decode *decode, const struct rr_message *message);
-/* Tells whether an event that is no message meets all conditions of --filter: it can meet only those on the
- * connection. */
+/* Tells whether an event that is no message meets all conditions of --filter. Only conditions on the
+ * connection can hold for such an event. */
 bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_place *place);
-/* Tells whether a finding, a rule that was broken, meets all conditions of --filter: it can meet only those
- * on the connection and, if it has an XID, on the XID. */
+/* Tells whether a finding (a rule that was broken) meets all conditions of --filter. Only conditions on the
+ * connection can hold for a finding, and conditions on the XID if the finding has one. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
-/* These functions return the sinks that a decoder gives its messages and events to: one prints lines of text,
- * and the other a JSON object on each line. Their ctx is a struct rr_decode. */
+/* These functions return the callbacks to which a decoder gives its messages and events: those of the first
+ * print lines of text, and those of the second print a JSON object on each line. Their ctx is a struct
+ * rr_decode. */
 struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
 struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 
-/* Prints frame, time, connection and direction of a packet: "12 0.001234 [0] 192.0.2.1:1000 > 192.0.2.2:20049
- * ". */
+/* Prints frame, time, connection and direction of a packet, as in "12 0.001234 [0] 192.0.2.1:1000 >
+ * 192.0.2.2:20049 ". */
 void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
 /* Prints an opening brace and the members that all JSON objects begin with. */
 void rr_decode_json_place(const char *event, const struct rr_place *place);
@@ -52,13 +54,13 @@ void rr_decode_json_place(const char *event, const struct rr_place *place);
  * summary. Returns an exit status. */
 int rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const char *path);
 
-/* decode.c: decodes the file, gives its messages to the sink, and warns of all that was not decoded. Returns
- * an exit status, after a message if it is not OK. */
+/* decode.c: decodes the file and gives its messages to the callbacks in `sink`. Warns of all data that was
+ * not decoded. Returns an exit status, after a message if it is not OK. */
 int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
 	const char *path);
 
-/* decode_text_fields.c: these functions print the lines that --verbose adds to a message, and the line for an
- * operation. */
+/* decode_text_fields.c: the first function prints the lines that --verbose adds to a message, and the second
+ * prints the line of an RDMA operation. */
 void rr_decode_text_fields(const struct rr_message *message);
 void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
 
@@ -72,9 +74,9 @@ const char *rr_decode_region_name(enum rr_region_kind kind);
 const char *rr_decode_op_name(enum rr_op_kind kind);
 const char *rr_decode_result_name(enum rr_header_result result);
 
-/* Gives each packet of the file ("-": of standard input) to the decoder, and sets decode->first. Returns 0;
- * -RPCRDMA_ERR_NOTSUP if the command was built without libpcap; -RPCRDMA_ERR_SYSTEM if the file cannot be
- * read, or not to its end. */
+/* Gives each packet of the file to the decoder, and sets decode->first; path "-" means standard input.
+ * Returns 0; -RPCRDMA_ERR_NOTSUP if the command was built without libpcap; -RPCRDMA_ERR_SYSTEM if the file
+ * cannot be read to its end. */
 int rr_decode_read(
 	struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error);
 

@@ -15,8 +15,8 @@ static const char *const fields[] = {
 
 enum { FIELDS = sizeof(fields) / sizeof(fields[0]) };
 
-/* Reads a number of 32 bits, decimal, or with another base by its prefix (0x). False: the text is no such
- * number. */
+/* Reads a number of 32 bits from the text: decimal, hexadecimal ("0x1f") or octal ("017"). Returns false if
+ * the text is no such number. */
 static bool
 filter_number(const char *text, uint32_t *number)
 {
@@ -55,8 +55,8 @@ rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text 
 	return 0;
 }
 
-/* Tells whether the message is of the procedure that the filter names: by the number of an RPC procedure, or
- * by the name of a procedure of RPC or of RPC-over-RDMA, in capital or small letters. */
+/* Tells whether the message is of the procedure that the filter names. A number is that of an RPC procedure;
+ * a name, in capital or small letters, is that of a procedure of RPC or of RPC-over-RDMA. */
 static bool
 filter_procedure(const struct rr_decode_filter *filter, const struct rr_message *message)
 {

@@ -5,8 +5,8 @@
 
 #include "tool/decode.h"
 
-/* Gives all packets of the file to the decoder, until the end of the file, or until standard output fails.
- * Notes the time of the first packet. Returns the last result of pcap_next_ex(). */
+/* Gives all packets of the file to the decoder, until the file ends or cannot be read, or standard output
+ * fails. Notes the time of the first packet. Returns the last result of pcap_next_ex(). */
 static int
 decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *decoder)
 {

@@ -64,7 +64,7 @@ text_error(const struct rr_message *message)
 		printf(" (%" PRIu32 " to %" PRIu32 ")", header->vers_low, header->vers_high);
 }
 
-/* Prints the chunks that a call offers, each with its number of octets. */
+/* Prints the chunks that a call offers, each with the number of its octets. */
 static void
 text_offers(const struct rr_chunk_lists *lists)
 {

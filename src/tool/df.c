@@ -113,8 +113,8 @@ df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 	return status;
 }
 
-/* Shows the file system of each URL. If one fails, that is reported, and the others are shown. Returns an
- * exit status. */
+/* Shows the file system of each URL. If that fails for a URL, reports the failure and goes on with the next
+ * URL. Returns an exit status. */
 static int
 df_urls(struct df *df, struct rpcrdma_engine *engine, int count, char **urls)
 {

@@ -84,8 +84,8 @@ rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step)
 
 /* ---- The first call ---- */
 
-/* Makes a NULL call in that version of RPC-over-RDMA on a new connection, and stores the answer in *reply.
- * False: no connection was made, or no answer came; `why` has the reason. */
+/* Makes a NULL call in this version of RPC-over-RDMA on a new connection, and stores the answer in *reply.
+ * Returns false if no connection was made, or no answer came; `why` then has the reason. */
 static bool
 doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *reply, struct rr_text *why)
 {
@@ -103,8 +103,8 @@ doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *r
 	return answered;
 }
 
-/* Takes the step "first call" and prints it: makes a NULL call and judges the answer. False: the step
- * failed. */
+/* Takes the step "first call" and prints it: makes a NULL call and judges the answer. Returns false if the
+ * step failed. */
 static bool
 doctor_first_call(struct rr_doctor *doctor)
 {
@@ -142,8 +142,8 @@ doctor_first_call(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Takes the step "version" and prints it: tries whether the server speaks version 2 of RPC-over-RDMA. There
- * is no such step if the user chose a version. */
+/* Takes the step "version" and prints it: finds out whether the server speaks version 2 of RPC-over-RDMA.
+ * Does nothing if the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {
@@ -164,7 +164,8 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
-/* Takes the step "mount" and prints it: finds the object that the URL names. False: the step failed. */
+/* Takes the step "mount" and prints it: finds the object that the URL names. Returns false if the step
+ * failed. */
 static bool
 doctor_mount(struct rr_doctor *doctor, const char *url)
 {
@@ -188,8 +189,8 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	return !step.failed;
 }
 
-/* Takes a step that consists of the test case case_name of `rpcrdma check`, and prints it. The table must
- * have that case. */
+/* Takes the step `name` and prints it: runs the test case case_name of `rpcrdma check`. The table must have a
+ * case of that name. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)

@@ -23,23 +23,25 @@ struct rr_doctor {
 	uint64_t began;
 };
 
-/* Begin and end a step of the diagnosis. rr_doctor_end() prints the step, and counts it if it failed. */
+/* rr_doctor_begin() begins a step of the diagnosis. rr_doctor_end() ends the step, prints it, and counts it
+ * if it failed. */
 void rr_doctor_begin(struct rr_doctor *doctor);
 void rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step);
 
-/* Writes what was found at the step. */
+/* Writes into the step the text that says what was found. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_found(
 	struct rr_doctor_step *step, const char *format, ...);
-/* Writes what the user can do about it. */
+/* Writes into the step the text that says what the user can do. */
 __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
-/* doctor_local.c: examines this machine, and prints what it finds: the limit of locked memory; if the server
- * runs here, also the kernel's NFS server, and, if a step has failed and the user is root, the firewall. */
+/* doctor_local.c: takes the steps that examine this machine, and prints what they find. They examine the
+ * limit of locked memory; the kernel's NFS server, if the server runs here; and in that case also the
+ * firewall, if a step has failed and the user is root. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
-/* doctor_reach.c: takes the steps name, route, rpcbind, provider, port and handshake, and prints them. False:
- * a step failed, and the later ones were not taken. */
+/* doctor_reach.c: takes the steps name, route, rpcbind, provider, port and handshake, and prints them.
+ * Returns false if a step failed; the steps behind it were not taken then. */
 bool rr_doctor_reach(struct rr_doctor *doctor);
 
 #endif

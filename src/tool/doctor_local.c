@@ -13,8 +13,8 @@ enum {
 	LOCAL_LOCKED = 16384 /* KiB that an engine with an adapter locks */
 };
 
-/* Tells whether any line of the file begins with the word, followed by a blank or the end of the line. False
- * also if the file cannot be opened. */
+/* Tells whether any line of the file begins with the word, followed by a blank or the end of the line.
+ * Returns false also if the file cannot be opened. */
 static bool
 local_has_line(const char *path, const char *word)
 {
@@ -30,8 +30,8 @@ local_has_line(const char *path, const char *word)
 	return found;
 }
 
-/* Tells whether this process has the capability CAP_IPC_LOCK (capabilities(7)), so that no limit of locked
- * memory holds for it. */
+/* Tells whether this process has the capability CAP_IPC_LOCK (capabilities(7)), so that it may lock more
+ * memory than the limit says. */
 static bool
 local_locks_freely(void)
 {
@@ -74,8 +74,8 @@ local_memory(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Takes the step "kernel" and prints it: tells whether the NFS server of the Linux kernel on this machine
- * serves RDMA, which it does if the module rpcrdma is loaded and its portlist names rdma. */
+/* Takes the step "kernel" and prints it: tells whether the NFS server of the Linux kernel (knfsd) on this
+ * machine serves RDMA. It does if the kernel module rpcrdma is loaded and knfsd's portlist names rdma. */
 static void
 local_nfsd(struct rr_doctor *doctor)
 {

@@ -17,8 +17,8 @@ enum { REACH_ADDRESSES = 8 };
 
 /* ---- Name and route ---- */
 
-/* Takes the step "name" and prints it: resolves the server's name, and notes its first address for the next
- * steps. False: the step failed. */
+/* Takes the step "name" and prints it: resolves the server's name, and stores its first address for the next
+ * steps. Returns false if the step failed. */
 static bool
 reach_name(struct rr_doctor *doctor)
 {
@@ -45,7 +45,7 @@ reach_name(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Tells whether two addresses are equal if their ports are left out. */
+/* Tells whether two addresses are equal apart from their ports. */
 static bool
 reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
 {
@@ -60,7 +60,7 @@ reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage 
 }
 
 /* Takes the step "route" and prints it: finds the local address from which packets go to the server, and
- * notes whether the server is this machine. False: the step failed. */
+ * notes whether the server is this machine. Returns false if the step failed. */
 static bool
 reach_route(struct rr_doctor *doctor)
 {
@@ -88,8 +88,8 @@ reach_route(struct rr_doctor *doctor)
 
 /* ---- rpcbind ---- */
 
-/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; or an
- * error, with its text in `why`, and *port is 0. */
+/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; after a
+ * failure an error, with its text in `why` and 0 in *port. */
 static int
 reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
 {
@@ -104,8 +104,9 @@ reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *
 	return error;
 }
 
-/* Takes the step "rpcbind" and prints it: asks the server's rpcbind for the port, and uses that port from
- * then on. There is no such step if the URL does not ask for rpcbind. False: the step failed. */
+/* Takes the step "rpcbind" and prints it: asks the server's rpcbind for the port of NFS over RDMA, which the
+ * next steps then use. Does nothing and returns true if the URL does not ask for rpcbind. Returns false if
+ * the step failed. */
 static bool
 reach_rpcbind(struct rr_doctor *doctor)
 {
@@ -137,8 +138,8 @@ reach_rpcbind(struct rr_doctor *doctor)
 
 /* ---- The provider ---- */
 
-/* Takes the step "provider" and prints it: chooses the provider of RDMA (sockets or an adapter) by which the
- * address is reached. False: the step failed. */
+/* Takes the step "provider" and prints it: chooses the provider of RDMA (TCP sockets or an adapter) through
+ * which the server is reached. Returns false if the step failed. */
 static bool
 reach_provider(struct rr_doctor *doctor)
 {
@@ -167,8 +168,8 @@ reach_provider(struct rr_doctor *doctor)
 
 /* ---- The port ---- */
 
-/* Tries to connect to a TCP port of the address, and closes the connection. Returns 0, or a negative errno,
- * which is -ETIMEDOUT if no answer came within that many seconds. */
+/* Tries to connect to a TCP port of the address, and closes the connection. Returns 0 if the port accepts it;
+ * otherwise a negative errno, -ETIMEDOUT if no answer came within `seconds` seconds. */
 static int
 reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t seconds)
 {
@@ -196,8 +197,8 @@ reach_tcp(const struct sockaddr_storage *address, uint16_t port, uint32_t second
 	return error;
 }
 
-/* Writes the advice for a port that cannot be connected to: tries whether the standard port answers, or
- * rpcbind knows another port. */
+/* Writes the advice for a port that cannot be connected to. For that, tries whether the standard port of NFS
+ * over RDMA answers instead, and asks rpcbind whether it knows another port. */
 static void
 reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int error)
 {
@@ -223,8 +224,9 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over sockets. The step is
- * skipped with an adapter, whose ports only the RDMA handshake can try. False: the step failed. */
+/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over TCP sockets. If an adapter
+ * is used, the step is skipped, as only the RDMA handshake can try its ports. Returns false if the step
+ * failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {
@@ -258,8 +260,8 @@ reach_port(struct rr_doctor *doctor)
 
 /* ---- The handshake ---- */
 
-/* Takes the step "handshake" and prints it: connects to the server by RDMA, and shows what its private data
- * announces. False: the step failed. */
+/* Takes the step "handshake" and prints it: connects to the server by RDMA, and shows the limits that the
+ * server's private data announces. Returns false if the step failed. */
 static bool
 reach_handshake(struct rr_doctor *doctor)
 {
