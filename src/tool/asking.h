@@ -12,8 +12,8 @@
 struct rr_asking {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
-	struct rr_measure *measure; /* to add to, while wanted is set */
-	const void *wanted;
+	struct rr_measure *measure; /* the asked thread adds to it, while wanted is set */
+	const void *wanted;         /* the thread that is asked; NULL if none is */
 };
 
 void rr_asking_init(struct rr_asking *asking);

@@ -76,8 +76,9 @@ check_peer(struct rr_check *check, uint32_t version)
 }
 
 /* Finds an address of the server that accepts a connection: tries each address in turn, and closes the
- * connection again. Stores the address in check->address, and its provider in check->fabric. Returns 0; or an
- * error, with its text, if no address accepts a connection or RDMA cannot be used. */
+ * connection again. Stores the address in check->address, and the RDMA provider that reaches it in
+ * check->fabric. Returns 0; or an error, with its text, if no address accepts a connection or RDMA cannot be
+ * used. */
 static int
 check_find_server(struct rr_check *check, struct rr_text *text)
 {

@@ -91,7 +91,7 @@ struct rr_check_case {
 	enum rr_check_verdict (*run)(struct rr_check_peer *peer, struct rr_text *why);
 };
 
-/* Tables of cases; each ends with a row without a name. */
+/* Tables of cases. The last entry of each table has no name. */
 extern const struct rr_check_case rr_check_change_cases[], rr_check_header_cases[], rr_check_error_cases[],
 	rr_check_data_cases[], rr_check_long_cases[], rr_check_nfs4_cases[], rr_check_optional_cases[],
 	rr_check_reverse_cases[];
@@ -157,8 +157,7 @@ int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, 
 
 /* ---- check_talk.c: messages ---- */
 
-/* Sends the call, with a new XID if call->xid is 0, and sets call->xid. Returns 0, or an error of the
- * connection. */
+/* Sends the call. If call->xid is 0, first sets it to a new XID. Returns 0, or an error. */
 int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
 /* Writes to out the RPC message of the call, which usually stands behind the RPC-over-RDMA header: for calls
  * whose RPC message is in a chunk instead. Returns the number of octets; 0 if they do not fit. */

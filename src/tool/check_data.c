@@ -116,8 +116,9 @@ data_read_large(struct rr_check_peer *peer, struct rr_text *why)
 	return RR_CHECK_PASS;
 }
 
-/* Checks that a READ that fails, as its file handle is not valid, returns the offered Write chunk with length
- * 0. RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an unused Write chunk". */
+/* Makes a READ call that fails, as its file handle is not valid. Checks that the reply has the Write chunk
+ * that the call offered, with length 0. RFC 8166, 4.3.2.2: "the Responder MUST return this Write chunk as an
+ * unused Write chunk". */
 static enum rr_check_verdict
 data_unused(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -105,8 +105,8 @@ error_cut(struct rr_check_peer *peer, struct rr_text *why)
 		peer, ERROR_SEND(peer, peer->version, 32, RR_RDMA_NOMSG, 1, 0, 7, 100), RR_ERR_CHUNK, why);
 }
 
-/* Sends a Write chunk that claims 0x7fffffff segments, many more than the message has octets for. Checks that
- * the error ERR_CHUNK comes back. */
+/* Sends a message with a Write chunk that claims to have 0x7fffffff segments, many more than the message has
+ * octets for. Checks that the error ERR_CHUNK comes back. */
 static enum rr_check_verdict
 error_count(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -99,8 +99,8 @@ nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
 		(const uint32_t[]){ 0, NFS4_PART }, why);
 }
 
-/* Checks that both Write chunks come back unused if their READ operations fail: the COMPOUND reads the root
- * directory. */
+/* Sends a COMPOUND with two READ operations that fail, as they read the root directory. Checks that the Write
+ * chunks of both come back unused. */
 static enum rr_check_verdict
 nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -90,8 +90,8 @@ reverse_open(struct reverse *reverse, uint32_t access)
 	return rr_check4_send(&reverse->talk, NULL);
 }
 
-/* Closes the file if it was opened, and returns the delegation if the server gave one. The status of the
- * server's reply does not matter. */
+/* Sends CLOSE if the file was opened, and in the same COMPOUND DELEGRETURN if the server gave a delegation.
+ * The status of the server's reply does not matter. */
 static void
 reverse_close(struct reverse *reverse)
 {
@@ -135,8 +135,8 @@ reverse_reclaim_complete(struct rr_check4 *talk)
 
 /* ---- Answers to calls ---- */
 
-/* Answers a callback: decodes the arguments of its CB_SEQUENCE, and writes successful results of CB_SEQUENCE
- * and, if the callback has a second operation, of CB_RECALL. */
+/* Writes the results of a callback: decodes the arguments of its CB_SEQUENCE, and writes successful results
+ * of CB_SEQUENCE and, if the callback has a second operation, of CB_RECALL. */
 static void
 reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader *reader)
 {
@@ -244,8 +244,8 @@ reverse_call_meanwhile(const struct reverse *reverse, uint32_t xid)
 							   "direction gets no reply of its own");
 }
 
-/* Waits for a call that the server makes in the reverse direction, and judges its headers. Before it answers
- * the server's call, makes a NULL call of its own with the same XID, which the server must answer. */
+/* Waits for a call that the server makes in the reverse direction, judges its headers, and answers it. Before
+ * the answer, makes a NULL call with the same XID, and checks that the server answers the NULL call. */
 static enum rr_check_verdict
 reverse_take_call(struct reverse *reverse)
 {

@@ -23,7 +23,7 @@ struct rr_conf {
 	unsigned line;   /* where the last word began, from 1 */
 	unsigned next;   /* line of the character at text + at */
 	bool ended;      /* the line of the last word has ended */
-	const char *bad; /* the error in this line; NULL: there is none */
+	const char *bad; /* the error in this line; NULL if there is none */
 };
 
 /* Reads the file into conf. Returns 0; or, with a text in `why`, one of the errors SYSTEM, LIMIT (the file is

@@ -27,8 +27,8 @@ archive_compare(const void *a, const void *b)
 	return x->fileid < y->fileid ? -1 : x->fileid > y->fileid;
 }
 
-/* Tells whether later entries of the tree may be further names (hard links) of the same file: that is so with
- * -a, below the top of the tree, if the file has several links. */
+/* Tells whether later entries of the tree may be further names (hard links) of the same file. That is so with
+ * -a if the file has several links, unless the command line names the file itself (cp->depth is 0). */
 static bool
 archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 {

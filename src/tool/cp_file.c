@@ -46,9 +46,9 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
-/* Stores in *there the file that the destination has under the name to_name. At the top of the copy, follows
- * a symbolic link of this name; a link that leads nowhere is an error. Returns 0; -1 after an error, which
- * was reported. */
+/* Stores in *there the file that the destination has under the name to_name. If the command line names the
+ * source itself (cp->depth is 0), follows a symbolic link of the name to_name; a link that leads nowhere is
+ * an error. Returns 0; -1 after an error, which was reported. */
 static int
 file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_info *there)
 {
@@ -102,8 +102,8 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }
 
-/* Renames the temporary file to the name of the destination, so that it replaces an old file. Returns 0; -1
- * after an error, which was reported. */
+/* Renames the temporary file to to_name, its name at the destination, so that it replaces an old file of that
+ * name. Returns 0; -1 after an error, which was reported. */
 static int
 file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *temporary, const char *to_name)
 {
@@ -142,7 +142,7 @@ file_finish(struct copying *copying)
 }
 
 /* Copies data and extended attributes into the target, which is open, and sets its mode and times. After an
- * error it warns if an old file was partly written over. Returns 0; -1 after an error, which was reported. */
+ * error, warns if an old file was partly written over. Returns 0; -1 after an error, which was reported. */
 static int
 file_fill(struct copying *copying)
 {
@@ -202,7 +202,8 @@ file_create_temporary(struct copying *copying)
 
 /* With --resume, opens the temporary file that an interrupted copy has left, if it begins with the same
  * octets as the source. Cuts the temporary file off behind these octets, so that the copy goes on there.
- * Returns 0; 1 without --resume, or if there is no such file; -1 after an error, which was reported. */
+ * Returns 0; 1 if there is no such file, without --resume, or for a stream; -1 after an error, which was
+ * reported. */
 static int
 file_go_on(struct copying *copying)
 {
@@ -321,7 +322,7 @@ file_describe_source(struct copying *copying)
 }
 
 /* Tells whether the temporary file is kept after a failure, so that a later copy with --resume can go on with
- * it. If so, prints a message that says it. */
+ * it. If it is kept, prints a message that says so. */
 static bool
 file_stays(const struct copying *copying)
 {

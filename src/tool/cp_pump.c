@@ -67,8 +67,8 @@ pump_stop_because(struct rr_pump *pump, struct rr_side *side, int error, bool fa
 	pump_stop(pump, side, error);
 }
 
-/* Ends the copy with the error that the source has changed its size while it was copied, and returns that
- * error. */
+/* Ends the copy with the error that the source changed its size while it was copied. Returns the error with
+ * which the copy ends. */
 static int
 pump_changed(struct rr_pump *pump)
 {
@@ -226,8 +226,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* Goes on with the slot that holds the next octets of a stream, if there is such a slot: it was held until
- * all octets in front of them were written. */
+/* Goes on with the slot that holds the next octets of a stream, if there is such a slot. The slot was held
+ * until all octets in front of its own were written. */
 static void
 pump_release(struct rr_pump *pump)
 {
@@ -241,9 +241,9 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* Ends the slot's piece, whose octets are all written, and frees the slot. Before that, lets a held slot go
- * on that waits for this piece. The held slot also begins reads into free slots, and this slot must not be
- * free then, as the caller goes on to use it. Returns 1. */
+/* Ends the slot's piece, whose octets are all written, and frees the slot. Before it is freed, lets the held
+ * slot go on that waits for this piece: the held slot may begin a read into a free slot, and must not take
+ * this slot, which the caller goes on to use. Returns 1. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -310,8 +310,9 @@ pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump_slot_write(pump, slot);
 }
 
-/* Does the next step of a slot according to its state. Returns 1 if the slot can do a further step at once; 0
- * if it has to wait; or a negative number. */
+/* Does the next step of a slot according to its state: begins to read a piece of the file into the slot, or
+ * begins to write the piece that was read. Returns 1 if the slot can do a further step at once; 0 if it has
+ * to wait; or a negative number. */
 static int
 pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -382,8 +383,8 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* Copies the data: has the server copy it by itself if possible, and otherwise reads and writes it. Returns
- * 0, or the error. */
+/* Copies the data of the file. If possible, the server copies it by itself; otherwise this program reads and
+ * writes it. Returns 0, or the error. */
 static int
 pump_move(struct rr_pump *pump, uint64_t size)
 {
@@ -394,8 +395,8 @@ pump_move(struct rr_pump *pump, uint64_t size)
 	return result == 1 ? pump_run(pump, size) : result;
 }
 
-/* Checks that the source still has the size that it had at the beginning of the copy; a stream is not
- * checked, as it has no size. Returns 0, or the error, with which the copy ends. */
+/* Checks that the source still has the size that it had at the beginning of the copy. A stream is not
+ * checked, as it has no size. Returns 0, or the error with which the copy ends. */
 static int
 pump_check_size(struct rr_pump *pump, uint64_t size)
 {

@@ -54,8 +54,8 @@ same_begin(struct same *same, int side, uint64_t offset)
 }
 
 /* Runs the event loop until the pieces of both files have been read. After an error or a signal, cancels the
- * reads, and sets same->failed without a message: the files then count as different, and the copy of the file
- * will report the failure. */
+ * reads, and sets same->failed without a message: the files then count as different, and the copy that
+ * follows reports the failure. */
 static void
 same_wait(struct same *same)
 {
@@ -138,8 +138,8 @@ rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, const struct 
 }
 
 /* Tells whether the source and the file `there` of the destination have the same octets. Returns false also
- * if one of them cannot be read. At the top of the copy, symbolic links on the destination's path are
- * followed. */
+ * if one of them cannot be read. If the command line names the source itself (cp->depth is 0), symbolic links
+ * on the destination's path are followed. */
 bool
 rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {

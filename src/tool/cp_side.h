@@ -122,8 +122,8 @@ struct rr_side {
 
 /* The operations of an end. */
 struct rr_side_ops {
-	/* Finds the object of a path, for the top of the copy, and describes it in *info. If there is no such
-	 * object, info->kind becomes NONE, and that is no error. follow: symbolic links are followed. */
+	/* Finds the object of a path, which the command line names, and describes it in *info. If there is no
+	 * such object, info->kind becomes NONE, and that is no error. follow: symbolic links are followed. */
 	int (*find)(struct rr_side *side, const char *path, bool follow, struct rr_info *info);
 	/* Finds the object with the name `name` in a place, and describes it in *info. If there is no such
 	 * object, info->kind becomes NONE, and that is no error. */
@@ -133,8 +133,8 @@ struct rr_side_ops {
 	 * object any more, info->kind becomes NONE, and that is no error. */
 	int (*examine)(struct rr_side *side, const struct rr_place *place,
 		const struct rr_catalog_entry *entry, struct rr_info *info);
-	/* Opens the directory `name` of the place, and stores it in *into; leave() closes it. At the top of
-	 * the copy, place is NULL and name is a path. */
+	/* Opens the directory `name` of the place, and stores it in *into; leave() closes it. If place is
+	 * NULL, name is a path. */
 	int (*enter)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_place *into);
 	void (*leave)(struct rr_side *side, struct rr_place *place);
@@ -171,7 +171,7 @@ struct rr_side_ops {
 	/* Removes an empty directory. */
 	int (*remove_directory)(struct rr_side *side, const struct rr_place *place, const char *name);
 
-	/* Opens a file for reading. At the top of the copy, place is NULL and name is a path. */
+	/* Opens a file for reading. If place is NULL, name is a path. */
 	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_file *file);
 	/* Makes a file for writing, which only its owner may use. size: the octets that will be written.

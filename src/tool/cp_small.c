@@ -90,8 +90,8 @@ small_set_state(struct small_job *job, enum small_state state)
 		steps[state].begin(job);
 }
 
-/* Called when the step of the job's present state has ended: goes on to the next state. After an error or a
- * signal, the job is left instead: rr_cp_file() will copy its file. */
+/* Called when the step of the job's present state has ended: goes on to the job's next state. After an error
+ * or a signal, the state becomes SMALL_LEFT instead: rr_cp_file() will copy the file of the job. */
 static void
 small_next(struct small_job *job, int error)
 {
@@ -114,8 +114,9 @@ small_finish(struct small_job *job)
 
 /* ---- From the source ---- */
 
-/* Called when the server has listed the extended attributes of the source. If there are any, the job is left
- * for rr_cp_file(), which copies extended attributes, too. */
+/* Called when the server has listed the extended attributes of the source. If there are none, the job goes on
+ * to its next state. If there are any, rr_cp_file() will copy the file, as a job does not copy extended
+ * attributes. */
 static void
 small_was_listed(struct rr_nfs_op *op, int error)
 {
@@ -129,8 +130,8 @@ small_was_listed(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
-/* Asks the server of the source whether the file has extended attributes. Goes on at once if they are not to
- * be copied, or the source is local, or its server has no such attributes. */
+/* Asks the server of the source whether the file has extended attributes. The job goes on to its next state
+ * at once if they are not to be copied, or the source is local, or its server has no such attributes. */
 static void
 small_list(struct small_job *job)
 {
@@ -145,8 +146,8 @@ small_list(struct small_job *job)
 	rr_nfs_op_list_xattrs(cp->from.nfs, &job->op, &job->info.handle);
 }
 
-/* Tells whether a local file has extended attributes that are to be copied; also true if they cannot be
- * listed. */
+/* Tells whether a local file has extended attributes that are to be copied. Returns true also if they cannot
+ * be listed. */
 static bool
 small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 {
@@ -159,7 +160,7 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 }
 
 /* Called when the server has read the source. If the file has another size than the list of its directory
- * said, the file is changing, and the job is left for rr_cp_file(). */
+ * said, the file is changing, and rr_cp_file() will copy it instead of this job. */
 static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
@@ -191,8 +192,8 @@ small_read_local(struct small_job *job)
 	return error ? error : piece.moved != job->info.size;
 }
 
-/* Reads the whole source into the job's memory, and then goes on with the job. If the server copies the data
- * by itself, goes on without reading. */
+/* Reads the whole source into the job's memory, and then goes on to the job's next state. If the server
+ * copies the data by itself, goes on without reading. */
 static void
 small_read(struct small_job *job)
 {
@@ -218,8 +219,8 @@ small_read(struct small_job *job)
 /* ---- To a server ---- */
 
 /* Called when an operation on the destination has ended. Notes in job->made whether a temporary file may
- * exist now, and goes on with the job. If the operation was a LOOKUP and has found the name, this counts as
- * an error, as rr_cp_file() handles files that exist. */
+ * exist now, and goes on to the job's next state. A LOOKUP that has found the name counts as an error, as
+ * rr_cp_file() handles files that exist. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -315,15 +316,15 @@ small_create(struct small_job *job)
 	rr_nfs_op_create(job->cp->to.nfs, &job->op, &job->to->handle, job->temporary, &attributes);
 }
 
-/* Called when the server has written the data: goes on with the job. */
+/* Called when the server has written the data: goes on to the job's next state. */
 static void
 small_was_written(struct rr_nfs_io *io, int error)
 {
 	small_next(io->ctx, error);
 }
 
-/* Sends the data to the server, or makes the server copy the data by itself. Goes on at once if the file is
- * empty. */
+/* Sends the data to the server, or makes the server copy the data by itself. If the file is empty, goes on to
+ * the job's next state at once. */
 static void
 small_write(struct small_job *job)
 {
@@ -346,8 +347,8 @@ small_write(struct small_job *job)
 	rr_nfs_write(job->cp->to.nfs, &job->io);
 }
 
-/* Sends the call that sets the attributes of the temporary file on the server. Goes on at once if the file is
- * empty, as it got its attributes when it was created. */
+/* Sends the call that sets the attributes of the temporary file on the server. An empty file got its
+ * attributes when it was created; then goes on to the job's next state at once. */
 static void
 small_set(struct small_job *job)
 {
@@ -425,9 +426,9 @@ small_is_sparse(const struct rr_cp *cp, const struct rr_info *info)
 	return cp->sparse == RR_SPARSE_AUTO && info->size >= info->used + SMALL_HOLE;
 }
 
-/* Tells whether a job can copy the file. The file must be small, below the top of the tree, and without
- * holes, and with -a it must have no further hard links. In an existing local directory, the name must be
- * free, or that of a file that `rpcrdma sync` replaces. */
+/* Tells whether a job can copy the file. The file must be small and without holes, the command line must not
+ * name it itself, and with -a it must have no further hard links. In an existing local directory, the name
+ * must be free, or that of a file that `rpcrdma sync` replaces. */
 static bool
 small_fits(struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *name)
 {
@@ -482,8 +483,8 @@ small_is_busy(const struct rr_cp *cp, const struct rr_place *to)
 	return false;
 }
 
-/* Copies the file of a job that was left, by rr_cp_file(), unless the whole copy is to end. Before that,
- * removes the job's temporary file. The job becomes idle. */
+/* Copies by rr_cp_file() the file of a job that did not succeed (state SMALL_LEFT), unless the whole copy is
+ * to end. Before that, removes the job's temporary file. The job becomes idle. */
 static void
 small_again(struct small_job *job)
 {

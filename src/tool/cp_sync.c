@@ -102,8 +102,8 @@ sync_goes_on(const struct rr_cp *cp, const struct rr_trail *trail)
 	return !cp->stop && !trail->endless && !rr_tool_interrupted(NULL);
 }
 
-/* Removes the entries of the directory `place`, whose path is in cp->path. The names in `keep` stay: it is
- * sorted, or NULL if nothing stays. Failures are reported and counted. */
+/* Removes the entries of the directory `place`, whose path is in cp->path, but not those whose names are in
+ * `keep`. keep must be sorted; if it is NULL, all entries are removed. Failures are reported and counted. */
 static void
 sync_remove_all(
 	struct rr_cp *cp, const struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
@@ -194,8 +194,8 @@ rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_c
 }
 
 /* If cp->remove is set, removes a directory of the destination that is in the way of a file, or a file that
- * is in the way of a directory. Returns 0, also if nothing is in the way or is to be removed; -1 after a
- * failure, which was reported, or a signal. */
+ * is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure, which was
+ * reported, or a signal. */
 int
 rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

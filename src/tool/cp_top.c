@@ -83,10 +83,10 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 	return 0;
 }
 
-/* Finds the directory that the source is copied to, and the name that the copy gets in it. If `path` is a
- * directory, that is this directory, and the last name of the source; no name if `rpcrdma sync` copies a
- * directory. Otherwise that is the directory above path, and the last name of path. Returns 0; -1 after an
- * error, which was reported. */
+/* Stores in *target the directory into which the source is copied, and the name of the copy. If `path` is a
+ * directory, the copy goes into it, under the last name of the source; without a name if `rpcrdma sync`
+ * copies a directory. Otherwise the copy goes into the directory above path, under the last name of path.
+ * Returns 0; -1 after an error, which was reported. */
 static int
 top_find_target(
 	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
@@ -115,8 +115,9 @@ top_find_target(
 	return 0;
 }
 
-/* Copies the entries of the source directory into the directory `to` itself: the source has no name of its
- * own, such as the root of a server, or `rpcrdma sync` copies it. Failures are reported and counted. */
+/* Copies the entries of the source directory into the directory `to` itself, without a new directory for the
+ * source: it has no name, such as the root of a server, or `rpcrdma sync` copies it. Failures are reported
+ * and counted. */
 static void
 top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
 {

@@ -184,8 +184,8 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 	rr_trail_leave(&cp->trail);
 }
 
-/* Tells whether this source directory is the directory that the tree is copied to. Its copy would go into
- * itself without an end. */
+/* Tells whether this source directory is the directory into which the tree is copied. A copy of this
+ * directory would go into itself without an end. */
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -206,7 +206,8 @@ tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *n
 		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 
-/* Counts a file that is not copied, as the destination has it already. */
+/* Counts a file that is not copied, as the destination has it already. Also adds its size to the progress,
+ * unless the command line names the file itself (cp->depth is 0). */
 static void
 tree_skip(struct rr_cp *cp, const struct rr_info *info)
 {

@@ -14,7 +14,7 @@ enum { RR_DECODE_FILTERS = 16, RR_DECODE_END_TEXT = 56 };
 struct rr_decode_filter {
 	enum { RR_FILTER_XID, RR_FILTER_PROCEDURE, RR_FILTER_CONNECTION } field;
 	uint32_t number;
-	const char *name; /* of a procedure; NULL: the procedure is given by number */
+	const char *name; /* of a procedure; NULL if the procedure is given by number */
 };
 
 /* The options of `rpcrdma decode`, and its progress. */

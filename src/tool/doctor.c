@@ -103,8 +103,8 @@ doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *r
 	return answered;
 }
 
-/* Takes the step "first call" and prints it: makes a NULL call and judges the answer. Returns false if the
- * step failed. */
+/* Makes the step "first call" of the diagnosis and prints its result: makes a NULL call and judges the
+ * answer. Returns false if the step failed. */
 static bool
 doctor_first_call(struct rr_doctor *doctor)
 {
@@ -142,8 +142,8 @@ doctor_first_call(struct rr_doctor *doctor)
 	return !step.failed;
 }
 
-/* Takes the step "version" and prints it: finds out whether the server speaks version 2 of RPC-over-RDMA.
- * Does nothing if the user chose a version. */
+/* Makes the step "version" of the diagnosis and prints its result: finds out whether the server speaks
+ * version 2 of RPC-over-RDMA. Does nothing if the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {
@@ -164,8 +164,8 @@ doctor_version(struct rr_doctor *doctor)
 
 /* ---- NFS ---- */
 
-/* Takes the step "mount" and prints it: finds the object that the URL names. Returns false if the step
- * failed. */
+/* Makes the step "mount" of the diagnosis and prints its result: finds the object that the URL names. Returns
+ * false if the step failed. */
 static bool
 doctor_mount(struct rr_doctor *doctor, const char *url)
 {
@@ -189,8 +189,8 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 	return !step.failed;
 }
 
-/* Takes the step `name` and prints it: runs the test case case_name of `rpcrdma check`. The table must have a
- * case of that name. */
+/* Makes the step `name` of the diagnosis and prints its result: runs the test case case_name of `rpcrdma
+ * check`. The table must have a case of that name. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)

@@ -35,13 +35,13 @@ __attribute__((format(printf, 2, 3))) void rr_doctor_found(
 __attribute__((format(printf, 2, 3))) void rr_doctor_advise(
 	struct rr_doctor_step *step, const char *format, ...);
 
-/* doctor_local.c: takes the steps that examine this machine, and prints what they find. They examine the
+/* doctor_local.c: makes the steps that examine this machine, and prints what they find. They examine the
  * limit of locked memory; the kernel's NFS server, if the server runs here; and in that case also the
  * firewall, if a step has failed and the user is root. */
 void rr_doctor_local(struct rr_doctor *doctor);
 
-/* doctor_reach.c: takes the steps name, route, rpcbind, provider, port and handshake, and prints them.
- * Returns false if a step failed; the steps behind it were not taken then. */
+/* doctor_reach.c: makes the steps name, route, rpcbind, provider, port and handshake, and prints their
+ * results. Returns false if a step failed; the steps behind it were not made then. */
 bool rr_doctor_reach(struct rr_doctor *doctor);
 
 #endif

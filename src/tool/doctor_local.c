@@ -48,8 +48,8 @@ local_locks_freely(void)
 	return effective >> LOCAL_CAP_IPC_LOCK & 1;
 }
 
-/* Takes the step "locked memory" and prints it: compares the limit of locked memory with what an RDMA adapter
- * needs. The step fails only if an adapter is to be used. */
+/* Makes the step "locked memory" of the diagnosis and prints its result: compares the limit of locked memory
+ * with what an RDMA adapter needs. The step fails only if an adapter is to be used. */
 static void
 local_memory(struct rr_doctor *doctor)
 {
@@ -74,8 +74,9 @@ local_memory(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Takes the step "kernel" and prints it: tells whether the NFS server of the Linux kernel (knfsd) on this
- * machine serves RDMA. It does if the kernel module rpcrdma is loaded and knfsd's portlist names rdma. */
+/* Makes the step "kernel" of the diagnosis and prints its result: tells whether the NFS server of the Linux
+ * kernel (knfsd) on this machine serves RDMA. It does if the kernel module rpcrdma is loaded and knfsd's
+ * portlist names rdma. */
 static void
 local_nfsd(struct rr_doctor *doctor)
 {
@@ -108,8 +109,8 @@ local_nfsd(struct rr_doctor *doctor)
 	rr_doctor_end(doctor, &step);
 }
 
-/* Takes the step "firewall" and prints it: shows the first firewall rule of this machine that drops or
- * rejects packets. */
+/* Makes the step "firewall" of the diagnosis and prints its result: shows the first firewall rule of this
+ * machine that drops or rejects packets. */
 static void
 local_firewall(struct rr_doctor *doctor)
 {

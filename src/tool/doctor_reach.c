@@ -17,8 +17,8 @@ enum { REACH_ADDRESSES = 8 };
 
 /* ---- Name and route ---- */
 
-/* Takes the step "name" and prints it: resolves the server's name, and stores its first address for the next
- * steps. Returns false if the step failed. */
+/* Makes the step "name" of the diagnosis and prints its result: resolves the server's name, and stores its
+ * first address for the next steps. Returns false if the step failed. */
 static bool
 reach_name(struct rr_doctor *doctor)
 {
@@ -59,8 +59,8 @@ reach_same_host(const struct sockaddr_storage *a, const struct sockaddr_storage 
 	return strcmp(first, second) == 0;
 }
 
-/* Takes the step "route" and prints it: finds the local address from which packets go to the server, and
- * notes whether the server is this machine. Returns false if the step failed. */
+/* Makes the step "route" of the diagnosis and prints its result: finds the local address from which packets
+ * go to the server, and notes whether the server is this machine. Returns false if the step failed. */
 static bool
 reach_route(struct rr_doctor *doctor)
 {
@@ -88,8 +88,8 @@ reach_route(struct rr_doctor *doctor)
 
 /* ---- rpcbind ---- */
 
-/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; after a
- * failure an error, with its text in `why` and 0 in *port. */
+/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; or an
+ * error, with its text in `why`, and then *port is 0. */
 static int
 reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
 {
@@ -104,9 +104,9 @@ reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *
 	return error;
 }
 
-/* Takes the step "rpcbind" and prints it: asks the server's rpcbind for the port of NFS over RDMA, which the
- * next steps then use. Does nothing and returns true if the URL does not ask for rpcbind. Returns false if
- * the step failed. */
+/* Makes the step "rpcbind" of the diagnosis and prints its result: asks the server's rpcbind for the port of
+ * NFS over RDMA, which the next steps then use. Does nothing and returns true if the URL does not ask for
+ * rpcbind. Returns false if the step failed. */
 static bool
 reach_rpcbind(struct rr_doctor *doctor)
 {
@@ -138,8 +138,8 @@ reach_rpcbind(struct rr_doctor *doctor)
 
 /* ---- The provider ---- */
 
-/* Takes the step "provider" and prints it: chooses the provider of RDMA (TCP sockets or an adapter) through
- * which the server is reached. Returns false if the step failed. */
+/* Makes the step "provider" of the diagnosis and prints its result: chooses the provider of RDMA (TCP sockets
+ * or an adapter) through which the server is reached. Returns false if the step failed. */
 static bool
 reach_provider(struct rr_doctor *doctor)
 {
@@ -224,9 +224,9 @@ reach_advise_port(struct rr_doctor *doctor, struct rr_doctor_step *step, int err
 		rr_doctor_advise(step, "%s", rr_advice(-RPCRDMA_ERR_REFUSED));
 }
 
-/* Takes the step "port" and prints it: connects to the TCP port if RDMA goes over TCP sockets. If an adapter
- * is used, the step is skipped, as only the RDMA handshake can try its ports. Returns false if the step
- * failed. */
+/* Makes the step "port" of the diagnosis and prints its result: connects to the TCP port if RDMA goes over
+ * TCP sockets. If an adapter is used, the step is skipped, as only the RDMA handshake can try its ports.
+ * Returns false if the step failed. */
 static bool
 reach_port(struct rr_doctor *doctor)
 {
@@ -260,8 +260,8 @@ reach_port(struct rr_doctor *doctor)
 
 /* ---- The handshake ---- */
 
-/* Takes the step "handshake" and prints it: connects to the server by RDMA, and shows the limits that the
- * server's private data announces. Returns false if the step failed. */
+/* Makes the step "handshake" of the diagnosis and prints its result: connects to the server by RDMA, and
+ * shows the limits that the server's private data announces. Returns false if the step failed. */
 static bool
 reach_handshake(struct rr_doctor *doctor)
 {
