@@ -163,9 +163,9 @@ int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
  * whose RPC message is in a chunk instead. Returns the number of octets; 0 if they do not fit. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
-/* Waits for the next message and decodes it. If peer->takes_calls is set, keeps a call in the reverse
- * direction for rr_check_called(), and waits for the message after it. Returns false if no message came;
- * `why` then has the reason. */
+/* Waits for the next message and decodes it. If peer->takes_calls is set, keeps one call in the reverse
+ * direction for rr_check_called(), and waits for the message after it. While a call is kept, a further call
+ * counts as a message. Returns false if no message came; `why` then has the reason. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
 void rr_check_forget(struct rr_check_reply *reply);
 /* Stores in *call the call in the reverse direction that rr_check_reply() kept, or waits for such a call.
