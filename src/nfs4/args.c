@@ -16,15 +16,17 @@ rr_nfs4_is_operation(uint32_t number, uint32_t minor)
 	return number >= OP_ACCESS && number <= last;
 }
 
-/* Returns the number of the next operation without reading past it; 0 if fewer than four octets are left. */
+/* Returns the number of the next operation, and leaves the reader in front of it. Returns 0 if fewer than
+ * four octets are left. */
 static uint32_t
 args_peek(const struct rpcrdma_xdr_reader *reader)
 {
 	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
 }
 
-/* Returns an FNV-1a hash of `length` and of the first ARGS_DIGEST_MAX octets of data, taken in words of eight
- * octets. The length of XDR data is a multiple of four, so the last word may have four octets. */
+/* Returns an FNV-1a hash of `length` and of the data; of longer data, only the first ARGS_DIGEST_MAX octets
+ * count. The hash takes eight octets at a time. XDR data has a multiple of four octets, so the last step may
+ * take four. */
 static uint64_t
 args_digest(const uint8_t *data, size_t length)
 {
@@ -37,10 +39,10 @@ args_digest(const uint8_t *data, size_t length)
 }
 
 /*
- * Records that operation `number` cannot be decoded, with the error `fault`, and ends the decoding there, as
- * the place of the next operation is not known. Data in Read chunks that belongs to no decoded operation is
- * left unread, so that the call is refused as a whole: RFC 8166, 6.1: "The Responder MUST NOT process this
- * RPC Call message".
+ * Stores in args that operation `number` fails with the error `fault`, and ends the decoding, as the place of
+ * the next operation is not known. The operations in front of it are still executed. But if Read chunks hold
+ * data of an operation that is not decoded, this data stays unread, and the whole call is refused: RFC 8166,
+ * 6.1: "The Responder MUST NOT process this RPC Call message".
  */
 static void
 args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat4 fault, uint32_t number)

@@ -146,7 +146,7 @@ attr_get_mode_umask(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 }
 
 /* Reads a user or group, written in decimal digits as attr_put_number() writes it, into *number. Returns
- * NFS4ERR_BADOWNER for any other text and for a number that is too large. */
+ * NFS4ERR_INVAL for an empty text, and NFS4ERR_BADOWNER for any other text or a number that is too large. */
 static nfsstat4
 attr_get_number(struct rpcrdma_xdr_reader *reader, uint32_t *number)
 {
@@ -181,8 +181,9 @@ attr_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return attr_get_number(reader, &set->gid);
 }
 
-/* Reads a settime4. If the server is to set its own time, *sets gets the bit `now` (RR_VFS_SET_*_NOW of this
- * time). Else *time gets the time that the client gives, and *sets gets the bit below `now`. */
+/* Reads a settime4. If the client asks for the time of the server, the flag `now` (RR_VFS_SET_*_NOW) is added
+ * to *sets. If the client gives a time, this time is stored in *time, and the flag in the bit below `now` is
+ * added to *sets. */
 static nfsstat4
 attr_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
 {

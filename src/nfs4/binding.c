@@ -26,8 +26,8 @@ binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *c
 	return NULL;
 }
 
-/* Removes the backchannel from the binding, if the binding has it. If it was the last connection of the
- * session's backchannel, the backchannel counts as untested, so that the next connection is probed. */
+/* Unbinds the connection from the backchannel of the session, if it is bound to it. If the backchannel has no
+ * other connection, it counts as untested from now on: a CB_NULL will test the next connection. */
 static void
 binding_drop_back(struct rr_nfs4_binding *binding)
 {
@@ -139,12 +139,12 @@ binding_channels(channel_dir_from_client4 direction)
 }
 
 /*
- * Carries out BIND_CONN_TO_SESSION. NFS4ERR_INVAL: the connection is bound to the backchannel, and the client
- * now asks for the fore channel alone. RFC 8881, 18.34.3: "Invoking BIND_CONN_TO_SESSION on a connection
- * already associated with the specified session has no effect, and the server MUST respond with NFS4_OK,
- * unless the client is demanding changes to the set of channels the connection is associated with. If so, the
- * server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel: SEQUENCE binds a
- * connection to the fore channel, and the client cannot know of that binding.
+ * Carries out BIND_CONN_TO_SESSION. It fails with NFS4ERR_INVAL if the connection is bound to the backchannel
+ * and the client now asks for the fore channel alone. RFC 8881, 18.34.3: "Invoking BIND_CONN_TO_SESSION on a
+ * connection already associated with the specified session has no effect, and the server MUST respond with
+ * NFS4_OK, unless the client is demanding changes to the set of channels the connection is associated with.
+ * If so, the server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel:
+ * SEQUENCE binds a connection to the fore channel, and the client cannot know of that binding.
  */
 void
 rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,

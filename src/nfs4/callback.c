@@ -24,7 +24,7 @@ callback_set_phase(struct rr_nfs4_callback *callback, enum callback_event event)
 	callback->phase = callback_next[callback->phase][event];
 }
 
-/* Frees the slot of the backchannel that the callback has, and releases the session of that slot. Does
+/* Frees the slot that the callback occupies in the backchannel of a session, and releases that session. Does
  * nothing if the callback has no slot. */
 static void
 callback_drop_slot(struct rr_nfs4_callback *callback)
@@ -38,8 +38,8 @@ callback_drop_slot(struct rr_nfs4_callback *callback)
 	rr_nfs4_session_release(session);
 }
 
-/* Ends a callback: frees its slot, calls ended() of its kind, and releases the session and the client that
- * the callback holds. */
+/* Ends a callback: removes it from its list, frees its slot if it has one, and calls ended() of its kind.
+ * Then releases the session and the client to which the callback has references. */
 static void
 callback_end(struct rr_nfs4_callback *callback)
 {
@@ -76,8 +76,8 @@ rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_nfs4_c
 	rr_list_append(&callback->sessions->callbacks, &callback->link);
 }
 
-/* Cancels the callback. It ends at once if it waits in the queue without a slot. A callback that has a slot
- * is sent nevertheless, as the client may have seen its sequence ID, and ends after that. */
+/* Cancels the callback, unless it is idle. A callback without a slot, which waits in the queue, ends at once.
+ * A callback with a slot is still sent, as the client may have seen its sequence ID, and ends after that. */
 void
 rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 {
@@ -139,9 +139,9 @@ rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
 	}
 }
 
-/* Puts the callback back into the queue, to be sent at not_before or later. If it has no slot, or the session
- * of its slot has ended, it gives up the slot, and ends if it need not be sent any more: it is cancelled, is
- * a CB_NULL, or its client has ended. */
+/* Puts the callback back into the queue, to be sent at not_before or later. If the session of its slot has
+ * ended, the callback loses the slot. A callback without a slot ends instead if it was cancelled, is a
+ * CB_NULL, or its client has ended. */
 static void
 callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 {
@@ -192,7 +192,8 @@ callback_fault(struct rr_nfs4_callback *callback)
 }
 
 /* Handles the success of CB_SEQUENCE: counts up the sequence ID of the slot and frees the slot. The callback
- * ends, or is queued again if answered() of its kind asks for that. status: the status of the CB_COMPOUND. */
+ * is queued again if it was not cancelled and answered() of its kind returns true; else it ends. status: the
+ * status of the CB_COMPOUND. */
 static void
 callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t now)
 {

@@ -125,8 +125,9 @@ client_find_owner(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return NULL;
 }
 
-/* Tells whether the client is idle: it is unconfirmed, it has no opens, locks or delegations, or it is a
- * courtesy client: its lease is over, and its record on the disk has gone. */
+/* Tells whether the client is idle. It is idle if it is unconfirmed, if it has no opens, locks or
+ * delegations, or if it is a courtesy client (its lease is over, and its record has been removed from the
+ * disk). */
 static bool
 client_is_idle(const struct rr_nfs4_client *client)
 {
@@ -135,8 +136,8 @@ client_is_idle(const struct rr_nfs4_client *client)
 }
 
 /* Returns the client that has to end so that a new client of `origin` gets a record; NULL if no client has to
- * end. Idle clients come first, then clients with the heaviest origin (the one with the most clients), then
- * the client that was renewed longest ago, with which the list begins. */
+ * end. An idle client is preferred. Among equals, a client whose address or connection has more clients is
+ * preferred, then the client whose lease was renewed longest ago: the list begins with that client. */
 static struct rr_nfs4_client *
 client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -158,8 +159,8 @@ client_to_go(const struct rr_nfs4_clients *clients, const struct rr_nfs4_origin 
 	return found;
 }
 
-/* Makes room for a new client of this origin: ends another client if the table is full. Returns false if the
- * table is full and no client has to end. */
+/* Makes room for a new client of this origin: if the table is full, ends another client. Returns false if the
+ * table is full and no client can be ended for the new one. */
 static bool
 client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *origin)
 {
@@ -173,8 +174,8 @@ client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *o
 	return client != NULL;
 }
 
-/* Returns the origin of the connection; if the connection has no address, the origin that all clients without
- * an address share. Returns NULL if there is no memory. */
+/* Returns the origin under which the new client is counted: its connection. If the connection has no address,
+ * returns the origin that all clients without an address share; NULL if there is no memory for it. */
 static struct rr_nfs4_origin *
 client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
 {
@@ -183,8 +184,8 @@ client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *ex
 	return rr_nfs4_origin_join(&clients->addresses, &clients->nobody, "") ? &clients->nobody : NULL;
 }
 
-/* Makes an unconfirmed record for the owner and stores it in *made. Returns NFS4ERR_DELAY if there is no
- * memory or no room in the table. */
+/* Makes an unconfirmed record for the owner and stores it in *made; another client ends if the table is full.
+ * Returns NFS4ERR_DELAY if there is no memory, or no room in the table. */
 static nfsstat4
 client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange, uint64_t now,
 	struct rr_nfs4_client **made)
@@ -221,8 +222,9 @@ client_add_record(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange
 	return NFS4_OK;
 }
 
-/* Answers an EXCHANGE_ID that has EXCHGID4_FLAG_UPD_CONFIRMED_REC_A set: RFC 8881, 18.35.4, cases 6 to 9.
- * confirmed: the confirmed record of the owner; NULL if there is none. */
+/* Returns the status of an EXCHANGE_ID with EXCHGID4_FLAG_UPD_CONFIRMED_REC_A: it succeeds if the owner has a
+ * confirmed record with the same verifier and principal (RFC 8881, 18.35.4, cases 6 to 9). confirmed: that
+ * record; NULL if there is none. */
 static nfsstat4
 client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange)
 {
@@ -235,9 +237,12 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 	return NFS4_OK;              /* 6: update */
 }
 
-/* Answers an EXCHANGE_ID without EXCHGID4_FLAG_UPD_CONFIRMED_REC_A whose owner has a confirmed record: RFC
- * 8881, 18.35.4, cases 2, 3 and 5. *same is set to true if the client keeps its client ID. A record of
- * another principal is ended, or is kept with NFS4ERR_CLID_INUSE if it is in use. */
+/*
+ * Answers an EXCHANGE_ID without EXCHGID4_FLAG_UPD_CONFIRMED_REC_A whose owner has a confirmed record: RFC
+ * 8881, 18.35.4, cases 2, 3 and 5. *same is set to true if the client keeps its client ID. If the record
+ * belongs to another principal, it is ended; but if it is in use, it stays and NFS4ERR_CLID_INUSE is
+ * returned.
+ */
 static nfsstat4
 client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)

@@ -15,8 +15,8 @@ enum { COMPOUND_SPARE = 16 };
 
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
-/* Returns the memory for a compound: a spare compound if there is one, else new memory; NULL if there is
- * none. Of a spare compound, only the members in front of `current` are zeroed. */
+/* Returns the memory for a compound: a spare compound if there is one, else new memory. Of a spare compound,
+ * only the members in front of `current` are zeroed. Returns NULL if there is no memory. */
 static struct rr_nfs4_compound *
 compound_new(struct rr_nfs4_server *server)
 {
@@ -122,7 +122,8 @@ compound_end(struct rr_nfs4_compound *c)
 }
 
 /* Writes the number and the status of an operation at `start`, in place of what the operation has written.
- * items: the number of items that the writer had before the operation. */
+ * items: the number of items (data that lies outside the encoded results) that the writer had before the
+ * operation. */
 static void
 compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, nfsstat4 status)
 {
@@ -138,9 +139,12 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 		rpcrdma_put_u32(&c->writer, 0);
 }
 
-/* Encodes the result of an operation that has ended, unless the operation did so itself. If the result does
- * not fit into the reply, an error takes its place and becomes the status of the compound. start and items:
- * the place and the number of items that the writer had before the operation. */
+/*
+ * Encodes the result of an operation that has ended, unless the operation did so itself. If the result does
+ * not fit into the reply, an error takes its place and becomes the status of the compound. start: the place
+ * of the writer before the operation; items: the number of its items (data that lies outside the encoded
+ * results) at that time.
+ */
 static void
 compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_t status)
 {

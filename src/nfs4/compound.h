@@ -212,7 +212,8 @@ enum { RR_NFS4_ERROR_SIZE = 8 };
 /* Returns the octets of the reply in front of the first result, with the RPC header. */
 uint32_t rr_nfs4_size_in_front(const struct rr_nfs4_compound *c);
 
-/* Returns the octets of the reply so far, with the RPC header and the data that is placed. */
+/* Returns the number of octets that the reply has so far, with the RPC header and the data outside the
+ * stream. */
 static inline uint32_t
 rr_nfs4_size(const struct rr_nfs4_compound *c)
 {
@@ -233,7 +234,8 @@ uint32_t rr_nfs4_room(const struct rr_nfs4_compound *c);
 
 /* ---- support.c ---- */
 
-/* Returns the object of the filehandle as the storage names it. */
+/* Returns the object of the filehandle in the form that the storage takes: the handle and the open, if there
+ * is one. */
 static inline struct rr_vfs_object
 rr_nfs4_object(const struct rr_nfs4_fh *fh)
 {
@@ -271,7 +273,8 @@ uint32_t rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 nfsstat4 rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t kinds, struct rr_nfs4_state **state);
 
-/* Returns the object of the filehandle, by the open in c->opened[index] if there is one. */
+/* Returns the object of the filehandle in the form that the storage takes: the handle, with the open in
+ * c->opened[index] if there is one, else with the open of the filehandle. */
 static inline struct rr_vfs_object
 rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, uint32_t index)
 {

@@ -16,8 +16,9 @@ recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	op->u.opcbrecall.fh = (nfs_fh4){ state->handle.data, state->handle.length };
 }
 
-/* Tells whether the CB_RECALL is to be sent again: the client answered with an error, and the delegation is
- * still valid. The client may not know the stateid yet, as it has not seen the answer to its OPEN. */
+/* Returns true if the CB_RECALL is to be sent again, because the client answered with an error and the
+ * delegation is still valid: the answer to its OPEN may not have reached the client yet, so it does not know
+ * the stateid. */
 static bool
 recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -58,10 +59,11 @@ deleg_new(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const st
 
 /*
  * Makes a delegation of the file for the client, and returns it with a reference for the caller. Returns
- * NULL, with the reason in *why, if a condition of RFC 8881, 10.4, is not met: "The client must have
- * responded properly to previous recalls." "There must be no current OPEN conflicting with the requested
- * delegation." "The probability of future conflicting open requests should be low based on the recent history
- * of the file."
+ * NULL, with the reason in *why, in the grace period, if callbacks do not reach the client, if a delegation
+ * that the client did not return was revoked, if the file is open for writing, or if a delegation of the file
+ * was recalled in the last lease period. RFC 8881, 10.4: "The client must have responded properly to previous
+ * recalls." "There must be no current OPEN conflicting with the requested delegation." "The probability of
+ * future conflicting open requests should be low based on the recent history of the file."
  */
 struct rr_nfs4_state *
 rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_vfs_id *id,

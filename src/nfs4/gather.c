@@ -5,8 +5,8 @@
  * COMPOUND. */
 enum { GATHER_IO_MAX = 1 << 20 };
 
-/* Fills gathered->source, from which attributes are encoded, when all data is there, and runs the step that
- * the operation has set. */
+/* Runs when all data for the attributes has been read: fills gathered->source, from which the attributes are
+ * encoded, and goes on with the operation by gathered->then(). */
 static uint32_t
 gather_finish(struct rr_nfs4_compound *c)
 {
@@ -49,8 +49,8 @@ gather_limits(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->limits(vfs, &c->vfs.limits), gather_limits_done);
 }
 
-/* Runs when the storage has answered with the space of a file system: keeps it and goes on with the limits.
- * After an error, the operation goes on with the error in c->vfs_status. */
+/* Runs when the storage has answered with the space of a file system: stores the answer, and asks for the
+ * limits next. After an error, the operation goes on with the error in c->vfs_status. */
 static uint32_t
 gather_statfs_done(struct rr_nfs4_compound *c)
 {
@@ -61,7 +61,7 @@ gather_statfs_done(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the storage has answered with the attributes of the object. Asks for the space of the file system
- * if that is needed, else goes on with the limits. After an error, the operation goes on with the error in
+ * if that is needed; else asks for its limits next. After an error, the operation goes on with the error in
  * c->vfs_status. */
 static uint32_t
 gather_attributes_done(struct rr_nfs4_compound *c)
@@ -76,8 +76,8 @@ gather_attributes_done(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->statfs(vfs, &c->vfs.statfs), gather_statfs_done);
 }
 
-/* Gathers the attributes of a directory above the exports. As no storage has such a directory, its limits are
- * set by the server itself. */
+/* Fills in the attributes of a directory above the exports, and the limits of its file system. The storage is
+ * not asked, as it does not have such directories. */
 static uint32_t
 gather_pseudo(struct rr_nfs4_compound *c)
 {

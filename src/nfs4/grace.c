@@ -39,9 +39,9 @@ rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now)
 
 /*
  * Returns NFS4_OK if the client may reclaim; NFS4ERR_NO_GRACE if the time for that is over or the client has
- * sent RECLAIM_COMPLETE; NFS4ERR_RECLAIM_BAD if no record names the client. RFC 8881, 18.51.3: "Once the
- * client sends RECLAIM_COMPLETE, the server will not allow the client to do subsequent reclaims ... and, if
- * these are attempted, will return NFS4ERR_NO_GRACE."
+ * sent RECLAIM_COMPLETE; NFS4ERR_RECLAIM_BAD if `known` is false: no record of the last start names the
+ * client. RFC 8881, 18.51.3: "Once the client sends RECLAIM_COMPLETE, the server will not allow the client to
+ * do subsequent reclaims ... and, if these are attempted, will return NFS4ERR_NO_GRACE."
  */
 nfsstat4
 rr_nfs4_grace_reclaim(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known)

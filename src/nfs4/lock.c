@@ -13,9 +13,9 @@ lock_is_owners(
 	       memcmp(state->owner, owner.data, owner.length) == 0;
 }
 
-/* Returns a locked range of another owner that conflicts with the span, and stores the state of that range in
- * *holder. A range of a courtesy client (its lease is over) is returned only if no other range conflicts.
- * Returns NULL if there is no conflict. */
+/* Returns a locked range of another owner that conflicts with a lock of `span` (write: a lock to write), and
+ * stores the state of that range in *holder. A range of a courtesy client (its lease is over) is returned
+ * only if no other range conflicts. Returns NULL if there is no conflict. */
 static const struct rr_nfs4_range *
 lock_in_the_way(const struct rr_nfs4_file *file, const struct rr_nfs4_client *client,
 	struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write, struct rr_nfs4_state **holder)
@@ -99,8 +99,9 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
  * They are taken from the quota before the change, and given back if the change needed fewer. */
 enum { LOCK_ADDS = 2 };
 
-/* Counts the ranges of the state after a lock or unlock, and gives back to the quota those of the `taken`
- * ranges that were not needed. before: the number of ranges that the state had before. */
+/* Counts the ranges of the state after a lock or unlock. taken: the number of new ranges for which the quota
+ * was reduced in advance; the quota gets back what was not needed. before: the number of ranges that the
+ * state had before. */
 static void
 lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 {

@@ -3,8 +3,8 @@
 #include "nfs4/gather.h"
 #include "nfs4/ops.h"
 
-/* Runs when the attributes are known: encodes the result of GETATTR itself, with number, status and
- * attributes. */
+/* Runs when the attributes are known: writes the whole result of GETATTR (number, status and attributes) into
+ * the reply, so that compound.c does not encode it. */
 static uint32_t
 op_getattr_gathered(struct rr_nfs4_compound *c)
 {
@@ -30,8 +30,8 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }
 
-/* Compares the attributes in the arguments of VERIFY or NVERIFY, which have the same form, with those of the
- * object. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME or another error. */
+/* Compares the attributes in the arguments with those of the object, for VERIFY and NVERIFY; both have
+ * arguments of the same form. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME or another error. */
 static nfsstat4
 op_verify_compare(struct rr_nfs4_compound *c)
 {

@@ -2,8 +2,8 @@
 /* OPEN_DOWNGRADE and CLOSE: RFC 8881, sections 18.18 and 18.2. */
 #include "nfs4/op_open.h"
 
-/* Completes OPEN_DOWNGRADE: the open state gets its next seqid and is released, and its stateid becomes the
- * result and the current stateid. */
+/* Completes OPEN_DOWNGRADE: the open state gets its next seqid, and its stateid becomes the result and the
+ * current stateid. The reference of the operation to the state is released. */
 static uint32_t
 op_downgrade_finish(struct rr_nfs4_compound *c)
 {
@@ -18,8 +18,8 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has opened the file for the lower access: the open state takes this new open, and
- * OPEN_DOWNGRADE is completed. */
+/* Runs when the storage has opened the file for the lower access: stores this new open in the open state, and
+ * completes OPEN_DOWNGRADE. If the storage failed, the earlier share is set back. */
 static uint32_t
 op_downgrade_opened(struct rr_nfs4_compound *c)
 {
@@ -107,9 +107,8 @@ close_typed(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Carries out CLOSE. First it looks for the open state without the attributes of the file, which suffices
- * if the filehandle is the one by which the file was opened. Otherwise it reads the attributes and looks
- * again. */
+/* Carries out CLOSE. First it looks for the open state without the attributes of the file. This succeeds if
+ * the file was opened by the same filehandle. Otherwise it reads the attributes and looks again. */
 uint32_t
 rr_op_close(struct rr_nfs4_compound *c)
 {

@@ -114,8 +114,8 @@ op_clone_typed(struct rr_nfs4_compound *c)
 		op_clone_done);
 }
 
-/* Runs when the attributes of the source are known: reads those of the target, which is the current
- * filehandle. */
+/* Runs when the attributes of the source are known: reads the attributes of the target, the file of the
+ * current filehandle. */
 static uint32_t
 copy_target(struct rr_nfs4_compound *c)
 {
@@ -125,8 +125,8 @@ copy_target(struct rr_nfs4_compound *c)
 					  : rr_nfs4_status(c->vfs_status);
 }
 
-/* Begins COPY or CLONE: reads the attributes of the source, which is the saved filehandle. A directory of the
- * pseudo root, above the exports, is no source. */
+/* Begins COPY or CLONE: reads the attributes of the source, the file of the saved filehandle. If the saved
+ * filehandle is a directory above the exports, NFS4ERR_WRONG_TYPE is returned. */
 static uint32_t
 copy_source(struct rr_nfs4_compound *c)
 {

@@ -5,8 +5,9 @@
 #include "nfs4/attr.h"
 #include "nfs4/ops.h"
 
-/* Returns the status of an operation that needs a directory; for a symbolic link, NFS4ERR_NOTDIR. RFC 8881,
- * 15.1.2.8: only LOOKUP and OPEN answer with another error for a symbolic link. */
+/* Returns the NFS status for the storage's `status`, in an operation that needs a directory: NFS4ERR_NOTDIR
+ * if the storage met a symbolic link instead. RFC 8881, 15.1.2.8: only LOOKUP and OPEN answer with another
+ * error for a symbolic link. */
 static uint32_t
 dir_status(enum rr_vfs_status status)
 {
@@ -36,8 +37,9 @@ op_create_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Sets the type of the object that CREATE makes, with the target of a link or the numbers of a device. RFC
- * 8881, 18.4.3: a type that CREATE does not make gets "NFS4ERR_BADTYPE". */
+/* Sets the type of the object that CREATE makes, with the target of a link or the numbers of a device. A link
+ * with an empty target gets NFS4ERR_INVAL. RFC 8881, 18.4.3: a type that CREATE does not make gets
+ * "NFS4ERR_BADTYPE". */
 static nfsstat4
 op_create_type(const createtype4 *type, struct rr_vfs_create *create)
 {

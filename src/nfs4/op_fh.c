@@ -4,7 +4,8 @@
 
 #include "nfs4/ops.h"
 
-/* Ends PUTFH after a look at its object. If the object is not there, there is no current filehandle. */
+/* Ends PUTFH when the storage has looked at its object. After an error there is no current filehandle any
+ * more. */
 static uint32_t
 op_putfh_known(struct rr_nfs4_compound *c)
 {

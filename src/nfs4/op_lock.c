@@ -118,8 +118,8 @@ lock_finish(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* Runs when the storage has answered. If it has granted the lock, or has no locks at all, the lock is entered
- * into the tables. Else the LOCK is refused, and a lock state that this LOCK has made ends. */
+/* Runs when the storage has answered. If it has granted the lock, or does not support locks, the lock is
+ * entered into the tables. Else the LOCK is refused, and a lock state that this LOCK has made ends. */
 static uint32_t
 lock_locked(struct rr_nfs4_compound *c)
 {
@@ -137,8 +137,9 @@ lock_locked(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Runs when the storage has answered to lock_open(): the lock state takes the open, if the file could be
- * opened. Then the storage is to lock the range by the lock-owner's own open, if there is one. */
+/* Runs when lock_open() has an answer. If the storage has opened the file, the open is stored in the lock
+ * state. Then the storage locks the range by the lock-owner's own open; it is not asked if there is no such
+ * open. */
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
@@ -215,9 +216,9 @@ lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, st
 	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
 }
 
-/* Finds or makes the lock state, and holds it and its opens in c. Returns NFS4ERR_DENIED if another owner has
- * a conflicting lock, which work->conflict then describes; for a reclaim, NFS4ERR_RECLAIM_CONFLICT. The
- * caller holds the mutex of the tables. */
+/* Finds or makes the lock state, and stores it and its opens in c, with references. If another owner has a
+ * conflicting lock, work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a reclaim,
+ * NFS4ERR_RECLAIM_CONFLICT. The caller holds the mutex of the tables. */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {

@@ -13,7 +13,8 @@ lookup_not_directory(const struct rr_nfs4_compound *c)
 	return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
 }
 
-/* Returns the error of a lookup that the storage refused. */
+/* Returns the error of a lookup that the storage refused: NFS4ERR_SYMLINK if the object is not a directory
+ * but a symbolic link. */
 static uint32_t
 lookup_status(const struct rr_nfs4_compound *c)
 {
@@ -54,7 +55,8 @@ lookup_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), c->lookup_then);
 }
 
-/* Reads the attributes of the current filehandle, then looks up `name` in it and goes on with `then`. */
+/* Reads the attributes of the current filehandle's object. If it is a directory, looks up `name` there and
+ * goes on with `then`. */
 static uint32_t
 lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {

@@ -22,11 +22,11 @@ rr_open_check_share(uint32_t share_access, uint32_t share_deny)
 }
 
 /*
- * Returns NFS4_OK if the claim of an OPEN is allowed now: CLAIM_PREVIOUS, a reclaim, in the grace period
- * until the client has sent RECLAIM_COMPLETE, and most other claims only after both. CLAIM_DELEGATE_CUR and
- * CLAIM_DELEG_CUR_FH are always allowed. RFC 8881, 18.51.3: "If non-reclaim locking operations are done
- * before the RECLAIM_COMPLETE, an NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for later
- * reclaims.
+ * Returns NFS4_OK if the claim of an OPEN is allowed now, else an error. CLAIM_PREVIOUS, a reclaim, is
+ * allowed in the grace period until the client has sent RECLAIM_COMPLETE. CLAIM_DELEGATE_CUR and
+ * CLAIM_DELEG_CUR_FH are always allowed. Any other claim is allowed when the grace period is over and the
+ * client has sent RECLAIM_COMPLETE. RFC 8881, 18.51.3: "If non-reclaim locking operations are done before the
+ * RECLAIM_COMPLETE, an NFS4ERR_GRACE error will be returned", and NFS4ERR_NO_GRACE for later reclaims.
  */
 static nfsstat4
 open_check_grace(struct rr_nfs4_compound *c, open_claim_type4 claim)

@@ -40,8 +40,8 @@ deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 	return rr_open_access(args->share_access) == OPEN4_SHARE_ACCESS_READ;
 }
 
-/* Runs when the storage's lease of a delegation breaks, as a local program is about to change the file:
- * recalls the delegation. ctx: the open that the lease belongs to. */
+/* Recalls a delegation. The storage calls this function when a local program is about to change the file, so
+ * that the storage's lease on the file breaks. ctx: the open of the delegation, which has the lease. */
 static void
 deleg_broken(void *ctx)
 {
@@ -55,9 +55,9 @@ deleg_broken(void *ctx)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* Handles a delegation for which the storage gave no open or no lease. A reclaimed delegation stays valid
- * until the client returns it, which it is asked to do; any other delegation ends. The caller holds the lock
- * of the tables. */
+/* Handles a delegation for which the storage gave no open or no lease. A reclaimed delegation stays valid,
+ * and the client is asked to return it; any other delegation ends. The caller holds the lock of the
+ * tables. */
 static void
 deleg_fail(struct rr_nfs4_compound *c)
 {
@@ -72,8 +72,8 @@ deleg_fail(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(state);
 }
 
-/* Runs when the storage has answered to the request for a lease, and completes the OPEN. Without a lease, the
- * delegation loses its open, and deleg_fail() decides about it. */
+/* Runs when the storage has granted or refused a lease for the delegation, and completes the OPEN. Without a
+ * lease, the delegation loses its open, and deleg_fail() ends it or asks for its return. */
 static uint32_t
 deleg_leased(struct rr_nfs4_compound *c)
 {
@@ -174,9 +174,9 @@ deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *dele
 	delegation->u.od_whynone.ond_why = why;
 }
 
-/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the delegation.
- * Its permissions stay empty, so that the client asks the server by ACCESS. The caller holds the lock of the
- * tables. */
+/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the reference
+ * to the delegation. The permissions in the result stay empty, so that the client asks the server by ACCESS.
+ * The caller holds the lock of the tables. */
 void
 rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 {

@@ -17,8 +17,8 @@ rr_open_undo(struct rr_nfs4_compound *c)
 	rr_nfs4_unlock_tables(c->server);
 }
 
-/* Lists in *attrset the attributes that were set, and those in which an exclusive create keeps its
- * verifier. */
+/* Lists in *attrset the attributes that were set; after an exclusive create also the times of access and
+ * modification, as the storage keeps the verifier in them. */
 static nfsstat4
 open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 {
@@ -42,8 +42,8 @@ open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 	return NFS4_OK;
 }
 
-/* Completes the OPEN: fills its result, makes its stateid the current stateid, and releases the open
- * state. */
+/* Completes the OPEN: fills its result, makes its stateid the current stateid, and releases the reference to
+ * the open state. */
 uint32_t
 rr_open_finish(struct rr_nfs4_compound *c)
 {
@@ -121,8 +121,8 @@ rr_open_take(struct rr_nfs4_compound *c)
 	return NFS4ERR_DELAY;
 }
 
-/* Runs when the storage has answered to the opening of the file: the open state takes the open, and the file
- * is truncated if the OPEN asks for that. */
+/* Runs when the storage has opened the file, or failed to: stores the open in the open state, and truncates
+ * the file if the OPEN asks for that. */
 static uint32_t
 open_opened(struct rr_nfs4_compound *c)
 {
@@ -131,8 +131,8 @@ open_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? open_truncate(c) : status;
 }
 
-/* Tells whether the file need not be opened again: the state has an open, and its share is the same as before
- * this operation. */
+/* Tells whether the file need not be opened again: the state has an open, and this operation has not changed
+ * the share of the state. */
 bool
 rr_open_is_enough(const struct rr_nfs4_reserved *reserved)
 {
@@ -158,9 +158,10 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 
 /*
  * Handles the delegations of the file before it is opened. With CLAIM_DELEGATE_CUR or CLAIM_DELEG_CUR_FH, the
- * client must have a delegation of it. Otherwise, an OPEN that writes, or denies something to others, recalls
- * the delegations of other clients and gets NFS4ERR_DELAY until these have ended: RFC 8881, 10.4. An OPEN
- * that writes also recalls the client's own delegation. The caller holds the lock of the tables.
+ * client must have a delegation of the file and must not write. With other claims, an OPEN that writes, or
+ * denies something to others, recalls the delegations of other clients and gets NFS4ERR_DELAY until these
+ * have ended: RFC 8881, 10.4. An OPEN that writes also recalls the client's own delegation. The caller holds
+ * the lock of the tables.
  */
 static nfsstat4
 open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
@@ -186,8 +187,8 @@ open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
  * mode of 000 should be enough to ensure that future OPEN operations for OPEN4_SHARE_ACCESS_READ or
  * OPEN4_SHARE_ACCESS_WRITE by any principal fail". The storage lets the owner of a file in by any mode, as
  * NFS version 3 needs it, so OPEN checks the owner's bits here. Any mode is allowed for the superuser, for a
- * file that this OPEN has made, and for one that the client has had open. The right to execute includes
- * reading: RFC 8881, 6.3.1.1.
+ * file that this OPEN has made, and for claims other than CLAIM_NULL and CLAIM_FH, as the client has had that
+ * file open. The right to execute includes reading: RFC 8881, 6.3.1.1.
  */
 static bool
 open_is_closed_to_owner(const struct rr_nfs4_compound *c)

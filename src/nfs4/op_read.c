@@ -13,8 +13,8 @@
  */
 enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
 
-/* Returns how many READs and READLINKs stand in front of this operation: each of them may use a Write chunk
- * for its data: RFC 8267, 6.4.1. */
+/* Returns the number of READs and READLINKs in front of this operation. RFC 8267, 6.4.1: each of them may use
+ * a Write chunk for its data. */
 static uint32_t
 read_place(const struct rr_nfs4_compound *c)
 {
@@ -39,8 +39,9 @@ read_room(const struct rr_nfs4_compound *c)
 	return (uint32_t)rr_min(room, request->stream_room);
 }
 
-/* Returns the size of the buffer that the first READ with data takes. All READs of the compound share it, so
- * it is large enough for the READs that follow, but has at most READ_MAX octets unless `size` is larger. */
+/* Returns the size of the buffer that the first READ with data takes from the pool. All READs of the compound
+ * share this buffer: it has room for `size` octets and for the READs that follow, but no more than READ_MAX
+ * octets unless `size` is larger. */
 static uint32_t
 read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -86,8 +87,9 @@ read_wake(struct rr_pool_waiter *waiter)
 	c->resume(c, read_begin(c));
 }
 
-/* Handles a READ for whose data there is no memory: begins it again with fewer octets; if there is no memory
- * even for these, waits until other calls have given some back. Returns NFS4ERR_DELAY if neither helps. */
+/* Handles a READ for whose data there is no memory: begins it again with fewer octets. If there is no memory
+ * even for these, the READ waits until other calls give memory back. Returns NFS4ERR_DELAY if neither
+ * helps. */
 static uint32_t
 read_without_memory(struct rr_nfs4_compound *c)
 {

@@ -48,9 +48,12 @@ readdir_is_dot(struct rpcrdma_bytes name)
 	return (name.length == 1 && text[0] == '.') || (name.length == 2 && text[0] == '.' && text[1] == '.');
 }
 
-/* Runs for each entry that the storage lists, and writes it into the reply. If the attributes of an entry
- * cannot be had, it gets rdattr_error alone, provided that the client asked for rdattr_error. Returns false
- * to stop the list: the entry does not fit, or the READDIR fails. */
+/*
+ * Writes an entry into the reply; the storage calls this function for each entry that it lists. An entry
+ * whose attributes cannot be read is written with rdattr_error alone; if the client did not ask for
+ * rdattr_error, the READDIR fails. Returns false to stop the list, if the entry does not fit or the READDIR
+ * fails.
+ */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
@@ -88,8 +91,8 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	return taken;
 }
 
-/* Ends the list of entries, which the operation has encoded itself. Returns NFS4ERR_TOOSMALL if not a single
- * entry did fit. */
+/* Writes the end of the list of entries into the reply. Returns NFS4ERR_TOOSMALL if not a single entry did
+ * fit. */
 static uint32_t
 readdir_finish(struct rr_nfs4_compound *c, bool eof)
 {

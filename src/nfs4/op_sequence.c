@@ -68,10 +68,11 @@ sequence_try(struct rr_nfs4_compound *c)
 }
 
 /*
- * Begins the call in its slot; then the compound has its client and its limit of size. For a retry of a call
- * that has not ended, RFC 8881, 2.10.6.2, allows NFS4ERR_DELAY, after which clients wait many seconds, or to
- * wait for the call. This server waits: as the call may run in another thread, a timer repeats this function
- * until the call has ended or a time is over.
+ * Begins the call in its slot, and stores the client and the limit of the reply's size in the compound. If
+ * the call is a retry of a call that has not ended, RFC 8881, 2.10.6.2, lets the server answer NFS4ERR_DELAY,
+ * or wait until the first call has ended. Clients repeat a call only many seconds after NFS4ERR_DELAY, so
+ * this server waits: a timer repeats this function, for a limited time, as the first call may run in another
+ * thread.
  */
 static uint32_t
 sequence_go_on(struct rr_nfs4_compound *c)

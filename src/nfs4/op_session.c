@@ -12,9 +12,9 @@ enum {
 			 EXCHGID4_FLAG_UPD_CONFIRMED_REC_A
 };
 
-/* Returns NFS4_OK if the flags of EXCHANGE_ID are known and it asks for no state protection, the only kind
- * that this server has. RFC 8881, 18.35.3, of undefined flags: "If they are, the server MUST reject the
- * operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one more flag for minor version 2. */
+/* Returns NFS4_OK if all flags of the EXCHANGE_ID are known and it asks for SP4_NONE, no state protection;
+ * this server offers no other kind. RFC 8881, 18.35.3, says of undefined flags: "If they are, the server MUST
+ * reject the operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one more flag for minor version 2. */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
@@ -196,10 +196,11 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 }
 
 /*
- * Completes RECLAIM_COMPLETE: from now on the client may reclaim no more, and may make new opens and locks
- * when the grace period is over. RFC 8881, 18.51.4: "If it is done a second time, the error
+ * Completes RECLAIM_COMPLETE: the client cannot reclaim any more, and can make new opens and locks as soon as
+ * the grace period is over. RFC 8881, 18.51.4: "If it is done a second time, the error
  * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, which is about one file system, "the operation
- * returns NFS4_OK and is otherwise ignored"; but a client that sends no other RECLAIM_COMPLETE may lock, too.
+ * returns NFS4_OK and is otherwise ignored". Here it also allows new opens and locks, for clients that send
+ * no other RECLAIM_COMPLETE.
  */
 static uint32_t
 op_reclaim_finish(struct rr_nfs4_compound *c)

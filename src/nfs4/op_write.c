@@ -123,9 +123,9 @@ rr_op_commit(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_commit_typed);
 }
 
-/* Runs when the storage has answered: encodes the result of SETATTR itself, with the attributes that were set
- * even after an error. RFC 8881, 18.30.3: "On either success or failure of the operation, the server will
- * return the attrsset bitmask". */
+/* Runs when the storage has answered: writes the whole result of SETATTR into the reply. After an error, too,
+ * the result lists the attributes that were set. RFC 8881, 18.30.3: "On either success or failure of the
+ * operation, the server will return the attrsset bitmask". */
 static uint32_t
 op_setattr_done(struct rr_nfs4_compound *c)
 {

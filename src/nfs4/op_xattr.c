@@ -17,8 +17,9 @@ xattr_name(xattrkey4 name)
 	return name.length > RR_VFS_NAME_MAX ? NFS4ERR_NAMETOOLONG : NFS4_OK;
 }
 
-/* Returns the status of an operation on an extended attribute; for a symbolic link, NFS4ERR_WRONG_TYPE. RFC
- * 8276, 8.4.1: only regular files and directories have extended attributes. */
+/* Returns the NFS status for the storage's `status`, in an operation on an extended attribute:
+ * NFS4ERR_WRONG_TYPE if the object is a symbolic link. RFC 8276, 8.4.1: only regular files and directories
+ * have extended attributes. */
 static nfsstat4
 xattr_status(enum rr_vfs_status status)
 {

@@ -137,9 +137,12 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 		.pseudo = NFS4ERR_ROFS },
 };
 
-/* Returns the most octets that the results can have in the stream of the reply. The data of READ and READLINK
- * is counted if it cannot go into a Write chunk: after the first four of these operations, or for all of them
- * if the security flavor forbids chunks (request->places is false). */
+/*
+ * Returns the most octets that the results can have in the stream of the reply, which is the reply without
+ * the data in chunks. The data of READ and READLINK is counted if it cannot go into a Write chunk: after the
+ * first four of these operations, or for all of them if the security flavor forbids chunks (request->places
+ * is false).
+ */
 uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
