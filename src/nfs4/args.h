@@ -23,7 +23,8 @@ struct rr_nfs4_args {
 	uint64_t digest;   /* hash of the octets behind the first operation */
 };
 
-/* Decodes the arguments into a struct rr_nfs4_args. The function is the codec in struct rpcrdma_procedure. */
+/* Decodes the arguments of a COMPOUND into a struct rr_nfs4_args. struct rpcrdma_procedure points to this
+ * function. */
 void rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value);
 
 /* Tells whether the minor version has an operation of that number. */

@@ -63,7 +63,7 @@ struct rr_attr_mask rr_attr_exclusive(uint32_t minor);
 /* Tells whether an attribute in the mask can only be set: GETATTR and READDIR refuse such a mask. */
 bool rr_attr_has_write_only(const struct rr_attr_mask *mask);
 /* Returns what the storage must be asked for before these attributes are written: RR_ATTR_STATFS,
- * RR_ATTR_LIMITS. */
+ * RR_ATTR_LIMITS, both, or 0. */
 uint32_t rr_attr_needs(const struct rr_attr_mask *mask, uint32_t minor);
 /* Returns the most octets that a fattr4 with these attributes has. */
 uint32_t rr_attr_size(const struct rr_attr_mask *mask, uint32_t minor);
@@ -74,9 +74,9 @@ void rr_attr_put_mask(struct rpcrdma_xdr_writer *writer, const struct rr_attr_ma
 void rr_attr_put(struct rpcrdma_xdr_writer *writer, const struct rr_attr_mask *asked,
 	const struct rr_attr_source *source);
 
-/* Reads the attributes that a fattr4 sets, with their values, into `set`. Errors: NFS4ERR_ATTRNOTSUPP: the
- * attribute is not supported; NFS4ERR_INVAL: the attribute can only be read, or its value makes no sense;
- * NFS4ERR_BADXDR, NFS4ERR_BADOWNER, NFS4ERR_FBIG. */
+/* Reads the attributes that a fattr4 sets, with their values, into `set`. Returns NFS4ERR_ATTRNOTSUPP if an
+ * attribute is not supported, NFS4ERR_INVAL if an attribute can only be read or its value makes no sense, or
+ * NFS4ERR_BADXDR, NFS4ERR_BADOWNER or NFS4ERR_FBIG. */
 nfsstat4 rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set);
 /* Returns those attributes of the bitmap that were set. applied: the RR_VFS_SET_* bits of what the storage
  * has set. */

@@ -64,7 +64,7 @@ void rr_nfs4_callback_queue(struct rr_nfs4_callback *callback, const struct rr_n
  * callback has a slot. */
 void rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback);
 
-/* Gives to send() each queued callback that can be sent now. */
+/* Gives each queued callback that can be sent now to sessions->send(). */
 void rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now);
 
 /* ---- Callbacks that are out ---- */
@@ -82,8 +82,9 @@ void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUE
 
 /* ---- Sessions ---- */
 
-/* Finds out, by CB_NULL, whether the client answers callbacks. The caller has just bound the session to a
- * connection for callbacks. */
+/* Sends a CB_NULL to find out whether the client answers callbacks, unless it has answered a callback of this
+ * session already. Also sends the queued callbacks that can go now. The caller has just bound the session to
+ * a connection for callbacks. */
 void rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now);
 
 /* Tells whether callbacks reach the client: a session of the client has answered a callback over a connection

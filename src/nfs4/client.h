@@ -95,9 +95,9 @@ int rr_nfs4_clients_init(
 	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
 void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 
-/* Carries out EXCHANGE_ID by the nine cases of RFC 8881, 18.35.4, and stores the record in *client.
- * NFS4ERR_DELAY: no memory, or the table is full of clients whose origins have no more clients than the
- * origin of the newcomer. */
+/* Carries out EXCHANGE_ID by the nine cases of RFC 8881, 18.35.4, and stores the record in *client. Returns
+ * NFS4ERR_DELAY if there is no memory, or if the table is full and no client can be ended for the new one, as
+ * its address and connection have as many clients as others. */
 nfsstat4 rr_nfs4_exchange_id(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange,
 	uint64_t now, struct rr_nfs4_client **client);
 
@@ -113,8 +113,8 @@ void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
  * MUST be renewed" */
 void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
 
-/* Notes that the client has no record on the disk: once its lease is over, its opens and locks may be taken
- * away. */
+/* Takes the report that the client has no record on the disk. If the lease of the client is over, its opens
+ * and locks may be taken away from now on. */
 void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);
 
 /* Ends the client: its record leaves the table, and its sessions and states end. */

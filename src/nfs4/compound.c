@@ -71,8 +71,9 @@ compound_release(struct rr_nfs4_compound *c)
 	c->state = NULL;
 }
 
-/* Returns a copy of the result for the reply cache of the session's slot, in memory that the caller frees.
- * Returns NULL if the slot is to keep no copy, or there is no memory. */
+/* Returns a copy of the result for the reply cache of the session's slot, in memory of `size` octets that the
+ * caller frees. Returns NULL if the client has not asked to cache the reply (a SEQUENCE alone is always
+ * cached), if there is no session, or if there is no memory. */
 static void *
 compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 {
@@ -88,7 +89,7 @@ compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 }
 
 /* Releases the opens and the state that the last operation and the filehandle held, and ends the call in its
- * slot, which keeps a copy of the result. All this is done under one lock. */
+ * slot. The slot keeps a copy of the result if compound_copy() made one. All this is done under one lock. */
 static void
 compound_end_turn(struct rr_nfs4_compound *c)
 {

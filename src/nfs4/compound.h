@@ -147,7 +147,7 @@ struct rr_nfs4_operation {
 
 extern const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1];
 
-/* Handles NFSPROC4_COMPOUND. */
+/* Executes a call of the procedure NFSPROC4_COMPOUND, and answers the call now or later. */
 enum rpcrdma_handled rr_nfs4_compound(
 	void *ctx, struct rpcrdma_request *request, const void *args, void *result);
 
@@ -200,8 +200,8 @@ bool rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entr
 uint32_t rr_nfs4_recall_first(struct rr_nfs4_compound *c);
 
 /* Recalls the delegations that other clients have of a file. Returns NFS4ERR_DELAY if there are any, else
- * NFS4_OK. writes: the file is written, so the client's own delegation is recalled, too: the storage's lease,
- * which belongs to it, lets nobody write. */
+ * NFS4_OK. writes: the operation writes the file, so the client's own delegation is recalled, too: a
+ * delegation has a lease of the storage, which lets nobody write. */
 nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writes);
 
 /* ---- room.c ---- */
@@ -209,7 +209,7 @@ nfsstat4 rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, 
 /* Octets that the number and the status of an operation take. */
 enum { RR_NFS4_ERROR_SIZE = 8 };
 
-/* Returns the octets of the reply in front of the first result, with the RPC header. */
+/* Returns the number of octets that the reply has in front of the first result, with the RPC header. */
 uint32_t rr_nfs4_size_in_front(const struct rr_nfs4_compound *c);
 
 /* Returns the number of octets that the reply has so far, with the RPC header and the data outside the
@@ -224,12 +224,13 @@ rr_nfs4_size(const struct rr_nfs4_compound *c)
 	return size;
 }
 
-/* Returns NFS4_OK if the reply may have this many octets with this operation; else NFS4ERR_REP_TOO_BIG or
- * NFS4ERR_REP_TOO_BIG_TO_CACHE. Unless the operation is the last, room is kept free for the error of a
- * further operation. */
+/* Returns NFS4_OK if `size`, the octets of the reply up to the end of this operation's result, is within the
+ * limits of the session; else NFS4ERR_REP_TOO_BIG or NFS4ERR_REP_TOO_BIG_TO_CACHE. If further operations
+ * follow, room for the error of one of them is kept free. */
 nfsstat4 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size);
 
-/* Returns the octets that the result of this operation may still have. */
+/* Returns the number of octets that this operation's result can have at most, as the limits of the reply
+ * leave it. */
 uint32_t rr_nfs4_room(const struct rr_nfs4_compound *c);
 
 /* ---- support.c ---- */
@@ -256,11 +257,9 @@ void rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry);
  * copies the current stateid instead. */
 nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid);
 
-/*
- * Finds the open that a stateid of the operation stands for and holds it in c->opened[index] until the
- * operation ends; c->opened[index] stays NULL for the special stateids. access: OPEN4_SHARE_ACCESS_*, what
- * the open must allow.
- */
+/* Finds the open that a stateid of the operation stands for and holds it in c->opened[index] until the
+ * operation ends; c->opened[index] stays NULL for the special stateids. Returns an error if the stateid does
+ * not allow the operation now. access: OPEN4_SHARE_ACCESS_*, what the open must allow. */
 nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t access, uint32_t index);
 
@@ -286,8 +285,8 @@ rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh,
  * NFS4ERR_RECLAIM_BAD. The caller holds the lock of the tables. */
 nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
 
-/* Returns NFS4ERR_GRACE if a client may still reclaim a state with which the operation could conflict, else
- * NFS4_OK. */
+/* Returns NFS4ERR_GRACE in the grace period, as a client may still reclaim a state that conflicts with the
+ * operation; else NFS4_OK. The caller does not hold the lock of the tables, which this function takes. */
 nfsstat4 rr_nfs4_no_grace(const struct rr_nfs4_compound *c);
 
 stable_how4 rr_nfs4_committed(enum rr_vfs_stable stable);

@@ -18,9 +18,9 @@ struct rr_nfs4_grace {
 /* Begins the grace period, if one is needed. expected: the stable records of the last start name a client;
  * without such a client there is no grace period. */
 void rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t now, uint64_t lease);
-/* Looks whether the grace period is over. expected: a client that the records name has not come back yet.
- * Returns true if the period begins to end just now; rr_nfs4_grace_end() is due when the records of the
- * clients that did not come back have been removed. */
+/* Looks whether the time to reclaim is over. expected: a client that the records name has not come back yet.
+ * Returns true once, when the time is over. The caller then removes the records of the clients that did not
+ * come back, and ends the grace period by rr_nfs4_grace_end() when they have gone. */
 bool rr_nfs4_grace_look(struct rr_nfs4_grace *grace, bool expected, uint64_t now);
 void rr_nfs4_grace_end(struct rr_nfs4_grace *grace);
 /* Delays the end of the grace period, after a client has reclaimed a state. */
@@ -30,7 +30,8 @@ void rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now);
  * name the client. */
 nfsstat4 rr_nfs4_grace_reclaim(
 	const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known);
-/* Returns NFS4_OK if the client may get a new state, else NFS4ERR_GRACE. */
+/* Returns NFS4_OK if the client may get a new state: the grace period is over, and the client has sent
+ * RECLAIM_COMPLETE. Else returns NFS4ERR_GRACE. */
 nfsstat4 rr_nfs4_grace_grant(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client);
 
 /* Notes that the client sent RECLAIM_COMPLETE. Returns NFS4_OK, or NFS4ERR_COMPLETE_ALREADY if it did so

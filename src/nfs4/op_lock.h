@@ -11,8 +11,8 @@ struct rr_lock_work {
 	struct rr_nfs4_conflict conflict;
 };
 
-/* Makes the work of an operation on the range, in c->op_memory. NFS4ERR_INVAL: there is no such range;
- * NFS4ERR_DELAY: there is no memory. */
+/* Makes the struct rr_lock_work of an operation on this range, and stores it in c->op_memory. Returns
+ * NFS4ERR_INVAL if there is no such range, and NFS4ERR_DELAY if there is no memory. */
 nfsstat4 rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write);
 
 bool rr_lock_is_write(nfs_lock_type4 type);

@@ -37,19 +37,17 @@ uint32_t rr_open_file(struct rr_nfs4_compound *c);
 /* Sets the share of the open state back to what it was before this OPEN reserved its share. */
 void rr_open_undo(struct rr_nfs4_compound *c);
 
-/* Tells whether the file need not be opened again: the state has an open, and its share is the same as before
- * this operation. */
+/* Tells whether the file need not be opened again: the state has an open, and this operation has not changed
+ * the share of the state. */
 bool rr_open_is_enough(const struct rr_nfs4_reserved *reserved);
 
-/* Opens the file in the storage with the access that the owner has now, in place of the owner's earlier
- * open. */
+/* Has the storage open the file with the access and deny that the open state has now, in place of the state's
+ * earlier open if there is one. Goes on with `then`. */
 uint32_t rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 
-/*
- * Handles the answer of the storage to rr_open_storage(). The state takes the new open, which is held in
- * c->opened[1] until the operation ends. If the storage refused, the client has ended meanwhile, or memory is
- * missing (NFS4ERR_DELAY), the share is set back to what it was before.
- */
+/* Handles the answer of the storage to rr_open_storage(). Stores the new open in the open state, and with a
+ * reference in c->opened[1] until the operation ends. If the storage refused, the client has ended meanwhile,
+ * or memory is missing (NFS4ERR_DELAY), the share is set back to what it was before. */
 nfsstat4 rr_open_take(struct rr_nfs4_compound *c);
 
 /* Returns NFS4_OK if the client has the delegation that the claim of the OPEN names. id: the file that the
@@ -59,12 +57,12 @@ nfsstat4 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vf
 /* Completes an OPEN that has succeeded; in op_open_share.c. */
 uint32_t rr_open_finish(struct rr_nfs4_compound *c);
 
-/* Asks for a delegation after the file is open, and goes on with rr_open_finish() when the answer is known;
+/* Makes a delegation for the client, if the OPEN of the file allows one, and goes on with rr_open_finish();
  * in op_open_deleg.c. */
 uint32_t rr_open_delegate(struct rr_nfs4_compound *c);
 
-/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the delegation.
- * The caller holds the lock of the tables. */
+/* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the reference
+ * to the delegation. The caller holds the lock of the tables. */
 void rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation);
 
 #endif

@@ -162,9 +162,9 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
 }
 
-/* Stores in *delegation why there is no delegation, if the client said in its OPEN what it wants. RFC 8881,
- * 18.16.3: "in the event the server does not return a delegation, it MUST return a delegation type of
- * OPEN_DELEGATE_NONE_EXT". */
+/* Stores in *delegation why there is no delegation, if the client said in its OPEN what it wants; else leaves
+ * *delegation as it is. RFC 8881, 18.16.3: "in the event the server does not return a delegation, it MUST
+ * return a delegation type of OPEN_DELEGATE_NONE_EXT". */
 static void
 deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *delegation)
 {

@@ -87,8 +87,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 /* The most octets and operations of a message, in both directions, and the limits of a session. */
 enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
 
-/* Prepares for callbacks over the connection of this request, if the session with this ID has the connection
- * bound to its backchannel. The caller holds the lock of the tables. */
+/* Makes it possible to send callbacks over the connection of this request, if the connection is bound to the
+ * backchannel of the session with this ID. The caller holds the lock of the tables. */
 static void
 session_way_back(struct rr_nfs4_compound *c, const sessionid4 id)
 {

@@ -201,8 +201,8 @@ rr_nfs4_quota_init(struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint
 	quota->free = max - quota->least * clients;
 }
 
-/* Returns how much more than its least part, of which each client is sure, a client holds; held: all that the
- * client holds of this quota. */
+/* Returns by how much a client exceeds quota->least, the part of the quota that is reserved for each client;
+ * 0 if it does not. held: the amount that the client holds. */
 static uint64_t
 origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
 {

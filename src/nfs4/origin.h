@@ -100,12 +100,13 @@ void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding 
 bool rr_nfs4_origin_yields(
 	const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle);
 
-/* Tells whether the client of `a` has to end before the client of `b`, as its address, or else its
- * connection, has more clients. */
+/* Tells whether the client of `a` has to end before the client of `b`: its address has more clients, or both
+ * have the same address and its connection has more clients. */
 bool rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_nfs4_holding *b);
 
-/* Returns the number of clients that half of max is enough for, at most `clients`: each of them can work with
- * its part, even if all others take as much as they can. */
+/* Returns the number of clients that there can be, from 1 to `clients`, so that the half of the quota `max`
+ * that is divided equally among them gives each client enough to work. No client can take the part of
+ * another. */
 uint32_t rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
 void rr_nfs4_quota_init(

@@ -12,8 +12,8 @@ static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
 
 enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
 
-/* Returns the number of a directory: an FNV-1a hash of its name and of the number of its parent directory. So
- * the number stays the same when the exports change. */
+/* Returns the number by which a directory is known to clients: an FNV-1a hash of its name and of the number
+ * of its parent directory. The number stays the same when the exports change. */
 static uint64_t
 pseudo_number(uint64_t parent, struct rpcrdma_bytes name)
 {

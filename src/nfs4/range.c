@@ -71,8 +71,8 @@ range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs
 	return spare;
 }
 
-/* Merges range with the range behind it, if both are of the same type and touch. Returns whether it did
- * so. */
+/* Merges `range` with the range behind it, if both are of the same type and touch. Returns whether they were
+ * merged. */
 static bool
 range_merge(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_range *range)
 {

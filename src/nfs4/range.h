@@ -36,7 +36,8 @@ struct rr_nfs4_ranges {
  * which means NFS4ERR_INVAL, if the length is 0 or the range goes beyond the last octet that an offset can
  * name. */
 bool rr_nfs4_span(uint64_t offset, uint64_t length, struct rr_nfs4_span *span);
-/* Returns the length of the span as it is sent. */
+/* Returns the length of the span as the protocol has it: NFS4_UINT64_MAX for a span to the end of the
+ * file. */
 uint64_t rr_nfs4_span_length(struct rr_nfs4_span span);
 
 /* Tells whether unlocking span would cut a range in two. */

@@ -27,9 +27,11 @@ recall_run(struct rr_nfs4_compound *c)
 	return c->operation->run(c);
 }
 
-/* Recalls the delegations that others have of the object `id`, and goes on with `then` if there are none;
- * else returns NFS4ERR_DELAY. If the object could not be looked at, goes on at once, as the operation itself
- * will find the same error. */
+/*
+ * Recalls the delegations that other clients have of the object `id`. Returns NFS4ERR_DELAY if there are any,
+ * else goes on with `then`. If the storage could not look at the object, also goes on with `then`: the
+ * operation itself will find the same error. A SETATTR of the size recalls the client's own delegation, too.
+ */
 static uint32_t
 recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_step *then)
 {
@@ -41,14 +43,16 @@ recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_ste
 	return status == NFS4_OK ? then(c) : status;
 }
 
-/* Recalls the delegations of the current filehandle's object, and runs the operation. */
+/* Recalls the delegations of the current filehandle's object. Runs the operation if there are none; else
+ * returns NFS4ERR_DELAY. */
 static uint32_t
 recall_current(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->current.attributes.id, recall_run);
 }
 
-/* Recalls the delegations of the saved filehandle's object, and runs the operation. */
+/* Recalls the delegations of the saved filehandle's object. Runs the operation if there are none; else
+ * returns NFS4ERR_DELAY. */
 static uint32_t
 recall_saved(struct rr_nfs4_compound *c)
 {
@@ -72,8 +76,8 @@ recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, comp
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), looked);
 }
 
-/* Runs when the storage has looked up the name: recalls the delegations of the file, and runs the
- * operation. */
+/* Runs when the storage has looked up the name: recalls the delegations of the file that it found. Runs the
+ * operation if there are none; else returns NFS4ERR_DELAY. */
 static uint32_t
 recall_looked(struct rr_nfs4_compound *c)
 {
@@ -87,8 +91,8 @@ recall_target(struct rr_nfs4_compound *c)
 	return recall_look(c, &c->current, c->op->u.oprename.newname, recall_looked, recall_run);
 }
 
-/* Recalls the delegations of the object that a RENAME renames, then goes on with the object that would be
- * replaced. */
+/* Recalls the delegations of the object that a RENAME renames. If there are none, goes on with the object
+ * that the RENAME would replace; else returns NFS4ERR_DELAY. */
 static uint32_t
 recall_renamed(struct rr_nfs4_compound *c)
 {

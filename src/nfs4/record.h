@@ -48,7 +48,7 @@ struct rr_nfs4_records {
 void rr_nfs4_records_init(struct rr_nfs4_records *records, const struct rr_env *env, uint32_t max);
 void rr_nfs4_records_free(struct rr_nfs4_records *records);
 
-/* Adds a record of the last start. Errors: NOMEM. */
+/* Adds a record that the last start of the server has left on the disk. Errors: NOMEM. */
 int rr_nfs4_records_add(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded);
 
 /* Makes a record for a client. The record is not on the disk yet. Returns NULL if there is no memory, or
@@ -62,8 +62,8 @@ void rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record 
  * there is none. */
 struct rr_nfs4_record *rr_nfs4_records_next(struct rr_nfs4_records *records);
 
-/* Takes the report that the record was written or removed; done: whether that succeeded. A record that is
- * neither on the disk nor of a client is freed. */
+/* Handles the report that a thread has tried to write or to remove the record; done: whether that succeeded.
+ * A record that is neither on the disk nor of a client is freed. */
 void rr_nfs4_record_done(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool done);
 
 /* Parts the record from its client, which has ended; the record is to be removed from the disk. */
@@ -76,7 +76,7 @@ bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct r
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
 /* Returns the number of owners of the last start that have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
-/* Tells whether a record of the last start is still to be removed. */
+/* Tells whether a record that belongs to no client is still to be removed from the disk. */
 bool rr_nfs4_records_removing(const struct rr_nfs4_records *records);
 
 #endif

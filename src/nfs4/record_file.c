@@ -34,7 +34,7 @@ enum {
 /* The name of the file with the server's identity, beside the records. */
 #define FILE_IDENTITY "identity"
 
-/* Writes the name of a record's file to text: `name` as 16 hexadecimal digits, and `end` behind them. */
+/* Stores the name of a record's file in `text`: `name` as 16 hexadecimal digits, and `end` behind them. */
 static void
 file_name(uint64_t name, const char *end, char text[FILE_NAME_MAX])
 {

@@ -22,13 +22,11 @@ struct rr_nfs4_recorded {
 	struct rpcrdma_bytes owner;
 };
 
-/*
- * Makes the directory if it is not there (mode 0700), and locks it against other servers. Errors: NOMEM;
- * SYSTEM with text.
- */
+/* Opens the directory of records, makes it if it is not there (mode 0700), and locks it against other
+ * servers. Errors: NOMEM; SYSTEM with text. */
 int rr_nfs4_record_dir_open(
 	const struct rr_env *env, const char *path, struct rr_nfs4_record_dir **dir, struct rr_text *text);
-/* Unlocks the directory. dir may be NULL. */
+/* Unlocks and closes the directory. dir may be NULL. */
 void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
 
 enum { RR_NFS4_IDENTITY = 16 };

@@ -21,7 +21,8 @@ struct rr_nfs4_result {
 	COMPOUND4res replayed;
 };
 
-/* Writes a struct rr_nfs4_result. The function is the codec in struct rpcrdma_procedure. */
+/* Encodes a struct rr_nfs4_result, the result of a COMPOUND. struct rpcrdma_procedure points to this
+ * function. */
 void rr_nfs4_put_result(struct rpcrdma_xdr_writer *writer, const void *value);
 
 /* Returns the number of octets of the encoded COMPOUND4res, including its items, the data that lies outside
@@ -32,8 +33,8 @@ uint32_t rr_nfs4_result_size(const struct rr_nfs4_result *result);
  * octets. Returns whether that succeeded. */
 bool rr_nfs4_result_copy(const struct rr_nfs4_result *result, void *memory, uint32_t size);
 
-/* Makes result a reply that was given before, by decoding its octets, which must stay where they are. Returns
- * false if arena has too little memory. */
+/* Makes `result` the reply that `octets` encode, an earlier reply that is given again. The octets must stay
+ * where they are, as the result points to them. Returns false if `arena` has too little memory. */
 bool rr_nfs4_result_replay(
 	struct rr_nfs4_result *result, const void *octets, uint32_t length, struct rpcrdma_arena *arena);
 

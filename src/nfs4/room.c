@@ -19,8 +19,9 @@ room_is_last(const struct rr_nfs4_compound *c)
 	return c->index + 1 >= c->args->count;
 }
 
-/* Returns NFS4_OK if the reply may have `size` octets with this operation; else an error. Unless the
- * operation is the last, room is kept free for the error of a further operation. */
+/* Returns NFS4_OK if `size`, the octets of the reply up to the end of this operation's result, is within the
+ * limits of the session; else an error. If further operations follow, room for the error of one of them is
+ * kept free. Without a session, and for SEQUENCE, any size is allowed. */
 nfsstat4
 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 {

@@ -38,10 +38,10 @@ security_may_follow(const nfs_argop4 *next)
 }
 
 /*
- * Returns the status of an operation that has set the current filehandle: NFS4ERR_WRONGSEC if the gate says
- * that the caller uses a wrong security flavor, and the next operation may not follow with that. RFC 8881,
- * 2.6.3.1.1.7: "the put filehandle operation MUST return NFS4ERR_WRONGSEC when there is a security tuple
- * mismatch."
+ * Returns the status of an operation that has set the current filehandle: NFS4ERR_WRONGSEC if the caller uses
+ * a wrong security flavor, as the gate has said in `answer`, and the next operation needs the right flavor;
+ * else NFS4_OK. RFC 8881, 2.6.3.1.1.7: "the put filehandle operation MUST return NFS4ERR_WRONGSEC when there
+ * is a security tuple mismatch."
  */
 nfsstat4
 rr_nfs4_security_put(const struct rr_nfs4_compound *c, enum rr_gate_answer answer)

@@ -24,7 +24,7 @@ int rr_nfs4_server_new(const struct rr_env *env, struct rr_loop *loop,
 	const struct rr_nfs4_server_config *config, struct rr_nfs4_server **server, struct rr_text *text);
 
 /* Ends the server after its RPC server has gone. When the last server ends, all that clients had open is
- * closed, so the provider must still be there. server may be NULL. */
+ * closed, so the storage must still be there. server may be NULL. */
 void rr_nfs4_server_end(struct rr_nfs4_server *server);
 
 /* Frees a server that has ended; no operation may be under way. server may be NULL. */

@@ -135,8 +135,8 @@ callback_done(struct rr_call *call, int error)
 	rr_free(server->env, done);
 }
 
-/* Fills the call of a callback, with its arguments. The caller holds the lock of the tables. Later the owner
- * of the callback may have ended. */
+/* Fills the RPC call of a callback, together with the arguments. The caller holds the lock of the tables: as
+ * long as it does, the owner of the callback, which gives the arguments, cannot end. */
 static void
 callback_fill(struct callback_call *made, const struct callback_way *way)
 {
@@ -163,9 +163,9 @@ callback_fill(struct callback_call *made, const struct callback_way *way)
 	callback->kind->put(callback, &made->ops[1]);
 }
 
-/* Takes the callback out of the outbox, makes its call, and stores in *way the RPC client that is to send it.
- * Returns NULL if there is no such RPC client, or no memory: the callback then has failed, or is queued
- * again. The caller holds the lock of the tables. */
+/* Removes the callback from the outbox (the list of callbacks to be sent), makes its RPC call, and stores in
+ * *way the RPC client that is to send the call. Without such an RPC client, or without memory, returns NULL,
+ * and the callback is queued again or ends. The caller holds the lock of the tables. */
 static struct callback_call *
 callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 {
@@ -190,8 +190,8 @@ callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 	return made;
 }
 
-/* Runs when another thread has put callbacks into the outbox, and sends them. The lock of the tables is
- * released while a call begins, as callback_done() may run at once and takes this lock. */
+/* Sends the callbacks that another thread has put into the outbox, the list of callbacks to be sent. The lock
+ * of the tables is released while a call begins, as callback_done() may run at once and takes this lock. */
 static void
 callback_mail_ready(struct rr_watch *watch, unsigned events)
 {

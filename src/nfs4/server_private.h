@@ -54,7 +54,8 @@ struct rr_nfs4_connection *rr_nfs4_connection(struct rr_nfs4_server *server, str
 
 /* ---- server_callback.c ---- */
 
-/* Begin and end the receipt of callbacks from other threads. Errors: NOMEM, SYSTEM; with text. */
+/* Begin and end the service by which other threads give this server the callbacks that it is to send. Errors:
+ * NOMEM, SYSTEM; with text. */
 int rr_nfs4_mail_begin(struct rr_nfs4_server *server, struct rr_text *text);
 void rr_nfs4_mail_end(struct rr_nfs4_server *server);
 
@@ -62,13 +63,14 @@ void rr_nfs4_mail_end(struct rr_nfs4_server *server);
  * here. The caller holds the lock of the tables. */
 void rr_nfs4_send(struct rr_nfs4_callback *callback);
 
-/* Prepares for callbacks over the connection of the request, which is bound to the session's backchannel, and
- * asks the client by CB_NULL whether it answers callbacks. The caller holds the lock of the tables. */
+/* Makes it possible to send callbacks over the connection of the request, which is bound to the session's
+ * backchannel. Sends a CB_NULL to find out whether the client answers callbacks. The caller holds the lock of
+ * the tables. */
 void rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session);
 
-/* Take back all callbacks from a connection that ends, and free what was made for its callbacks. The caller
- * holds the lock of the tables for the first function, not for the second. */
+/* Queue the callbacks of a connection that ends again, for other connections, and free the RPC clients that
+ * sent them. The caller holds the lock of the tables for the first function, but not for the second. */
 void rr_nfs4_ways_lost(struct rr_nfs4_connection *connection);
 void rr_nfs4_ways_free(struct rr_nfs4_connection *connection);
 

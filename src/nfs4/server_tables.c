@@ -11,8 +11,8 @@ struct tables_task {
 	bool write, done;
 };
 
-/* Runs in a thread of the crew: writes the record of the task to the disk, or removes it from there, and
- * keeps in task->done whether that succeeded. */
+/* Runs in the thread for records: writes the record that the task names to the disk, or removes it from the
+ * disk, and stores in task->done whether that succeeded. */
 static bool
 server_task_run(struct rr_crew_job *job, void *member)
 {
@@ -89,8 +89,8 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 	rr_crew_free(recorder);
 }
 
-/* Hands all records that are to be written or removed to the recorder's thread. Without memory for that, a
- * record is reported as failed. The caller holds the lock of the tables. */
+/* Hands all records that are to be written or removed to the thread for records. If there is no memory for a
+ * task, the record is reported as not written or not removed. The caller holds the lock of the tables. */
 static void
 tables_record(struct rr_nfs4_server *server)
 {
@@ -136,8 +136,9 @@ tables_close_unused(struct rr_nfs4_server *server)
 	}
 }
 
-/* Gives back the lock of the tables. Before that, hands records to the thread that writes them, and closes
- * opens that are not used any more. Mostly there are none: a call takes the lock several times. */
+/* Gives back the lock of the tables. Before that, hands changed records to the thread that writes them, and
+ * closes opens that are not used any more. Both lists are looked at first, as they are mostly empty, and each
+ * call takes the lock several times. */
 void
 rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 {
@@ -150,8 +151,8 @@ rr_nfs4_unlock_tables(struct rr_nfs4_server *server)
 	pthread_mutex_unlock(&server->shared->lock);
 }
 
-/* Runs when a connection has ended: unbinds it from its sessions, takes back its callbacks, parts it from its
- * compounds, and frees it. */
+/* Runs when a connection has ended: unbinds it from its sessions, takes back its callbacks, removes it from
+ * the compounds that came by it, and frees it. */
 static void
 server_connection_ended(struct rr_attachment *attachment)
 {

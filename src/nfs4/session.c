@@ -162,8 +162,8 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 }
 
 /* Sets the attributes of the fore channel: each is what the client asks for, or the limit of the server if
- * that is less. RFC 8881, 18.36.3: no size may be raised. NFS4ERR_TOOSMALL: no operation would fit into the
- * sizes; NFS4ERR_INVAL: the session would have too few operations, or no slot. */
+ * that is less. RFC 8881, 18.36.3: no size may be raised. Returns NFS4ERR_TOOSMALL if no operation would fit
+ * into the sizes, and NFS4ERR_INVAL if the session would have too few operations, or no slot. */
 static nfsstat4
 session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -185,7 +185,7 @@ session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 
 /* Sets the attributes of the backchannel. RFC 8881, 18.36.3: "ca_maxoperations ... For the backchannel, the
  * server MUST NOT change the value that the client offers." The other values are lowered to the limits of the
- * server. NFS4ERR_TOOSMALL: CB_RECALL would not fit. */
+ * server. Returns NFS4ERR_TOOSMALL if CB_RECALL would not fit. */
 static nfsstat4
 session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -236,8 +236,9 @@ session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 	memcpy(id, &count, sizeof(count));
 }
 
-/* Makes a session with its slots, and enters it into the tables of sessions and of its client. Lowers
- * fore->ca_maxrequests if there is too little quota. Returns NULL if there is no memory or no quota. */
+/* Makes a session with its slots, and enters it into the table of sessions and into the list of its client.
+ * Lowers fore->ca_maxrequests if there is too little quota. Returns NULL if there is no memory or no
+ * quota. */
 static struct rr_nfs4_session *
 session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, channel_attrs4 *fore,
 	const channel_attrs4 *back)
@@ -276,7 +277,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 }
 
 /* Carries out the last phase of CREATE_SESSION, RFC 8881, 18.36.4, phase 4: makes the session, binds the
- * connection to it and fills its result. */
+ * connection to the session and fills *ok. */
 static nfsstat4
 session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)

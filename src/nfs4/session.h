@@ -85,8 +85,8 @@ struct rr_nfs4_sessions {
 
 enum { RR_NFS4_SESSIONS_PER_CLIENT = 32, RR_NFS4_BINDINGS_PER_SESSION = 64 };
 
-/* Makes an empty table. max, replies: the sessions, and the octets of cached replies, that all clients may
- * have together. Errors: NOMEM. */
+/* Makes an empty table. All clients together, of which there are at most `clients`, may have `max` sessions
+ * and `replies` octets of cached replies. Errors: NOMEM. */
 int rr_nfs4_sessions_init(struct rr_nfs4_sessions *sessions, const struct rr_env *env, uint32_t max,
 	uint64_t replies, uint32_t clients);
 /* Frees the table; all sessions have gone. */
@@ -115,7 +115,7 @@ struct rr_nfs4_session *rr_nfs4_session_find(const struct rr_nfs4_sessions *sess
 nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	const struct rr_nfs4_session *own, const struct rr_nfs4_conn *conn);
 
-/* Ends the session, even if it is in use: it is freed when its last holder lets it go. */
+/* Ends the session, even if it is in use. Its memory is freed when the last reference to it is released. */
 void rr_nfs4_session_end(struct rr_nfs4_session *session);
 
 struct rr_nfs4_session *rr_nfs4_session_hold(struct rr_nfs4_session *session);

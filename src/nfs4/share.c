@@ -34,8 +34,9 @@ share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
 	return false;
 }
 
-/* Returns a client that has an open which conflicts with the share: a courtesy client (its lease is over) if
- * `courtesy` is true, else a client that is not. Returns NULL if there is no such client. */
+/* Returns a client whose open of the file conflicts with an OPEN of this access and deny. If `courtesy` is
+ * true, only courtesy clients (their leases are over) are looked at, else only other clients. Returns NULL if
+ * there is no such client. */
 static struct rr_nfs4_client *
 share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
 {
@@ -49,9 +50,9 @@ share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bo
 	return NULL;
 }
 
-/* Tells whether opens of the file deny the share. If only courtesy clients (whose leases are over) have such
- * opens, these clients are ended. As the entry of the file may be freed with a client, it is looked up again
- * each time. */
+/* Tells whether opens of the file conflict with an OPEN of this access and deny. If only courtesy clients
+ * (whose leases are over) have such opens, these clients are ended, and false is returned. As the entry of
+ * the file may be freed with a client, it is looked up again each time. */
 static bool
 share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
 {

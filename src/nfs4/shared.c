@@ -3,7 +3,7 @@
 
 #include <rpcrdma/error.h>
 
-/* Adds a client, read from its file, to the records of the last start; ctx: the table of records. */
+/* Adds a record that was read from its file to the records of the last start. ctx: the table of records. */
 static int
 shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
 {

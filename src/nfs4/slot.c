@@ -92,7 +92,7 @@ slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SE
 	ok->sr_status_flags = rr_nfs4_status_flags(session);
 }
 
-/* Checks that both slot numbers of the SEQUENCE are within the session, before any slot is changed. */
+/* Checks, before any slot is changed, that the session has the slots sa_slotid and sa_highest_slotid. */
 static nfsstat4
 slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
 {
@@ -106,7 +106,7 @@ slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call
 }
 
 /* Handles a call that repeats the sequence ID of its slot. *turn gets the cached reply, or says that the
- * reply was not cached; NFS4ERR_DELAY: the first call is still under way. RFC 8881, 18.46.3: "If
+ * reply was not cached. Returns NFS4ERR_DELAY if the first call is still under way. RFC 8881, 18.46.3: "If
  * sa_sequenceid and the cached sequence ID are the same, this is a retry". */
 static nfsstat4
 slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)

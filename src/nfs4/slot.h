@@ -39,12 +39,13 @@ struct rr_nfs4_turn {
 };
 
 /* Begins a call in its slot, and stores in *turn what is to be done with the call. If this fails, SEQUENCE
- * answers with the error, and the slot is unchanged. */
+ * answers with the error, and the slot is unchanged. If it succeeds, the connection is bound to the session,
+ * and the lease of the client is renewed. */
 nfsstat4 rr_nfs4_sequence_begin(
 	struct rr_nfs4_sessions *sessions, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn);
 
-/* Ends a call after its compound was executed, and releases the session. If turn->cache is true, reply has
- * the octets of the COMPOUND4res, which are copied. If there is no memory for the copy, a retry gets
+/* Ends a call after its compound was executed, and releases the session. reply: the octets of the
+ * COMPOUND4res, of which the slot keeps a copy; NULL if it is to keep none. Without a copy, a retry gets
  * NFS4ERR_RETRY_UNCACHED_REP. */
 void rr_nfs4_sequence_end(struct rr_nfs4_turn *turn, const void *reply, uint32_t length);
 

@@ -10,8 +10,9 @@ static const uint32_t state_flags[] = {
 	[RR_NFS4_RECALL_REVOKED] = SEQ4_STATUS_RECALLABLE_STATE_REVOKED,
 };
 
-/* Counts the revoked states of the client; by: 1 if a state was revoked, -1 if a revoked state was freed. The
- * flag for this reason in SEQUENCE's result is set as long as there are such states. */
+/* Counts the states of the client that were revoked for the reason `revoked`. by: 1 if a state was revoked,
+ * -1 if a revoked state was freed. As long as there are such states, SEQUENCE's result has the flag for this
+ * reason. */
 static void
 state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked, int by)
 {
@@ -28,8 +29,9 @@ state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked,
 		client->status_flags &= ~state_flags[revoked];
 }
 
-/* Ends the effect of a state on others: ends the lock states of an open, cancels its recall, unlocks its
- * ranges, for which others may wait, and removes it from its file. */
+/* Ends the effect of the state on other clients. The lock states of an open end, the recall of a delegation
+ * is cancelled, and the ranges of a lock state are unlocked, so that waiting clients are notified. The state
+ * is removed from its file. */
 static void
 state_drop_effect(struct rr_nfs4_state *state)
 {

@@ -123,8 +123,8 @@ void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
  * period. Called from time to time. */
 void rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now);
 
-/* Takes the report that a record which rr_nfs4_records_next() gave was written or removed; done: whether that
- * succeeded. */
+/* Handles the report that a thread has tried to write or to remove the record. The thread got the record from
+ * rr_nfs4_records_next(). done: whether that succeeded. */
 void rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, bool done);
 
 /* ---- state.c and stateid.c: what all states have in common ---- */
@@ -165,7 +165,8 @@ nfsstat4 rr_nfs4_free_stateid(
 
 /* Ends the state with all that depends on it. */
 void rr_nfs4_state_end(struct rr_nfs4_state *state);
-/* Revokes the state: it has no effect any more, and its stateid stays until it is freed. */
+/* Revokes the state: it has no effect any more, and its open is released. Its stateid is still known, until
+ * FREE_STATEID or the end of the client. */
 void rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revoked);
 
 /* Releases the open that the state has of its file; the open is closed when nobody uses it any more. */
@@ -180,14 +181,15 @@ void rr_nfs4_state_release(struct rr_nfs4_state *state);
 bool rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open);
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);
-/* Returns the next open that the caller has to close and free; NULL if there is no such open. */
+/* Removes an open that no state uses any more from the list of such opens, and returns it. The caller closes
+ * and frees it. Returns NULL if there is no such open. */
 struct rr_nfs4_opened *rr_nfs4_opened_unused(struct rr_nfs4_tables *tables);
 
 /* ---- file.c ---- */
 
 bool rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b);
 
-/* Returns the entry of a file that has states; NULL: the file has no states. */
+/* Returns the entry of the file in the table of files; NULL if the file has no states. */
 struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
 /* Returns the quota that states of this kind are counted in. Delegations have a quota of their own: the
@@ -226,8 +228,8 @@ struct rr_nfs4_reserved {
  * NFS4ERR_DELAY: there is no memory or no quota. */
 nfsstat4 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_nfs4_share *share, struct rr_nfs4_reserved *reserved);
-/* Sets the share back to what it was before, as long as the client has not seen the new stateid, and lets go
- * of the state. */
+/* Sets the share back to what *reserved says; if the operation has made the state, ends the state. Also
+ * releases the reference to the state. The caller has not given the client a new stateid yet. */
 void rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved);
 
 /* Lowers a share for OPEN_DOWNGRADE. Returns NFS4ERR_INVAL unless the new access and deny are the union of
@@ -256,8 +258,8 @@ bool rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_c
 struct rr_nfs4_state *rr_nfs4_lock_state(
 	struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner);
 
-/* Lock and unlock a range. NFS4ERR_SERVERFAULT: there is no memory, or there are too many ranges; nothing has
- * changed. */
+/* Lock and unlock a range. If there is no memory, or there are too many ranges, they return
+ * NFS4ERR_SERVERFAULT, and nothing has changed. */
 nfsstat4 rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write);
 nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 
@@ -284,10 +286,10 @@ void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *i
 /* ---- deleg.c ---- */
 
 /*
- * Makes a delegation of the file for the client, and returns it with a reference for the caller. The
- * delegation is given when the first answer names it, by rr_nfs4_stateid_next(); until then it ends, without
- * a recall, if another client's operation conflicts with it. Returns NULL if the client cannot have a
- * delegation now, with the reason in *why.
+ * Makes a delegation of the file for the client, and returns it with a reference for the caller. Returns
+ * NULL, with the reason in *why, if the client cannot have a delegation now. The client learns of the
+ * delegation by the first answer that names it, see rr_nfs4_stateid_next(). Until then, the delegation ends
+ * without a recall if the operation of another client conflicts with it.
  */
 struct rr_nfs4_state *rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle, uint64_t now,
@@ -303,14 +305,18 @@ void rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now);
  * the caller tells the client that the delegation is recalled. */
 void rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now);
 
-/* Recalls the delegations that other clients have of a file that is to be changed. Returns true if there are
- * any left. client: the client that makes the change; NULL if no client does. */
+/* Recalls the delegations that other clients have of a file that is to be changed; courtesy clients (whose
+ * leases are over) that have one are ended. Returns true if there are any left. client: the client that makes
+ * the change; NULL if no client does. */
 bool rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now);
 
-/* Recalls the client's own delegation of a file that the client itself is to change, and releases its open,
- * so that the storage's lease ends at once: the lease would stand against the change. Without the lease,
- * local programs could change the file without the client's knowledge, so the delegation may not stay. */
+/*
+ * Recalls the client's own delegation of a file that the client itself is to change, and releases the
+ * delegation's open, so that its lease in the storage ends at once: the lease would prevent the change.
+ * Without the lease, local programs could change the file without the client's knowledge, so the delegation
+ * may not stay.
+ */
 void rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now);
 

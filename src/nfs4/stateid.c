@@ -87,9 +87,9 @@ state_revoked_status(const struct rr_nfs4_state *state)
 	return NFS4ERR_BAD_STATEID;
 }
 
-/* Returns NFS4_OK if seqid is that of the state, or is 0, which means the current seqid; NFS4ERR_OLD_STATEID
- * for an earlier one, NFS4ERR_BAD_STATEID for a later one. As seqids wrap around, the sign of the difference
- * says which is later. */
+/* Returns NFS4_OK if `seqid` is the seqid of the state, or is 0, which means the current seqid. Returns
+ * NFS4ERR_OLD_STATEID for an earlier seqid and NFS4ERR_BAD_STATEID for a later one. As seqids wrap around,
+ * the sign of the difference says which of two is later. */
 static nfsstat4
 state_check_seqid(const struct rr_nfs4_state *state, uint32_t seqid)
 {

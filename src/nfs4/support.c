@@ -54,9 +54,12 @@ rr_nfs4_status(enum rr_vfs_status status)
 	return support_statuses[status];
 }
 
-/* Returns the status of an operation that the gate refuses with `status`; the caller becomes nobody. If the
- * operation may not fail with that error, it gets NFS4ERR_ACCESS; if it may not fail with that either, it
- * only names an object or lets go of one, so NFS4_OK is returned and it goes on. */
+/*
+ * Returns the status of an operation that the gate refuses with `status`, and gives the caller the identity
+ * of nobody. Returns NFS4ERR_WRONGSEC if that is `status` and the operation may answer with it, else
+ * NFS4ERR_ACCESS. An operation that may answer with neither only names an object or lets go of one: it gets
+ * NFS4_OK and goes on.
+ */
 static nfsstat4
 support_refuse(struct rr_nfs4_compound *c, nfsstat4 status)
 {
@@ -232,9 +235,9 @@ rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, cons
 	return status;
 }
 
-/* Stores the open of the state, with a reference, in c->opened[index]. Returns NFS4ERR_OPENMODE if the state
- * was not opened for this access, and NFS4ERR_BAD_STATEID if its OPEN is still under way. The caller holds
- * the lock of the tables. */
+/* Stores the open of the state, with a reference, in c->opened[index]; a delegation without an open leaves it
+ * NULL. Returns NFS4ERR_OPENMODE if the state was not opened for this access, and NFS4ERR_BAD_STATEID if its
+ * OPEN is still under way. The caller holds the lock of the tables. */
 static nfsstat4
 support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint32_t access, uint32_t index)
 {

@@ -35,9 +35,9 @@ tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 	client->record = NULL;
 }
 
-/* Has the record of a client whose lease is over removed from the disk: after this, other clients may take
- * the place of its opens and locks, which it must then not reclaim after a restart. Without a record on the
- * disk, the client is ready for this at once. */
+/* Runs when the lease of a client is over: has the record of the client removed from the disk. Only then may
+ * other clients get opens and locks that conflict with those of this client, as without a record it cannot
+ * reclaim them after a restart. A client without a record on the disk becomes a courtesy client at once. */
 static void
 tables_client_lapsed(void *ctx, struct rr_nfs4_client *client)
 {
@@ -81,8 +81,8 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 	rr_nfs4_callbacks_go(&tables->sessions, now);
 }
 
-/* Returns how many clients there can be, so that each client can work even if all others take as much of the
- * quotas as they can. */
+/* Returns the most clients that there can be. With this number, each client can work even if all others take
+ * as much of the quotas as they can. */
 static uint32_t
 tables_clients_max(const struct rr_nfs4_tables_config *config)
 {

@@ -4,7 +4,8 @@
 /* The least character that a sequence of 1 to 4 octets may stand for: RFC 3629, section 3. */
 static const uint32_t utf8_least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
-/* Returns the number of octets of a sequence that begins with this octet; 0 if no sequence begins with it. */
+/* Returns the number of octets of a UTF-8 sequence that begins with this octet; 0 if no sequence begins with
+ * it. */
 static uint32_t
 utf8_length(uint8_t first)
 {
@@ -17,8 +18,8 @@ utf8_length(uint8_t first)
 	return first >= 0xf0 && first < 0xf8 ? 4 : 0;
 }
 
-/* Returns the character that a sequence of 2 to 4 octets stands for; UINT32_MAX if an octet after the first
- * one cannot be part of a sequence. */
+/* Returns the character that a UTF-8 sequence of 2 to 4 octets stands for; UINT32_MAX if an octet after the
+ * first one cannot be part of a sequence. */
 static uint32_t
 utf8_character(const uint8_t *octets, uint32_t length)
 {

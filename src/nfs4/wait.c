@@ -48,7 +48,8 @@ wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return false;
 }
 
-/* Runs when the CB_NOTIFY_LOCK has ended: frees the structure of the lock-owner's wait. */
+/* Runs when the CB_NOTIFY_LOCK has ended: frees the structure that said that the lock-owner waits for a
+ * range. */
 static void
 wait_notify_ended(struct rr_nfs4_callback *callback)
 {
@@ -61,8 +62,9 @@ wait_notify_ended(struct rr_nfs4_callback *callback)
 static const struct rr_nfs4_callback_kind notify_kind = { wait_notify_put, wait_notify_answered,
 	wait_notify_ended };
 
-/* Removes the wait of the lock-owner for that file from the list, and returns it; NULL if there is none.
- * *count gets the number of all waits of the client. */
+/* Removes the entry that says that the lock-owner waits for a range of this file from the list tables->waits,
+ * and returns it; NULL if there is none. Stores the number of all entries of the client, with this one, in
+ * *count. */
 static struct wait *
 wait_take(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const struct rr_vfs_id *id,
 	struct rpcrdma_bytes owner, uint32_t *count)
