@@ -199,8 +199,8 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	c->index++;
 }
 
-/* Returns NFS4_OK if the operation may be executed at its place in the compound, with the filehandles and the
- * room in the reply that it needs; else the error that the operation fails with. */
+/* Returns NFS4_OK if the operation may be executed at its place in the compound, the filehandles that it
+ * needs are set, and its result fits into the reply; else the error that the operation fails with. */
 static nfsstat4
 compound_check(struct rr_nfs4_compound *c)
 {
@@ -289,7 +289,7 @@ compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 	compound_run(c);
 }
 
-/* Runs when the connection of the caller has gone, so that nobody waits for the answer any more: cancels the
+/* Runs when the connection of the client has ended, so that the answer cannot be sent any more: cancels the
  * storage operation that is under way, if there is one. */
 static void
 compound_lost(void *above, struct rpcrdma_request *request)

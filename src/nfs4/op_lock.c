@@ -11,7 +11,8 @@
 #include "nfs4/op_lock.h"
 
 /* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. RFC
- * 8881, 18.10.3: "NFS4ERR_DENIED" with "the owner, offset, length, and type of lock". */
+ * 8881, 18.10.3: a conflicting lock is answered by "NFS4ERR_DENIED" with "the owner, offset, length, and type
+ * of lock". */
 uint32_t
 rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
@@ -176,8 +177,8 @@ lock_open(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
 }
 
-/* Returns NFS4_OK if `open`, which the lock belongs to, was opened for the access that the lock is for:
- * reading or writing. Else returns the error of RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
+/* Returns NFS4_OK if the file was opened for writing by `open`, for a lock to write, or for reading, for a
+ * lock to read. Else returns the error of RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
 static nfsstat4
 lock_check_mode(const struct rr_nfs4_state *open, bool write)
 {

@@ -207,7 +207,7 @@ rr_op_secinfo(struct rr_nfs4_compound *c)
 	return pseudo && status == NFS4_OK ? op_secinfo_answer(c) : status;
 }
 
-/* Runs when ".." was looked up for SECINFO_NO_NAME: lists the security flavors of that directory. */
+/* Runs when ".." was looked up for SECINFO_NO_NAME: lists the security flavors for the parent directory. */
 static uint32_t
 op_secinfo_parent_done(struct rr_nfs4_compound *c)
 {

@@ -103,7 +103,7 @@ plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 }
 
 /* Runs when the storage has said where the next data is: answers with the hole in front of it, or looks for
- * the end of the data. If the storage cannot say it, the whole range is read as data. */
+ * the end of the data. If the storage cannot find it, the whole range is read as data. */
 static uint32_t
 plus_found_data(struct rr_nfs4_compound *c)
 {

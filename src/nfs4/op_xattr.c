@@ -7,8 +7,8 @@
 
 enum { XATTR_VALUE_MAX = 28 << 10 };
 
-/* Checks the name of an extended attribute. RFC 8276, 8.4: a name must not be empty or have a zero octet.
- * Names longer than RR_VFS_NAME_MAX are refused, too. */
+/* Checks the name of an extended attribute. Returns NFS4ERR_INVAL for a name that is empty or has a zero
+ * octet (RFC 8276, 8.4), and NFS4ERR_NAMETOOLONG for a name longer than RR_VFS_NAME_MAX. */
 static nfsstat4
 xattr_name(xattrkey4 name)
 {

@@ -26,8 +26,8 @@ rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses)
 	rr_map_free(&addresses->by_name, addresses->env);
 }
 
-/* Returns the address with this name; hash: the hash of the name. Returns NULL if no connection and no client
- * comes from there. */
+/* Returns the entry of the address with this name; NULL if there is no such entry, as no connection and no
+ * client comes from the address. hash: the hash of the name. */
 static struct rr_nfs4_address *
 origin_find_address(const struct rr_nfs4_addresses *addresses, const char *name, uint64_t hash)
 {

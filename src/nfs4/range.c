@@ -36,8 +36,8 @@ range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
 	return range;
 }
 
-/* Removes the octets of span from the list of ranges. If span cuts a range in two, spare, a free structure,
- * becomes the second part, and NULL is returned; else spare is returned, as it was not needed. */
+/* Removes the octets of `span` from the list of ranges. If `span` cuts a range in two, the unused structure
+ * `spare` becomes the second part, and NULL is returned; else `spare` is returned, as it was not needed. */
 static struct rr_nfs4_range *
 range_cut(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span,
 	struct rr_nfs4_range *spare)

@@ -25,8 +25,8 @@ static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD
 		RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_WRITING },
 };
 
-/* Sets the phase that follows in the table record_next when this event comes. A record that must now be
- * written to the disk, or removed from the disk, is added to records->todo. */
+/* Sets the next phase of the record: the table record_next has it for the present phase and this event. A
+ * record that must now be written to the disk, or removed from the disk, is added to records->todo. */
 static void
 record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
 {
@@ -65,7 +65,8 @@ rr_nfs4_records_free(struct rr_nfs4_records *records)
 		record_free(records, rr_container(link, struct rr_nfs4_record, link));
 }
 
-/* Makes a record in memory. Returns NULL if there are too many records, or there is no memory. */
+/* Makes a record in memory and adds it to the list of all records; the disk is not changed. Returns NULL if
+ * there are too many records, or there is no memory. */
 static struct rr_nfs4_record *
 record_make(struct rr_nfs4_records *records, const struct rr_nfs4_recorded *recorded)
 {

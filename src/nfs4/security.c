@@ -14,9 +14,8 @@ security_next(const struct rr_nfs4_compound *c)
 	return NULL;
 }
 
-/* Tells whether the next operation may follow if the caller uses a wrong security flavor: the operation
- * either does not need the right flavor, or answers NFS4ERR_WRONGSEC itself: RFC 8881, 2.6.3.1.1.2 to
- * 2.6.3.1.1.6. */
+/* Tells whether the next operation may follow if the caller uses a wrong security flavor. It may if it does
+ * not need the right flavor, or answers NFS4ERR_WRONGSEC itself: RFC 8881, 2.6.3.1.1.2 to 2.6.3.1.1.6. */
 static bool
 security_may_follow(const nfs_argop4 *next)
 {

@@ -174,7 +174,8 @@ server_connection_ended(struct rr_attachment *attachment)
 	rr_free(server->env, connection);
 }
 
-/* Sets the address of the connection, as the request has it. Returns false if there is no memory. */
+/* Sets the address of the connection to the peer's address in the request. Returns false if there is no
+ * memory. */
 static bool
 server_connection_join(struct rr_nfs4_connection *connection, const struct rpcrdma_request *request)
 {

@@ -49,9 +49,9 @@ session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, u
 	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
 }
 
-/* Takes memory for cached replies from the quota, and returns the number of slots that it suffices for: the
- * number that the client asked for, or half of it, or a quarter, and so on. Returns 0 if there is no memory
- * for the replies of a single slot. */
+/* Takes memory for cached replies from the quota, and returns the number of slots whose replies fit into this
+ * memory: the number that the client asked for, or half of it, or a quarter, and so on. Returns 0 if there is
+ * no memory for the replies of a single slot. */
 static uint32_t
 session_take_replies(
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)

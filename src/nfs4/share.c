@@ -110,11 +110,11 @@ rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
 }
 
 /*
- * Lowers the share of an open state to access and deny. Returns NFS4ERR_INVAL unless these are the union of
- * what some of its OPENs asked for. RFC 8881, 18.18.3: "The bits in share_access SHOULD equal the union of
- * the share_access bits ... specified for some subset of the OPENs in effect", and likewise those in
- * share_deny; "the server SHOULD return the error NFS4ERR_INVAL". The check takes all OPENs that asked for no
- * more than access and deny.
+ * Lowers the share of an open state to access and deny. Returns NFS4ERR_INVAL unless both are the union of
+ * the values that some OPENs of this state have asked for. RFC 8881, 18.18.3: "The bits in share_access
+ * SHOULD equal the union of the share_access bits ... specified for some subset of the OPENs in effect", and
+ * likewise those in share_deny; "the server SHOULD return the error NFS4ERR_INVAL". The union is made from
+ * all OPENs that asked for no more than access and deny.
  */
 nfsstat4
 rr_nfs4_downgrade(struct rr_nfs4_state *state, uint32_t access, uint32_t deny)

@@ -187,9 +187,12 @@ rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
 	c->current.stateid = *stateid;
 }
 
-/* Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
- * copies the current stateid instead. RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ...
- * NFS4ERR_BAD_STATEID" */
+/*
+ * Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
+ * copies the current stateid instead. Returns NFS4ERR_BAD_STATEID if there is no current stateid, or for a
+ * special stateid that is not valid. RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ...
+ * NFS4ERR_BAD_STATEID"
+ */
 nfsstat4
 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid)
 {
@@ -281,9 +284,12 @@ rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
 	return active ? NFS4ERR_GRACE : NFS4_OK;
 }
 
-/* Returns NFS4_OK if an operation with the anonymous or the bypass stateid is allowed now. RFC 8881, 8.4.2.1:
- * during the grace period, the server "must reject READ and WRITE operations ... with NFS4ERR_GRACE"; reading
- * with the bypass stateid is allowed. An operation that writes also recalls the delegations of the file. */
+/*
+ * Returns NFS4_OK if an operation with the anonymous or the bypass stateid is allowed now. In the grace
+ * period, it may not read or write, but may read with the bypass stateid. RFC 8881, 8.4.2.1: the server "must
+ * reject READ and WRITE operations ... with NFS4ERR_GRACE". An operation that writes also recalls the
+ * delegations of the file, and gets NFS4ERR_DELAY until they have ended.
+ */
 static nfsstat4
 support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr_nfs4_special special,
 	uint32_t access)
@@ -335,8 +341,8 @@ rr_nfs4_regular_only(const struct rr_nfs4_fh *fh)
 }
 
 /* Fills *info, which tells the client how a directory or file has changed. If the value before the change is
- * not known, `before` gets a value that differs from `after`, and atomic is false: the client then reads
- * again. */
+ * not known, `before` gets a value that differs from `after`, and atomic is false: the client then reads the
+ * directory or file again. */
 void
 rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
 {

@@ -17,8 +17,8 @@ const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
 	.replies = UINT32_C(256) << 20,
 };
 
-/* Ends all that belongs to a client that has ended: waits for locks, states, sessions and callbacks. The
- * client's record on the disk is to be removed. */
+/* Ends all that belongs to a client that has ended: its states, sessions and callbacks, and the list entries
+ * by which it waits for locks. Its record is to be removed from the disk. */
 static void
 tables_client_ended(void *ctx, struct rr_nfs4_client *client)
 {

@@ -39,8 +39,8 @@ wait_notify_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 	args->cnla_lock_owner.owner = (struct rpcrdma_bytes){ wait->owner, wait->owner_length };
 }
 
-/* Tells whether the CB_NOTIFY_LOCK is to be sent again: never. RFC 8881, 20.11.4: "the client must still rely
- * on polling for blocking locks". */
+/* Returns false, as a CB_NOTIFY_LOCK that the client has answered is never sent again. RFC 8881, 20.11.4:
+ * "the client must still rely on polling for blocking locks". */
 static bool
 wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
