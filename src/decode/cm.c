@@ -27,15 +27,15 @@ enum {
 /* Service IDs of connections by IP address, and the header at the front of their private data: annex A11. */
 enum { IP_SERVICE_PREFIX = 0x0106, IP_HEADER_SIZE = 36, IP_HEADER_PORT = 2 };
 
-/* Returns the octets of the message from the offset from to its end. */
+/* Returns the octets of the message that begin at the offset "from" and reach to its end. */
 static struct rpcrdma_bytes
 cm_rest(const uint8_t *message, uint32_t from)
 {
 	return (struct rpcrdma_bytes){ message + from, MAD_SIZE - MAD_HEADER - from };
 }
 
-/* Decodes a connection manager's request for a connection. If the connection is by IP address, its two ports
- * are in front of the private data, and are decoded, too. */
+/* Decodes a connection manager's request for a connection into *cm. If the connection is by IP address, its
+ * two ports precede the private data, and are decoded, too. */
 static void
 cm_request(const uint8_t *message, struct rr_cm *cm)
 {

@@ -24,7 +24,7 @@ struct rr_cm {
 	struct rpcrdma_bytes private_data;
 };
 
-/* Parses a Management Datagram. Returns false where it is not one of these messages. */
+/* Parses a Management Datagram. Returns false if it is not one of these messages. */
 bool rr_cm_parse(const void *data, size_t size, struct rr_cm *cm);
 
 /* Returns the meaning of the reason in a rejection, or NULL if it is not known here. */

@@ -26,7 +26,7 @@ rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *plac
 		shared->sink->lost(shared->sink->ctx, place);
 }
 
-/* Passes a note on octets of side "from" that were not decoded to the sink, which receives all findings, and
+/* Passes a note to the sink, which receives all findings: octets that side "from" sent were not decoded. Also
  * reports these octets as lost. */
 static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
@@ -40,8 +40,8 @@ connection_note(struct rr_decode_connections *shared, const struct rr_decode_con
 
 /* ---- RDMA operations ---- */
 
-/* Decodes the RPC-over-RDMA message in a Send, passes it to the sink, and then to the pairing of calls and
- * replies. */
+/* Decodes the RPC-over-RDMA message in a Send. Passes the message to the sink, and then to
+ * rr_match_message(), which pairs calls with replies. An empty Send is ignored. */
 static void
 connection_send(struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op)
 {
@@ -100,9 +100,10 @@ connection_segment(struct rr_decode_connections *shared, struct rr_decode_connec
 
 /* ---- MPA ---- */
 
-/* Applies what the MPA frames of both sides agree on. RFC 5044, 7.1.1: the flag M in the frame of a side
- * declares "a receiver's requirement for Markers", so it is about what the other side sends. CRCs are in use
- * in both directions if either frame has the flag C. */
+/* Sets whether each direction has CRCs and markers, as the MPA frames of both sides say. CRCs are in use in
+ * both directions if either frame has the flag C. RFC 5044, 7.1.1: the flag M in the frame of a side declares
+ * "a receiver's requirement for Markers", so it is about what the other side sends. A note says that markers
+ * are not decoded. */
 static void
 connection_agree(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
 {
@@ -116,8 +117,8 @@ connection_agree(struct rr_decode_connections *shared, struct rr_decode_connecti
 	}
 }
 
-/* Handles the MPA frame with which side "from" opens the connection: passes it to the sink, and after a reply
- * applies what the frames of both sides agree on. */
+/* Handles the MPA frame with which side "from" opens the connection: stores the frame, and passes it to the
+ * sink as a handshake. If the frame is a reply, then sets up decoding as the frames of both sides say. */
 static void
 connection_opened(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from,
 	const struct rr_mpa_frame *frame)
@@ -141,7 +142,7 @@ connection_opened(struct rr_decode_connections *shared, struct rr_decode_connect
 }
 
 /* Gives up the FPDU and the Send that side "from" has begun, because octets of that side are missing in the
- * capture. */
+ * capture. Passes a note on this to the sink, unless the side's octets are ignored anyway. */
 static void
 connection_lose(struct rr_decode_connections *shared, struct rr_decode_connection *connection, uint8_t from)
 {
@@ -154,8 +155,9 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
-/* Called after octets of side "from" were read: reports them as lost if they belong to no FPDU, or passes
- * them to the sink if the stream is not MPA at all. before is the state before they were read. */
+/* Called after octets of side "from" were read. Reports the octets as lost if they belong to no FPDU. If the
+ * stream is not MPA at all, passes the octets to the sink until the sink wants no more. before: the state
+ * before the octets were read. */
 static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)
@@ -203,9 +205,10 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 
 /* ---- TCP ---- */
 
-/* Handles the acknowledgement in a packet. If it is for octets that have not been captured, or not yet, these
- * are reported as lost, because the next messages of the side that acknowledges them may answer them. One
- * octet more is allowed, as a FIN counts as one octet. */
+/* Handles the acknowledgement in a packet of side "from". If the packet acknowledges octets that have not
+ * been captured so far, reports these as lost, because the next messages of side "from" may answer them. One
+ * octet more is allowed, as a FIN counts as one octet. If a gap is given up because the octets in it were
+ * acknowledged, decodes the octets behind the gap. */
 static void
 connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_packet *packet)

@@ -40,7 +40,8 @@ struct rr_decode_connections {
 struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
 	const struct rr_packet_end *ends);
 
-/* Pairs an operation of the sender at place with its transaction, and passes it to the sink. */
+/* Handles an RDMA operation of the sender at place. Decodes a Send, and passes its message to the sink.
+ * Passes any other operation to the sink, with the offered memory that it is for. */
 void rr_decode_operation(
 	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
 
@@ -55,7 +56,8 @@ void rr_decode_connection_packet(struct rr_decode_connections *shared,
 void rr_decode_connection_finish(
 	struct rr_decode_connections *shared, struct rr_decode_connection *connection);
 
-/* Ends the connection's transactions, frees its memory, and adds up its counters. */
+/* Ends the connection's transactions, frees its memory, and adds its counters to those that all connections
+ * share. */
 void rr_decode_connection_end(struct rr_decode_connections *shared, struct rr_decode_connection *connection);
 
 #endif

@@ -40,7 +40,8 @@ decoder_hash_end(const struct rr_packet_end *end)
 	return hash;
 }
 
-/* Returns the key under which the packet's connection is stored, which is the same for both directions. */
+/* Returns the key under which the packet's connection is stored. The key is the same for packets of both
+ * directions. */
 static uint64_t
 decoder_key(const struct rr_packet *packet)
 {
@@ -102,8 +103,8 @@ decoder_evict(struct rr_decoder *decoder)
 }
 
 /* Returns the side that sent the first captured packet of a connection: 0 is the side that opened the
- * connection, 1 the other one. Without a SYN, side 1 is the one that sends the MPA reply, has the port of
- * NFS, or has the lower port. */
+ * connection, 1 the other one. A SYN shows the side. Without a SYN, side 1 is the sender of an MPA reply;
+ * else the side with the port of NFS; else the side with the lower port. */
 static uint8_t
 decoder_side(const struct rr_packet *packet)
 {
@@ -118,8 +119,9 @@ decoder_side(const struct rr_packet *packet)
 	return packet->source.port < packet->destination.port;
 }
 
-/* Makes the connection of its first captured packet, and sets *from to the side that sent the packet. An old
- * connection makes room if needed. Returns NULL if there is no memory. */
+/* Makes a connection, whose first captured packet this is, and sets *from to the side that sent the packet.
+ * If there are too many connections or too little memory, the oldest connection is ended first. Returns NULL
+ * if there is no memory. */
 static struct rr_decode_connection *
 decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -143,8 +145,8 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 	return connection;
 }
 
-/* Tells whether a packet is a SYN that begins a new connection between the same ports, and not the first SYN
- * of this connection, sent again. */
+/* Tells whether a packet is a SYN that begins a new connection between the ports of this connection. Returns
+ * false if the packet repeats the first SYN of this connection. */
 static bool
 decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet)
 {
@@ -155,8 +157,9 @@ decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, con
 	return !side->fpdus.begun || side->first != packet->sequence + 1;
 }
 
-/* Decodes a TCP packet in its connection, which is made if it is not known. A SYN for a new connection
- * between the same ports ends the old connection first. */
+/* Decodes a TCP packet in its connection. If the connection is not known, makes it, unless the packet has
+ * neither octets nor a SYN. A SYN for a new connection between the same ports ends the old connection
+ * first. */
 static void
 decoder_tcp(struct rr_decoder *decoder, const struct rr_packet *packet)
 {

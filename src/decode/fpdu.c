@@ -58,8 +58,9 @@ enum { DDP_RESERVED = 0x3c, RDMAP_RESERVED = 0x30, CONTROL_SIZE = RR_FPDU_LENGTH
 /* Says whether an FPDU can begin at an octet, as far as its first octets are there. */
 enum fpdu_look { LOOK_MORE, LOOK_GOOD, LOOK_BAD };
 
-/* Looks whether data can be the beginning of an FPDU, and sets *whole to the size of that FPDU. Returns
- * LOOK_GOOD if it can, LOOK_BAD if it cannot, LOOK_MORE if there are too few octets to decide. */
+/* Tells whether data can be the beginning of an FPDU: LOOK_GOOD if it can, LOOK_BAD if it cannot, LOOK_MORE
+ * if there are too few octets to decide. If it can, stores the size of the FPDU in *whole, and its DDP header
+ * in *header. */
 static enum fpdu_look
 fpdu_look(const uint8_t *data, size_t size, struct rr_ddp_header *header, size_t *whole)
 {
@@ -85,8 +86,9 @@ fpdu_crc_is_right(const uint8_t *data, size_t whole)
 	return rr_crc32c(0, data, covered) == rr_fpdu_get_crc(data + covered);
 }
 
-/* Reads the FPDU that begins at data. Returns RR_FPDU_MORE if the FPDU is not complete, or if the octets
- * cannot be an FPDU; in that case the next one will be searched for. */
+/* Reads the FPDU that begins at data. Returns RR_FPDU_SEGMENT, RR_FPDU_BAD_CRC if the CRC of the FPDU is
+ * wrong, or RR_FPDU_MORE if the FPDU is not complete. Also returns RR_FPDU_MORE if the octets cannot be an
+ * FPDU; then the next FPDU will be searched for. */
 static enum rr_fpdu_kind
 fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -126,8 +128,9 @@ enum {
 	CRC_WORK_EACH = 4 /* for each octet that was searched */
 };
 
-/* Returns how much the CRC of an FPDU speaks for its being one: 0 if the CRC is wrong, or if computing it
- * would exceed the work that is left (crc_work). */
+/* Returns, as a number, how strongly the CRC suggests that the octets are an FPDU. A CRC of 0 counts as one
+ * that the sender left out. The result is 0 if the CRC is wrong, or if computing it would exceed the work
+ * that is left (crc_work). */
 static int
 fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 {
@@ -166,8 +169,8 @@ fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final
 	return LOOK_GOOD;
 }
 
-/* Searches data for the beginning of an FPDU. Sets fpdu->used to the octets in front of it, and changes the
- * state if it was found. Returns RR_FPDU_MORE in all cases. */
+/* Searches data for the beginning of an FPDU. Sets fpdu->used to the number of octets in front of the place
+ * where the search ended. If an FPDU begins there, changes the state. Returns RR_FPDU_MORE in all cases. */
 static enum rr_fpdu_kind
 fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {
@@ -192,8 +195,9 @@ fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool fina
 
 /* ---- The MPA frame ---- */
 
-/* Reads the MPA frame at the beginning of a stream. Both a request and a reply are tried in either direction,
- * because a capture may begin in the middle of a connection. If the octets are neither, the state changes. */
+/* Reads the MPA frame at the beginning of a stream, and returns RR_FPDU_OPENED. Accepts a request and a reply
+ * in either direction, because a capture may begin in the middle of a connection. Returns RR_FPDU_MORE if the
+ * frame is incomplete, or if the octets are neither; then the state changes. */
 static enum rr_fpdu_kind
 fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -211,8 +215,8 @@ fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 	return RR_FPDU_MORE;
 }
 
-/* Reads what the state lets expect: the MPA frame, an FPDU, or the beginning of one that is searched for.
- * Returns RR_FPDU_MORE if nothing was found, although the state may have changed. */
+/* Reads what comes next in the current state: the MPA frame, an FPDU, or, while an FPDU is searched for, its
+ * beginning. Returns RR_FPDU_MORE if nothing was found; the state may have changed nevertheless. */
 static enum rr_fpdu_kind
 fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {

@@ -52,10 +52,11 @@ enum rr_fpdu_kind rr_fpdus_next(
 /* Notes that octets are missing in front of the octets that come next. */
 void rr_fpdus_lose(struct rr_fpdus *fpdus);
 
-/* Notes what the MPA frames agree on. marked: this direction has markers. */
+/* Notes what the MPA frames of both sides say: crc is true if CRCs are in use, marked is true if this
+ * direction has markers. */
 void rr_fpdus_agree(struct rr_fpdus *fpdus, bool crc, bool marked);
 
-/* Tells whether the stream is not decoded. */
+/* Tells whether the octets of the stream are ignored, because it has markers or is not MPA. */
 bool rr_fpdus_are_ignored(const struct rr_fpdus *fpdus);
 
 #endif

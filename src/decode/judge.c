@@ -8,8 +8,8 @@ enum { JUDGE_MEMORY = 64 << 20, JUDGE_BUCKETS = 4096 };
 
 /* ---- Connections ---- */
 
-/* Sets the limits of a side that hold until it announces others: in version 1, messages of 1024 octets and
- * one credit (RFC 8166, 3.3.2 and 3.3.3); in version 2, messages of 4096 octets. */
+/* Sets the limits of a side. They hold until the side announces others: in version 1, messages of 1024 octets
+ * and one credit (RFC 8166, 3.3.2 and 3.3.3); in version 2, messages of 4096 octets. */
 static void
 judge_side_init(struct rr_judge_side *side)
 {
@@ -18,7 +18,7 @@ judge_side_init(struct rr_judge_side *side)
 	side->grant = side->last_grant = 1;
 }
 
-/* Frees a connection and its calls. Calls that should have had a reply by now are reported. */
+/* Frees a connection and its calls. Before that, reports the calls that should have had a reply by now. */
 static void
 judge_end_connection(struct rr_judge *judge, struct rr_judge_connection *connection)
 {
@@ -36,8 +36,9 @@ judge_oldest(const struct rr_judge *judge)
 		       : rr_container(judge->connection_ages.next, struct rr_judge_connection, age);
 }
 
-/* Returns the judge's data about the connection of the place. Makes them if there are none yet, for which the
- * oldest connection may be removed. Returns NULL if there is no memory. */
+/* Returns what the judge keeps about the connection of the place. If this connection is new, makes an
+ * entry for it; if there are too many, the oldest connection is removed first. Returns NULL if there is
+ * no memory. */
 static struct rr_judge_connection *
 judge_connection(struct rr_judge *judge, const struct rr_place *place)
 {
@@ -160,8 +161,8 @@ judge_note(void *ctx, const struct rr_place *place, const char *text)
 	(void)text;
 }
 
-/* Notes that octets of the connection are missing in the capture. Rules that depend on earlier messages are
- * not applied to it from now on, because these messages may be among the missing octets. */
+/* Notes that octets of the connection are missing in the capture. From now on, rules that depend on earlier
+ * messages are not applied to the connection, because these messages may be among the missing octets. */
 static void
 judge_lost(void *ctx, const struct rr_place *place)
 {

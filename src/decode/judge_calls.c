@@ -73,8 +73,8 @@ call_evict(struct rr_judge *judge)
 	rr_judge_end_call(judge, oldest);
 }
 
-/* Returns zeroed memory for a call, or NULL. Older calls are removed if there are too many calls or too
- * little memory. */
+/* Returns zeroed memory for a call, or NULL if there is none. Older calls are removed if there are too many
+ * calls or too little memory. */
 static struct rr_judge_call *
 call_alloc(struct rr_judge *judge)
 {
@@ -90,8 +90,8 @@ call_alloc(struct rr_judge *judge)
 	return call;
 }
 
-/* Remembers a call, or another message that an error may answer, and the memory that it offers. An earlier
- * call with the same XID is removed. Returns NULL if there is no memory. */
+/* Remembers a call, or another message that an error may answer, and the memory that the message offers for
+ * RDMA. An earlier call with the same XID is removed. Returns NULL if there is no memory. */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {
@@ -129,9 +129,10 @@ call_begin(const struct rr_judged *judged)
 
 /* ---- Calls ---- */
 
-/* Checks the version of a call: the other side must not have refused it, and RFC 8167, 5.1: "The rdma_vers
- * field MUST contain the same value in reverse- and forward-direction Call messages on the same connection."
- * The last forward call counts, because a client may try version 2 before it uses version 1. */
+/* Reports a call of a version that the other side has refused, and a reverse call whose version is not that
+ * of the last forward call. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and
+ * forward-direction Call messages on the same connection." A client may try version 2 before it uses version
+ * 1, so earlier forward calls do not count. */
 static void
 call_version(const struct rr_judged *judged)
 {
@@ -195,8 +196,9 @@ rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
 	call->answered = true;
 }
 
-/* Checks a reply that the responder leaves in its own memory, from where the requester reads it: it must be
- * of version 2, and both sides must have announced that they use such replies. Remembers that memory. */
+/* Checks a reply that the responder leaves in its own memory, from where the requester reads the reply: the
+ * reply must be of version 2, and both sides must have announced that they use such replies. Remembers that
+ * memory. */
 static void
 call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 {

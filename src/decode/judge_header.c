@@ -18,8 +18,9 @@ header_xids(const struct rr_judged *judged)
 		rr_judge_message(judged, RR_RULE_XID, "that of the RPC message is 0x%08x", xid);
 }
 
-/* Checks that an RPC message follows the header if, and only if, the procedure in the header is one that has
- * it there. For RDMA_NOMSG, a Read chunk at position 0 or a Reply chunk must have the RPC message. */
+/* Checks that an RPC message follows the header of an RDMA_MSG, and that nothing follows other headers,
+ * except those of optional messages. In an RDMA_NOMSG, a Read chunk at position 0 or a Reply chunk must have
+ * the RPC message. */
 static void
 header_body(const struct rr_judged *judged)
 {

@@ -152,7 +152,7 @@ void rr_judge_call_ends(const struct rr_judged *judged);
 struct rr_judge_call *rr_judge_find_call(
 	const struct rr_judge *judge, uint32_t connection, uint8_t caller, uint32_t xid);
 void rr_judge_call(const struct rr_judged *judged);
-/* Keeps a message that is no call, and that an error may answer. */
+/* Keeps a message that is not a call, because an error may answer it. */
 void rr_judge_plain(const struct rr_judged *judged);
 void rr_judge_reply(const struct rr_judged *judged);
 /* Notes that the call has its reply, or its error. */
@@ -164,7 +164,7 @@ void rr_judge_end_calls(struct rr_judge *judge, uint32_t connection);
 void rr_judge_error(const struct rr_judged *judged);
 void rr_judge_done(const struct rr_judged *judged);
 
-/* judge_tcp.c: looks for NFS calls in a TCP connection that is not MPA. Returns true where no more of the
+/* judge_tcp.c: looks for NFS calls in a TCP connection that is not MPA. Returns true if no more of the
  * connection is wanted. */
 bool rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
 

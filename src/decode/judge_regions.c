@@ -22,8 +22,8 @@ region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_jud
 	rr_map_add(&judge->regions, &region->link, region_key(call->connection, owner, segment->handle));
 }
 
-/* Stores the number of segments of each offered Write chunk in the call. Returns false if there is no
- * memory. */
+/* Stores in the call how many segments each Write chunk has that the call offers. Returns false if there is
+ * no memory. */
 static bool
 region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_chunk_lists *lists)
 {
@@ -142,9 +142,10 @@ region_contains(const struct rr_judge_region *region, const struct rr_op *op)
 	return at <= region->segment.length && op->length <= region->segment.length - at;
 }
 
-/* Returns the region (a segment of offered memory) that an RDMA operation is for. Among the regions with its
- * handle, one that contains its octets and whose call has no reply is the first choice, then one that
- * contains them, then the last region. Returns NULL if the handle was not offered. */
+/* Returns the region (a segment of offered memory) that an RDMA operation is for. Only regions with the
+ * operation's handle are looked at. The first choice is a region that contains the operation's octets and
+ * whose call has no reply yet, or that holds a reply to be read; then any region that contains the octets;
+ * then the last region. Returns NULL if the handle was not offered. */
 static struct rr_judge_region *
 region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, const struct rr_op *op)
 {

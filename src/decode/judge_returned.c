@@ -86,9 +86,9 @@ returned_has_handle(const struct rr_judge_call *call, uint32_t handle)
 	return false;
 }
 
-/* Checks a Send with Invalidate: both sides must have announced it, and the handle must be one that the call
- * offered. RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only
- * RDMA Send". */
+/* Checks a Send with Invalidate: both sides must have announced that they use it, and the handle must be one
+ * that the call offered. RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder
+ * MUST use only RDMA Send". */
 static void
 returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -26,8 +26,8 @@ segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struc
 
 /* ---- RDMA Reads ---- */
 
-/* Remembers a Read Request, with which its Response will be compared. If there are too many, the oldest is
- * forgotten. */
+/* Remembers a Read Request, with which its Response will be compared. If too many Requests are remembered,
+ * forgets the oldest. */
 static void
 segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 {

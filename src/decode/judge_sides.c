@@ -136,8 +136,8 @@ rr_judge_grant(const struct rr_judged *judged)
 
 /* ---- Optional messages of version 2 ---- */
 
-/* Notes the transport properties of version 2 that a side announced: the size of messages that it receives,
- * and whether it uses replies in Read chunks and invalidation. */
+/* Notes the transport properties of version 2 that a side announced: the size of the messages that the side
+ * receives, and whether the side supports replies in Read chunks, and Sends that invalidate handles. */
 static void
 side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 {
@@ -150,8 +150,9 @@ side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 		side->invalidates = set->values[RR_PROPERTY_INVALIDATION] != 0;
 }
 
-/* Notes the transport properties in an optional message of version 2: those that its sender announces, and
- * the size that it asks its peer to receive. Either size may be in use from then on. */
+/* Notes what an optional message of version 2 changes: the credits that side 1 grants by it, the transport
+ * properties that its sender announces, and the message size that its sender asks the peer to receive. The
+ * larger one of the old and the new size counts, because either may be in use from then on. */
 void
 rr_judge_optional(const struct rr_judged *judged)
 {

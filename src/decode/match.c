@@ -21,8 +21,8 @@ match_find(const struct rr_match *match, const struct rr_place *place, uint8_t c
 
 /* ---- Messages that are held back ---- */
 
-/* Adds to the message what is known of its transaction: the place of the call, the octets moved by RDMA, and
- * the procedure if the message itself does not have it. */
+/* Adds to the message what is known of its transaction (a call and its reply): the place of the call, the
+ * octets moved by RDMA, and the procedure if the message itself does not have it. */
 static void
 match_describe(const struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -37,8 +37,9 @@ match_describe(const struct rr_transaction *transaction, struct rr_message *mess
 	message->proc = transaction->proc;
 }
 
-/* Decodes the RPC header of a message that itself was moved by RDMA, from the octets of it that were kept. If
- * the message is a call, the transaction's procedure becomes known. */
+/* Decodes the RPC header of a message that was itself moved by RDMA. The transaction has kept the first
+ * octets of such a message. If the message is a call, its procedure becomes known as that of the
+ * transaction. */
 static void
 match_decode_head(struct rr_transaction *transaction, struct rr_message *message)
 {
@@ -117,8 +118,8 @@ match_evict(struct rr_match *match)
 	match_end(match, match_oldest(match));
 }
 
-/* Returns zeroed memory for a transaction, or NULL. The oldest transaction is ended first if there are too
- * many, or if there is no memory. */
+/* Returns zeroed memory for a transaction, or NULL if there is none. The oldest transaction is ended first if
+ * there are too many, or if there is no memory. */
 static struct rr_transaction *
 match_alloc(struct rr_match *match)
 {
@@ -170,9 +171,10 @@ match_moves(const struct rr_message *message)
 	return message->header.proc == RR_RDMA_NOMSG && message->lists.read_count > 0;
 }
 
-/* Returns the kind of a message. An RDMA_NOMSG with a Read list is a Long Call, or in version 2 the reply to
- * a call of the other side (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1); without a Read list it is a Long
- * Reply. */
+/* Returns the kind of a message. An RDMA_NOMSG without a Read list is a Long Reply. With a Read list it is a
+ * Long Call, or, in version 2, the reply to a call of the other side
+ * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1). answered: the transaction of such a call, or NULL if
+ * there is none. */
 static enum rr_message_kind
 match_kind(const struct rr_message *message, const struct rr_transaction *answered)
 {
@@ -197,8 +199,9 @@ match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_by
 		match->emit(match->ctx, message);
 }
 
-/* Handles a reply or an error: emits it, and ends the transaction. A reply that the requester has yet to read
- * by RDMA is held back, and its transaction goes on. */
+/* Handles a reply or an error: emits it, and ends its transaction. A message that the transaction still holds
+ * back is emitted first. If the requester has yet to read the reply by RDMA, holds the reply back, and does
+ * not end the transaction. */
 static void
 match_reply(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message,
 	struct rpcrdma_bytes data)
@@ -218,8 +221,8 @@ match_reply(struct rr_match *match, struct rr_transaction *transaction, struct r
 		match_end(match, transaction);
 }
 
-/* Handles RDMA_DONE, by which the requester says that it has read a reply by RDMA: emits it, and ends the
- * transaction. draft-cel-nfsv4-rpcrdma-reliable-reply-02: RDMA_DONE has the XID of that reply. */
+/* Handles RDMA_DONE, by which the requester says that it has read a reply by RDMA: emits the RDMA_DONE, and
+ * ends the transaction. draft-cel-nfsv4-rpcrdma-reliable-reply-02: RDMA_DONE has the XID of that reply. */
 static void
 match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message)
 {

@@ -73,18 +73,19 @@ struct rr_match {
 /* Prepares match, whose emit and ctx the caller has set, for at most max transactions. Errors: NOMEM. */
 int rr_match_init(struct rr_match *match, struct rr_decode_memory *memory, uint32_t max);
 /* Ends all transactions, emits the messages that were held back, and frees the memory. It may also be called
- * where rr_match_init() failed or was not called. */
+ * if rr_match_init() failed or was not called. */
 void rr_match_free(struct rr_match *match);
 
 /* Pairs a decoded message and emits it, at once or later. data: the octets of the message. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Notes that an RDMA Read or Write at place moved octets. Returns the region that they belong to, or NULL if
- * it is not known. */
+/* Notes that an RDMA Read or Write at place moved octets. Returns the region that the octets belong to, or
+ * NULL if the region is not known. */
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
-/* Returns the region that an operation of the sender at place reaches into, or NULL if it is not known. */
+/* Returns the region that an operation of the sender at place accesses, or NULL if the region is not
+ * known. */
 struct rr_decode_region *rr_match_region(
 	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
@@ -93,8 +94,8 @@ void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 
 /* ---- match_regions.c ---- */
 
-/* Adds the chunks of a call, or of a reply that the responder provides, to a part of the transaction. Returns
- * false if there is no memory. */
+/* Adds the chunks of a call, or of a reply that the requester reads by RDMA, to a part of the transaction.
+ * Returns false if there is no memory. */
 bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
 void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);

@@ -12,8 +12,9 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
 }
 
-/* Adds a region (a segment of offered memory) to the call or the reply of the transaction, as part says, and
- * to the map in which regions are found by their handles. */
+/* Adds a region (a segment of offered memory) to the transaction's call or reply (part says to which of
+ * them). The map of regions by handle then has this region, which is linked with earlier regions of the same
+ * handle. */
 static void
 region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)
@@ -88,7 +89,8 @@ region_add_reads(struct rr_match *match, struct rr_transaction *transaction, uin
 	return first;
 }
 
-/* Adds the segments of a Write chunk or a Reply chunk of a call as regions. */
+/* Adds the segments of a Write chunk or a Reply chunk of a call as regions. number is that of the chunk in
+ * its list. */
 static void
 region_add_chunk(struct rr_match *match, struct rr_transaction *transaction, const struct rr_chunk *chunk,
 	enum rr_region_kind kind, uint32_t number)
@@ -174,8 +176,9 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 	return NULL;
 }
 
-/* Keeps octets that an RDMA operation moved, if they go on where the kept front of the RPC message ends. at
- * is their offset in that message. */
+/* Appends octets that an RDMA operation moved to head, which keeps the first octets of an RPC message. at is
+ * the offset of the moved octets in that message. Octets that head has already are skipped; nothing is
+ * appended if there would be a gap. */
 static void
 region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
 {
@@ -194,8 +197,8 @@ region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, cons
 	head->have = (uint32_t)end;
 }
 
-/* Returns the kept front of the RPC message that is in the region's chunk, or NULL if the chunk is for an
- * argument or a result. */
+/* Returns the structure that keeps the first octets of the RPC message in the region's chunk. Returns NULL if
+ * the chunk is for an argument or a result, not for an RPC message. */
 static struct rr_head *
 region_head(const struct rr_decode_region *region)
 {
@@ -207,8 +210,8 @@ region_head(const struct rr_decode_region *region)
 	}
 }
 
-/* Tells whether the RPC message in the region's chunk is that of the message which the transaction holds
- * back. */
+/* Tells whether the region is of the chunk with the RPC message that the transaction holds back: a region of
+ * a call if a call is held back, or one of a reply if a reply is held back. */
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {

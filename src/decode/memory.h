@@ -12,9 +12,9 @@ struct rr_decode_memory {
 	uint64_t refused;   /* times that the limit was met, or the system had no more */
 };
 
-/* Resizes a block as realloc(3) does. old has old_size octets, or is NULL and has 0. Returns NULL if there is
- * no more memory, and old stays as it is; also if size is 0, and old is then freed. New octets are not
- * set. */
+/* Resizes a block as realloc(3) does. old has old_size octets, or is NULL and has 0. Returns NULL if
+ * there is no more memory; old then stays as it is. If size is 0, frees old and returns NULL. New octets
+ * are not set. */
 void *rr_decode_resize(struct rr_decode_memory *memory, void *old, size_t old_size, size_t size);
 
 /* Returns zeroed memory, or NULL if there is no more. */

@@ -10,8 +10,8 @@
  * numbers dynamically". */
 enum { TRANSIENT_FIRST = 0x40000000, TRANSIENT_LAST = 0x5fffffff };
 
-/* Returns the schema of a version of a program, or NULL if there is none. A transient number counts as that
- * of an NFSv4 callback program. */
+/* Returns the schema of a version of a program, or NULL if there is none. A program number in the transient
+ * range is taken for that of an NFSv4 callback program. */
 static const struct rpcrdma_program *
 names_program(uint32_t prog, uint32_t vers)
 {

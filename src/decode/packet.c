@@ -28,7 +28,8 @@ packet_skip(struct packet_rest *rest, size_t size)
 /* ---- UDP and TCP. wire: the octets that rest had on the wire. ---- */
 
 /* Sets the payload of a TCP or UDP packet, whose header has "header" octets. wire is the size of header and
- * payload on the wire; octets of it that were not captured are counted as missing. */
+ * payload on the wire. Octets of the payload that were not captured are counted as missing. Returns
+ * RR_PACKET_BROKEN if the header is incomplete. */
 static enum rr_packet_result
 packet_payload(struct rr_packet *packet, struct packet_rest rest, size_t header, size_t wire)
 {
@@ -157,7 +158,8 @@ packet_ip(struct rr_packet *packet, struct packet_rest rest)
 
 /* ---- Links ---- */
 
-/* Parses a packet behind its link header. type is its Ethernet type; VLAN tags are skipped. */
+/* Parses a packet from the end of its link header on. type is the Ethernet type in that header; VLAN tags are
+ * skipped. */
 static enum rr_packet_result
 packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
 {

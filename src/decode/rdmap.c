@@ -84,8 +84,8 @@ rdmap_read(const struct rr_rdmap *side, uint32_t index)
 	return &side->reads[(side->read_first + index) % RR_RDMAP_READS];
 }
 
-/* Describes a Read Request in *op, and remembers it for its Response. If there are too many, the oldest is
- * forgotten. */
+/* Describes a Read Request in *op, and remembers the Request until its Response comes. If too many are
+ * remembered, forgets the oldest. */
 static void
 rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
 	struct rr_op *op)
@@ -109,9 +109,9 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
 	*rdmap_read(side, side->read_count++) = op->request;
 }
 
-/* Describes a segment of a Read Response in *op, with the place that its Request names. RFC 5040, 5.2.1: Read
- * Responses come in the order of their Requests. Requests before the one that fits are forgotten: their
- * Responses were not captured. */
+/* Describes a segment of a Read Response in *op, with the memory that its Read Request reads from. RFC 5040,
+ * 5.2.1: Read Responses come in the order of their Requests. Earlier Requests than the fitting one are
+ * forgotten, because their Responses were not captured. */
 static void
 rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
 	struct rr_op *op)

@@ -61,8 +61,8 @@ roce_headers_size(uint8_t headers)
 	return size;
 }
 
-/* Decodes the extended headers, which begin at "at", into packet. headers says by HAS_... which of them there
- * are. */
+/* Decodes the extended headers, the first of which begins at "at", into packet. The bits HAS_... in headers
+ * say which of them the packet has. */
 static void
 roce_get_headers(struct rr_roce_packet *packet, uint8_t headers, const uint8_t *at)
 {

@@ -36,12 +36,12 @@ struct rr_roce_packet {
 	struct rpcrdma_bytes payload;
 };
 
-/* Parses the payload of a datagram. Returns false where it is incomplete, or is of a service other than those
+/* Parses the payload of a datagram. Returns false if it is incomplete, or is of a service other than those
  * above. */
 bool rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet);
 
-/* Tells whether the PSN of a packet is one of its sender's requests. Other packets have PSNs of the
- * receiver's requests, which they answer. */
+/* Tells whether the PSN of a packet is a number of its sender's requests. The PSN of a response or an
+ * acknowledgement is a number of the other side's requests, which it answers. */
 static inline bool
 rr_roce_is_request(const struct rr_roce_packet *packet)
 {

@@ -20,7 +20,8 @@ rr_roce_segment(const struct rr_roce_at *at, const struct rr_ddp_header *header,
 	rr_decode_operation(at->shared, &place, &op);
 }
 
-/* Passes a note on the packets of the sender at->from to the sink, which receives all findings. */
+/* Passes a note to the sink, which receives all findings. The note is about packets that side at->from
+ * sent. */
 static void
 roce_note(const struct rr_roce_at *at, const char *text)
 {
@@ -73,9 +74,9 @@ roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct 
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* Remembers a Read Request for its response, and passes on the Read Request that iWARP has for it. That one
- * names a sink, the requester's memory for the data, which InfiniBand's does not name: the PSN is put
- * there. */
+/* Remembers a Read Request until its response comes, and passes on the Read Request that iWARP has for it. In
+ * iWARP, a Read Request also names the requester's memory for the data. In InfiniBand it does not, so its PSN
+ * is used in place of that name. */
 static void
 roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -118,7 +119,8 @@ roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 	}
 }
 
-/* Gives up requests that are missing: counts and reports them, and ends the Send or RDMA Write under way. */
+/* Gives up as many packets of requests as "packets" says, which are missing: counts and reports them, and
+ * ends the Send or RDMA Write under way. */
 static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
 {
@@ -134,8 +136,9 @@ roce_lose(const struct rr_roce_at *at, uint32_t packets)
 	rr_decode_lost(at->shared, &place);
 }
 
-/* Decodes those of the held requests that come next in the order of PSNs. If skip is true, requests that are
- * missing before the first held request are given up, because they will not come. */
+/* Decodes the held requests that come next in the order of PSNs. A request is held if earlier requests have
+ * not come. If skip is true, the requests that are missing before the first held request are given up,
+ * because they will not come. */
 static void
 roce_requests(const struct rr_roce_at *at, bool skip)
 {
@@ -173,9 +176,10 @@ roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 		at->shared->sink->starved(at->shared->sink->ctx, &place);
 }
 
-/* Handles an acknowledgement. The peer that sends it has received the requests up to its PSN, so those of
- * them that were not captured will not be repeated. Held requests that wait for these are decoded without
- * them, but after several acknowledgements only, as an acknowledgement may have been captured early. */
+/* Handles an acknowledgement. A negative one is only noted. A positive one says that its sender has received
+ * the other side's requests up to a PSN. Requests among them that were not captured are reported as lost.
+ * They will not be sent again, so held requests that wait for them are decoded without them, but only after
+ * several acknowledgements: one of them may have been captured early. */
 static void
 roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -202,7 +206,8 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 }
 
 /* Handles a captured request: decodes it if it comes next in the order of PSNs, ignores it if it is repeated,
- * and otherwise holds it until the requests before it have come. */
+ * and otherwise holds it until the requests before it have come. If no more requests can be held, gives up
+ * those that are missing. */
 static void
 roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {

@@ -20,16 +20,16 @@ struct rr_roce_hold {
 	uint32_t count;
 };
 
-/* Returns how far psn is ahead of from. PSNs have 24 bits, and results from RR_ROCE_PSN_HALF on mean that psn
- * is behind. */
+/* Returns how far psn is ahead of the PSN "from". PSNs have 24 bits: a result of RR_ROCE_PSN_HALF or more
+ * means that psn is behind. */
 static inline uint32_t
 rr_roce_ahead(uint32_t psn, uint32_t from)
 {
 	return (psn - from) & RR_ROCE_PSN_MASK;
 }
 
-/* Keeps a copy of the packet, unless there is a packet with its PSN. Returns false where there is no room or
- * no memory. */
+/* Keeps a copy of the packet, unless the hold has a packet with the same PSN already. Returns false if the
+ * hold is full or there is no memory. */
 bool rr_roce_hold_add(
 	struct rr_roce_hold *hold, struct rr_decode_memory *memory, const struct rr_roce_packet *packet);
 

@@ -30,14 +30,15 @@ void rr_roce_segment(
 
 /* ---- roce_response.c ---- */
 
-/* Learns the MTU from the first packet of a message with several packets, which is as long as a packet can
- * be. */
+/* Learns the MTU from the first packet of a message with several packets, because that packet is as long as
+ * the MTU allows. */
 void rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_packet *packet);
 
 /* Decodes a packet of a Read Response. */
 void rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet);
 
-/* Decodes held responses that come next. all: also those that wait for others, which will not come. */
+/* Decodes the held packets of responses that come next in order. If all is true, also decodes those that wait
+ * for earlier packets, because these will not come. */
 void rr_roce_responses(const struct rr_roce_at *at, bool all);
 
 #endif

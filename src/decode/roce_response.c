@@ -40,8 +40,9 @@ response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 	memmove(side->reads, side->reads + done, side->read_count * sizeof(side->reads[0]));
 }
 
-/* Tells whether the packet with this index in the response to read is the next one: Reads are answered in the
- * order of their Requests. */
+/* Tells whether a packet of a Read Response comes next: its Read must be the oldest one, because Reads are
+ * answered in the order of their Requests, and index must be the number of the packet that is due in the
+ * response. */
 static bool
 response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *read, uint32_t index)
 {

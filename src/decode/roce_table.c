@@ -36,8 +36,9 @@ table_evict(struct rr_roce_table *table)
 	table_end(table, oldest);
 }
 
-/* Makes a connection between the two addresses of the packet, whose sender becomes side "from". The oldest
- * connection makes room if needed. Returns NULL if there is no memory. */
+/* Makes a connection between the two addresses of the packet. The sender of the packet becomes side "from".
+ * If there are too many connections or too little memory, the oldest connection is ended first. Returns NULL
+ * if there is no memory. */
 static struct rr_roce_connection *
 table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from)
 {
@@ -102,9 +103,10 @@ table_distance(uint32_t a, uint32_t b)
 	return ahead < RR_ROCE_PSN_HALF ? ahead : rr_roce_ahead(b, a);
 }
 
-/* Returns a connection of which one direction is known, and whose other direction the packet may be, because
- * its PSN is near to the PSNs seen there. If there is none, returns the only connection of which no such PSN
- * was seen. Sets *from to the packet's sender; returns NULL if it is not clear. */
+/* Returns the connection that the packet probably belongs to, among those of which only the queue pair of the
+ * packet's sender is known. First choice is a connection in which PSNs near to the packet's PSN were seen.
+ * Otherwise it is the only connection in which no such PSNs were seen at all. Sets *from to the side that
+ * sent the packet. Returns NULL if the connection is not clear. */
 static struct rr_roce_connection *
 table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	const struct rr_roce_packet *roce, uint8_t *from)
@@ -136,8 +138,9 @@ table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	return count == 1 ? only : NULL;
 }
 
-/* Decodes a packet of a reliable connection. If no connection has the queue pair that the packet goes to, the
- * packet is the first of a new connection, or of the other direction of a known one. */
+/* Decodes a packet of a reliable connection. If no connection is known to have the queue pair that the packet
+ * goes to, the packet is the first of its direction: in a known connection, or in a new one, which is then
+ * made. */
 static void
 table_data(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_roce_packet *roce)
 {
@@ -169,8 +172,8 @@ table_data(struct rr_roce_table *table, const struct rr_packet *packet, const st
 
 /* ---- Messages of the connection managers ---- */
 
-/* Notes the queue pair and the first PSN of a side, which a message of that side's connection manager
- * names. */
+/* Notes the queue pair and the first PSN of a side. Both come from a message (cm) of that side's connection
+ * manager. */
 static void
 table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 {
@@ -179,8 +182,9 @@ table_open(struct rr_roce_side *side, const struct rr_cm *cm)
 	side->next = side->seen = cm->psn;
 }
 
-/* Returns the connection that a connection manager asked for by a request with the number id, or NULL if
- * there is none. The packet that is looked at comes from side "from". */
+/* Returns the connection that was requested, by a message of a connection manager, with the number id. The
+ * packet must be between the two ends of the connection, sent by side "from". Returns NULL if there is no
+ * such connection. */
 static struct rr_roce_connection *
 table_requested(const struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from, uint32_t id)
 {
@@ -217,8 +221,9 @@ table_request(struct rr_roce_table *table, const struct rr_packet *packet, const
 	return connection;
 }
 
-/* Handles a message of a connection manager: a request makes a connection, a reply adds the queue pair of
- * side 1, and the sink receives either of them, or a rejection, as a handshake. */
+/* Handles a message of a connection manager: a request makes a connection, and a reply adds the queue pair of
+ * side 1. The sink receives the message, which may also be a rejection, as a handshake. Messages for unknown
+ * connections and repeated messages are ignored. */
 static void
 table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -246,8 +251,8 @@ table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const
 
 /* ---- The table ---- */
 
-/* Decodes a datagram, which has a packet of a connection, or a message of a connection manager. Ignores any
- * other. */
+/* Decodes a datagram that has a packet of a connection, or a message of a connection manager. Ignores any
+ * other datagram. */
 static void
 table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 {

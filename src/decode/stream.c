@@ -153,8 +153,9 @@ stream_store(
 	return true;
 }
 
-/* Tells whether a segment far outside of the window is to be ignored. After several of them in a row, returns
- * false: the stream went on without being captured, and begins anew at this segment. */
+/* Tells whether a segment far outside of the window is to be ignored. Returns false after several such
+ * segments in a row: octets of the stream were then not captured, and the stream begins anew at this
+ * segment. */
 static bool
 stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 {

@@ -48,8 +48,8 @@ void rr_stream_start(struct rr_stream *stream, uint32_t sequence);
 bool rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment);
 
-/* Notes that the peer acknowledges all octets before sequence: it has them, so octets of a gap will not be
- * repeated. Returns true where a gap was given up for that reason. */
+/* Notes that the peer acknowledges all octets before sequence. The peer has them, so octets of a gap will not
+ * be sent again. Returns true if a gap was given up for that reason. */
 bool rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence);
 
 /* Returns how many octets can be read. */
@@ -58,7 +58,7 @@ uint32_t rr_stream_size(const struct rr_stream *stream);
 /* Removes size octets, which the caller has read, from the front of the stream. */
 void rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size);
 
-/* Gives up the octets in front of the first gap, and the gap. Returns false where there is no gap. */
+/* Gives up the octets in front of the first gap, and the gap. Returns false if there is no gap. */
 bool rr_stream_skip(struct rr_stream *stream);
 
 void rr_stream_free(struct rr_stream *stream, struct rr_decode_memory *memory);

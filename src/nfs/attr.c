@@ -57,9 +57,8 @@ rr_nfs_wcc(const struct rr_vfs_change *change, wcc_data *wcc)
 	rr_nfs_post_op(&change->after, &wcc->after);
 }
 
-/* Stores the given time in *time. Returns the bit of the mask of attributes to set: the parameter now if the
- * server's own time is to be set, the parameter to if the given time is to be set, 0 if no time is to be
- * set. */
+/* Stores the given time in *time. Returns the bit for the mask of attributes that are to be set: "now" if the
+ * time becomes the server's own time, "to" if it becomes the given time, 0 if it stays as it is. */
 static uint32_t
 attr_time(enum time_how how, nfstime3 given, uint32_t now, uint32_t to, struct rr_vfs_time *time)
 {

@@ -97,8 +97,8 @@ void rr_nfs_cleaning(struct rpcrdma_nfs *nfs, bool clean);
 
 /* ---- Names (client_path.c) ---- */
 
-/* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR
- * where LOOKUP gave no attributes. */
+/* Looks up one name in a directory; a symbolic link is not followed. The attributes are fetched by GETATTR if
+ * LOOKUP gave no attributes. */
 int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	struct rr_nfs_object *object);
 
@@ -119,8 +119,8 @@ int rr_nfs_setattr(
 int rr_nfs_access(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, uint32_t access, uint32_t *granted);
 
-/* Reads the target of a symbolic link. target: RR_NFS_PATH octets; the text ends with a zero. PEER: the
- * target has a zero in it, or is too long. */
+/* Reads the target of a symbolic link into target, which has RR_NFS_PATH octets; the text ends with a zero.
+ * Error PEER: the target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
 
 /* Makes a new regular file, GUARDED (it must not exist yet) or UNCHECKED. */
@@ -138,8 +138,8 @@ int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from
 	const struct rpcrdma_nfs_handle *to, const char *to_name);
 int rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status);
 
-/* Stores all written data of the file; verifier is to be compared with those of the WRITEs (RFC 1813,
- * 3.3.21). */
+/* Lets the server store all written data of the file. Sets verifier to that of the server, which is to be
+ * compared with those of the WRITEs (RFC 1813, 3.3.21). */
 int rr_nfs_commit(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file, uint8_t verifier[NFS3_WRITEVERFSIZE]);
 
@@ -155,8 +155,8 @@ struct rr_nfs_entry {
 enum { RR_NFS_ENTRIES = 10000000 };
 
 /* Calls each(ctx, entry) for all entries of a directory; a result other than 0 ends the listing and is
- * returned. each may call other functions of this client. Entries are read by READDIRPLUS, or by READDIR
- * where the server does not have the former. */
+ * returned. each may call other functions of this client. Entries are read by READDIRPLUS, or by READDIR if
+ * the server does not have the former. */
 int rr_nfs_readdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory,
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry), void *ctx);
 
@@ -178,8 +178,7 @@ struct rr_nfs_io {
 	uint64_t offset;
 	uint32_t length;
 	stable_how stable; /* of WRITE */
-	bool once; /* of READ: the file is read only once, so version 4 opens, reads and closes it by one call
-		    */
+	bool once;         /* of READ: version 4 opens, reads and closes the file by one call */
 	void (*done)(struct rr_nfs_io *io,
 		int error); /* called from the loop: 0, negative, or positive as above */
 	void *ctx;
@@ -207,7 +206,7 @@ struct rr_nfs_io {
 };
 
 /* These start a read or a write. Data of a read is placed in io->data: by the server's RDMA Writes, or by a
- * copy where it came inline. */
+ * copy if it came inline. */
 void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 
@@ -265,7 +264,7 @@ void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes);
 /* A new regular file with all of its data, which is made under a temporary name in the directory and then
- * renamed, by one call. That is possible where rr_nfs_can_put() is true. The data stays the caller's until
+ * renamed, by one call. That is possible if rr_nfs_can_put() is true. The data stays the caller's until
  * done(). */
 struct rr_nfs_put {
 	const struct rpcrdma_nfs_handle *directory;
@@ -289,15 +288,15 @@ void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct 
 	uint64_t offset, bool data);
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length);
-/* Finds out whether a file has extended attributes: result.xattr.length is 0 where it has no extended
- * attribute. */
+/* Finds out whether a file has extended attributes: result.xattr.length is 0 if it has no extended attribute.
+ * */
 void rr_nfs_op_list_xattrs(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file);
 
 /* Cancels a procedure without calling done(). Has no effect if op is zeroed, or is not under way. */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);
 
-/* Tells whether the user has interrupted the client: a caller that turns the loop itself ends its wait
+/* Tells whether the user has interrupted the client. A caller that runs the loop itself is to end its wait
  * then. */
 bool rr_nfs_interrupted(const struct rpcrdma_nfs *nfs);
 

@@ -28,8 +28,9 @@ async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attr
 	return true;
 }
 
-/* Checks the result of a call that was answered, and copies the object that CREATE or LOOKUP returned into
- * op->object. Returns 0, or the error with which the procedure ends. */
+/* Checks the result of a call that was answered. Copies the object that CREATE or LOOKUP returned into
+ * op->object. A COPY must have copied and stored all octets. Returns 0, or the error with which the procedure
+ * ends. */
 static int
 async_result(struct rr_nfs_op *op)
 {

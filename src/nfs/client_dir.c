@@ -45,8 +45,8 @@ dir_note_cookie(struct reading *reading, uint64_t cookie)
 }
 
 /* Passes one entry to the caller's function each(), unless it is "." or "..", and returns the result of
- * each(). Fails if the name has a '/' or a zero in it: given to the local file system, such a name could lead
- * anywhere. */
+ * each(). Fails if the name is too long or empty, or has a '/' or a zero in it: in the local file system,
+ * such a name could lead anywhere. */
 static int
 dir_hand_on(struct reading *reading, struct rpcrdma_bytes name, uint64_t fileid,
 	const struct rr_nfs_object *object)
@@ -87,8 +87,8 @@ dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
 }
 
-/* Checks that a reply had at least one entry (any) or the end of the directory. A server that sends neither
- * would be asked again for ever. */
+/* Checks that a reply had at least one entry (any is true) or the end of the directory. Otherwise fails,
+ * because the server would be asked again for ever. */
 static int
 dir_check_progress(struct reading *reading, bool any)
 {
@@ -98,7 +98,8 @@ dir_check_progress(struct reading *reading, bool any)
 	return 0;
 }
 
-/* Returns a prepared call, whose results will be stored in the memory of the listing. */
+/* Returns a prepared call of the procedure proc. The results will be stored in the memory that reading has
+ * for them (keep and arena). */
 static struct rr_call
 dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *result)
 {
@@ -171,8 +172,8 @@ dir_read_plain(struct reading *reading)
 	return error;
 }
 
-/* Reads the rest of the directory by READDIRPLUS. If the server does not support READDIRPLUS, it is not
- * called again by this client, and the directory is read by READDIR. */
+/* Reads the rest of the directory by READDIRPLUS. If the server does not support READDIRPLUS, this client
+ * does not call READDIRPLUS again, and reads the directory by READDIR. */
 static int
 dir_read_all(struct reading *reading)
 {

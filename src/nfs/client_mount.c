@@ -33,7 +33,7 @@ mount_prepare(struct rpcrdma_nfs *nfs, const struct rpcrdma_program *program, ui
 
 /* ---- The connection to MOUNT ---- */
 
-/* Makes an RPC client that connects to the given port of the same server over TCP, also where NFS itself uses
+/* Makes an RPC client that connects to the given port of the NFS server over TCP, even if NFS itself uses
  * RDMA. */
 static int
 mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **client)
@@ -76,7 +76,7 @@ mount_ask_port(struct rpcrdma_nfs *nfs, uint16_t *port)
 /* ---- The answers of MOUNT ---- */
 
 /* Sets the client's root to the handle that MNT returned. Fails if the export lists flavors of authentication
- * and this client has none of them. */
+ * and this client supports none of them. */
 static int
 mount_accept_root(struct rpcrdma_nfs *nfs, const mountres3_ok *mounted)
 {
@@ -137,8 +137,8 @@ list_exports(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, char *text,
 			(int)node->ex_dir.length, (const char *)node->ex_dir.data);
 }
 
-/* Sets the error text for a mount that the server refused, and returns the status. It needs no translation:
- * the statuses of MOUNT have the numbers of those of NFS. */
+/* Sets the error text for a mount that the server refused, and returns the status. The status needs no
+ * translation, because the statuses of MOUNT have the same numbers as those of NFS. */
 static int
 mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 status)
 {
@@ -153,9 +153,9 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 		nfs, (int)status, "%.60s has no export of the path %.60s%s", nfs->server, nfs->path, list);
 }
 
-/* Asks MOUNT for the path, then for each directory above it, until the server accepts one, whose handle
- * becomes the root. If the server accepts none, reports the first refusal, but a missing permission rather
- * than a missing path. */
+/* Asks MOUNT for the path, then for each directory above it, until the server accepts one. The handle of the
+ * accepted directory becomes the root. If the server accepts none, reports the first refusal; but if a path
+ * was refused because of a missing permission, reports that one rather than a path that does not exist. */
 static int
 mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 {

@@ -44,9 +44,9 @@ ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, co
 	return 0;
 }
 
-/* Handles the error that the name exists already. If the call was sent twice, it may itself have made the
- * object: returns 0 if the name is now an object of the wanted type, and stores it in *object. Otherwise
- * returns error. */
+/* Handles the error of a call that makes an object. If the error is that the name exists, and the call was
+ * sent twice, the call may itself have made the object: returns 0 and stores the object in *object if it has
+ * the wanted type. Otherwise returns error. */
 static int
 ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)

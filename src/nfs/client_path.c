@@ -55,7 +55,7 @@ path_next_name(struct walk *walk, char name[RR_NFS_NAME + 1])
 }
 
 /* Returns the part of an absolute path that follows the path of the mounted export, or NULL if the path is
- * outside of the export. target is the path, which a symbolic link has. */
+ * outside of the export. The path is target, the content of a symbolic link. */
 static const char *
 path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 {
@@ -155,8 +155,8 @@ path_step(struct walk *walk, const char *name, bool follow)
 
 /* ---- Many names at a time, with version 4 ---- */
 
-/* Gathers as many of the next names as one call can have in args, up to a name that the server is not asked
- * for: "." or a name that is too long. Returns the rest of the path behind the gathered names. */
+/* Gathers in args as many of the next names as one call can have. Stops before a name that the server is not
+ * asked for: "." or a name that is too long. Returns the rest of the path behind the gathered names. */
 static const char *
 path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 {

@@ -62,7 +62,7 @@ uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
  * caller is interrupted before. */
 int rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over);
 
-/* Starts the call, and turns the loop until it is done. Where it fails, the error text of nfs is set. */
+/* Starts the call, and turns the loop until it is done. If it fails, the error text of nfs is set. */
 int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* ---- client_retry.c: repeats calls to a busy server ---- */
@@ -72,15 +72,14 @@ int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 void rr_nfs_retry_init(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, void (*again)(struct rr_timer *later));
 
-/* Returns true where the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a
- * pause. */
+/* Returns true if the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a pause. */
 bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfsstat3 status);
 
 /* Ends the pause, if there is one, without calling again(). Returns false if there was no pause. */
 bool rr_nfs_retry_cancel(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry);
 
-/* Makes the call, which is prepared except for its waiting, on client and waits for it. Where it fails, the
- * error text is set. */
+/* Makes the call by the RPC client "client", and waits for its end. The caller has set what to call, but not
+ * done and ctx. If the call fails, the error text is set. */
 int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_call *call);
 
 /* Calls an NFS procedure and waits. result begins with its nfsstat3, as all results except that of NULL do,
@@ -93,7 +92,7 @@ int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *
  * which there is no sink. */
 int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
-/* Copies a server's file handle. Returns false where the handle is empty or too long. */
+/* Copies a server's file handle. Returns false if the handle is empty or too long. */
 bool rr_nfs_handle_set(struct rpcrdma_nfs_handle *handle, struct rpcrdma_bytes data);
 
 static inline nfs_fh3
@@ -105,8 +104,8 @@ rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 /* Returns text in the form of the schema's strings. */
 struct rpcrdma_bytes rr_nfs_string(const char *text);
 
-/* client_mount.c: cuts the last name off path: "/a/b/" becomes "/a", and "/a" becomes "/". Returns false
- * where path is "/" already. */
+/* client_mount.c: cuts the last name off path: "/a/b/" becomes "/a", and "/a" becomes "/". Returns false if
+ * path is "/" already. */
 bool rr_nfs_cut(char *path);
 
 /* Sets export and root, from config.path, by MOUNT. */

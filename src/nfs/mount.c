@@ -60,9 +60,9 @@ mount_step(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &walk->lookup);
 }
 
-/* Finds the export that contains the path, and sets the caller's identity there. If there is no such export,
- * a caller that may not use all exports gets RR_VFS_ACCESS, not RR_VFS_NOENT, and so does not learn which
- * other names exist. */
+/* Finds the export that contains the path, stores its number in *number, and sets the identity with which the
+ * caller acts in it. If there is no such export, a caller that may not use all exports gets RR_VFS_ACCESS,
+ * not RR_VFS_NOENT, and so does not learn which other names exist. */
 static enum rr_vfs_status
 mount_export(struct rr_nfs_work *work, uint32_t *number)
 {
@@ -84,9 +84,9 @@ mount_export(struct rr_nfs_work *work, uint32_t *number)
 	return RR_VFS_OK;
 }
 
-/* Begins MNT. The root of an export is given to every caller that may use the export. A directory below the
- * root is looked up with the caller's identity, as by LOOKUP: a caller that may not reach the directory gets
- * no handle, and does not learn whether the directory exists. */
+/* Begins the procedure MNT. The root of an export is given to every caller that may use the export. A
+ * directory below the root is looked up with the caller's identity, as by LOOKUP: a caller that may not reach
+ * the directory gets no handle, and does not learn whether the directory exists. */
 static enum rr_vfs_status
 mount_begin(struct rr_nfs_work *work)
 {

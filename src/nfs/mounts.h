@@ -26,10 +26,11 @@ struct rr_mounts_entry {
 int rr_mounts_new(const struct rr_env *env, struct rr_mounts **mounts);
 void rr_mounts_free(struct rr_mounts *mounts);
 
-/* Adds a mount, after MNT succeeded. Where no entry is free, the oldest is replaced. */
+/* Adds a mount, after MNT succeeded. If no entry is free, the oldest is replaced. */
 void rr_mounts_add(struct rr_mounts *mounts, const struct rr_source *source, struct rpcrdma_bytes path);
 
-/* Removes a mount after UMNT, or with path NULL all mounts of the client after UMNTALL. */
+/* Removes a mount of the client after UMNT. If path is NULL, removes all mounts of the client, after
+ * UMNTALL. */
 void rr_mounts_remove(
 	struct rr_mounts *mounts, const struct rr_source *source, const struct rpcrdma_bytes *path);
 

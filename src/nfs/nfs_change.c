@@ -13,8 +13,8 @@ change_time(struct rpcrdma_nfs_time time)
 	return (nfstime3){ (uint32_t)time.seconds, time.nanoseconds };
 }
 
-/* Translates the caller's changes into the attributes of a call. If theirs is NULL, only the mode is set,
- * unless mode is 0. Errors: INVAL, NOTSUP. */
+/* Translates the changes that the caller wants (theirs) into the attributes of a call. If theirs is NULL,
+ * only the mode is set, or nothing if mode is 0. Errors: INVAL, NOTSUP. */
 static int
 change_take(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_changes *theirs, sattr3 *attributes, uint32_t mode)
@@ -77,8 +77,8 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 
 /* ---- Making ---- */
 
-/* Copies the handle and the attributes of the new object from the reply to the caller. If they are not both
- * there, asks for them by LOOKUP and returns PENDING_GOES_ON. */
+/* Copies the handle and the attributes of the new object from the reply to the caller's structure. If the
+ * reply does not have both, asks for them by LOOKUP and returns PENDING_GOES_ON. */
 static int
 change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
 {
@@ -115,8 +115,8 @@ change_take_directory(struct rr_nfs_pending *pending)
 }
 
 /* Handles the status of a call that was sent twice. If the name exists, the call may itself have made the
- * object: a LOOKUP is sent, which shows whether the name is now an object of the right type. Any other status
- * is returned. */
+ * object: sends a LOOKUP, which shows whether the name is now that of an object of the right type, and
+ * returns PENDING_GOES_ON. Returns any other status. */
 static int
 change_made_before(struct rr_nfs_pending *pending, int status)
 {

@@ -89,7 +89,8 @@ copy_send(struct rr_nfs_pending *pending)
 enum { COPY_LEAST = 512 };
 
 /* Notes the result of a COPY in the range: the octets copied so far, the lowest stability, and whether the
- * verifier changed. If octets of the range are left, sends the next COPY and returns PENDING_GOES_ON. */
+ * verifier changed. If octets of the range are left, sends the next COPY and returns PENDING_GOES_ON. Fails
+ * if the server copied too few octets. */
 static int
 copy_take_copy(struct rr_nfs_pending *pending)
 {
@@ -188,8 +189,8 @@ copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 
 /* Tells whether both clients, with version 4.2, use one server: their servers say so, and both clients are
  * connected to the same address. RFC 8881, 2.10.5.1: "the client does not have to trust the servers' claims".
- * A server that falsely claims to be another one could otherwise make that one copy a file whose handle it
- * knows. */
+ * Otherwise, a server that falsely claims to be another server could make the client copy a file of that
+ * other server. */
 bool
 rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 {

@@ -14,8 +14,8 @@ move_gone_before(struct rr_nfs_pending *pending, int status)
 }
 
 /* Handles the status of a RENAME that was sent twice. If the old name does not exist, the call may itself
- * have renamed the object: a LOOKUP of the new name is sent, which shows that. Any other status is
- * returned. */
+ * have renamed the object: sends a LOOKUP of the new name, which shows that, and returns PENDING_GOES_ON.
+ * Returns any other status. */
 static int
 move_renamed_before(struct rr_nfs_pending *pending, int status)
 {
@@ -87,7 +87,7 @@ move_take_linked(struct rr_nfs_pending *pending)
 }
 
 /* Handles the status of a LINK that was sent twice. If the name exists, the call may itself have made the
- * name: a LOOKUP is sent, which shows that. Any other status is returned. */
+ * name: sends a LOOKUP, which shows that, and returns PENDING_GOES_ON. Returns any other status. */
 static int
 move_linked_before(struct rr_nfs_pending *pending, int status)
 {

@@ -32,7 +32,7 @@ open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *ur
 	return 0;
 }
 
-/* Opens the export at the address in config. If the URL asks for it, the port of NFS is found by rpcbind
+/* Opens the export at the address in config. If the URL says so, rpcbind is asked for the port of NFS
  * first. */
 static int
 open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
@@ -50,8 +50,8 @@ open_at(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_c
 }
 
 /* Opens the export at the first of the host's addresses where this succeeds. The next address is tried only
- * if one refuses, cannot be reached or does not answer; rpcbind, for example, may only know the port for
- * IPv4. */
+ * if the one before refuses, cannot be reached or does not answer; rpcbind, for example, may only know the
+ * port for IPv4. */
 static int
 open_first(struct rpcrdma_engine *engine, const struct rr_url *url, struct rr_nfs_config *config,
 	struct rpcrdma_nfs **nfs, struct rr_text *text)

@@ -134,7 +134,8 @@ rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error)
 }
 
 /* Handles a status other than NFS3_OK. Returns the error with which the operation ends, or PENDING_GOES_ON if
- * another call was sent, or the same call is sent again after a pause. */
+ * another call was sent, or the same call is sent again after a pause. If the call was sent twice, the
+ * operation's function repeated() decides, because the call may have succeeded the first time. */
 static int
 pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 {

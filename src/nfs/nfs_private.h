@@ -92,7 +92,8 @@ enum { PENDING_GOES_ON = INT32_MAX };
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
-/* Makes a new operation; then is that of the public function. Errors, with a text: INVAL, NOMEM. */
+/* Makes a new operation. then is the argument of the public function, or NULL. Errors, with a text: INVAL,
+ * NOMEM. */
 int rr_nfs_pending_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
@@ -114,8 +115,8 @@ void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
 /* Ends the operation and calls done(), or lets rr_nfs_pending_wait() return. */
 void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
 
-/* Ends the public function that started the operation: returns 0, or where then is NULL, waits for the
- * operation and returns its result. */
+/* Ends the public function that started the operation: returns 0, or if then is NULL, waits for the operation
+ * and returns its result. */
 int rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then);
 
 /* Calls rr_nfs_pending_call(), and then rr_nfs_pending_wait(). */
@@ -124,8 +125,8 @@ int rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const st
 /* Copies a name to pending->names[number]. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */
 int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const char *name);
 
-/* Fills in object, which has the size that the caller gave, from the server's handle and attributes. Returns
- * false where it is too small. */
+/* Fills in object from the server's handle and attributes. The caller has set object->size. Returns false if
+ * that size is too small. */
 bool rr_nfs_object_give(
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes);
 
@@ -137,7 +138,8 @@ void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
 int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
 
-/* Returns pending->names[number] in pending->handles[number], as the schema has it. */
+/* Returns the name pending->names[number] and its directory pending->handles[number], in the form in which
+ * calls have them. */
 diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
 
 #endif

@@ -29,9 +29,9 @@ rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_f
 	return true;
 }
 
-/* Called when the client does not wait for the answer any more. A request that waits for memory is dropped.
- * An operation under way is cancelled, except where the procedure must be done once; it keeps the request's
- * memory until it ends. */
+/* Called when the client does not wait for the answer any more. Drops a request that waits for memory.
+ * Otherwise cancels the operation under way, unless its procedure must be done exactly once. The request's
+ * memory is kept until the operation ends. */
 static void
 proc_lost(void *above, struct rpcrdma_request *request)
 {
@@ -57,8 +57,9 @@ proc_begin(struct rr_nfs_work *work)
 	return status == RR_VFS_PENDING ? RPCRDMA_HANDLE_KEPT : work->procedure->end(work, status);
 }
 
-/* Acts on the outcome of a step of a kept request: the request stays kept, waits for memory in order to begin
- * again, or is answered. It is dropped if it would have to wait and its client is lost. */
+/* Acts on the outcome of a step of a kept request: the request stays kept, waits for memory in order to
+ * begin again, or is answered. If it would have to wait for memory but its client is lost, the request is
+ * dropped. */
 static void
 proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 {

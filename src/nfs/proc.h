@@ -88,11 +88,10 @@ extern const struct rr_nfs_procedure rr_proc_mnt;
 /* Octets of the status, which follows the header of a reply. */
 enum { RR_NFS_STATUS_SIZE = 4 };
 
-/* Returns zeroed memory that is valid until the reply was sent, or NULL where the request's arena is
- * used up. */
+/* Returns zeroed memory that is valid until the reply was sent, or NULL if the request's arena is used up. */
 void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
-/* Returns the caller of a request, for the gate. */
+/* Returns the caller of a request in the form that the gate takes, which decides on access to exports. */
 struct rr_gate_caller rr_nfs_caller(const struct rpcrdma_request *request);
 
 /* The handles of a call; NULL: the call has no such handle. */
@@ -105,7 +104,8 @@ struct rr_nfs_handles {
  * attributes of the object. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
-/* Makes memory for a call at work, which has not begun. Returns NULL if the request has no more memory. */
+/* Allocates the state of a call that is to be executed, in the request's memory. Returns NULL if the request
+ * has no more memory. */
 struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nfs_procedure *procedure,
 	struct rpcrdma_request *request, const void *args, void *result);
 
@@ -116,7 +116,8 @@ void rr_nfs_done(struct rr_vfs_call *call);
 /* Copies a handle into the request's memory. Returns false if that memory is used up. */
 bool rr_nfs_handle(struct rr_nfs_work *work, const struct rr_vfs_handle *given, nfs_fh3 *handle);
 
-/* Returns an object of an operation, by the handle that the call has. */
+/* Returns the structure by which an operation of the file system names an object: only the handle in it is
+ * set. */
 static inline struct rr_vfs_object
 rr_nfs_object(nfs_fh3 handle)
 {

@@ -29,8 +29,8 @@ proc_read_room(const struct rpcrdma_request *request)
  * return fewer than count bytes of data." */
 enum { READ_SHORT = 64 << 10 };
 
-/* Gets memory for the data of a READ from the pool, and returns it, or NULL if there is none. Where the pool
- * gives less than size, the READ is shortened to that. */
+/* Gets memory for the data of a READ from the pool, and returns it, or NULL if there is none. If the pool
+ * gives less memory than size, shortens the READ to that. */
 static void *
 proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -92,16 +92,16 @@ proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_read = { proc_read_begin, proc_read_end, sizeof(struct rr_vfs_read) };
 
-/* Tells whether the arguments of a WRITE agree: its count is the length of its data. If not, nothing is
- * written, and the reply has only a status and the attributes of the file. */
+/* Tells whether the arguments of a WRITE agree: the count must be the length of the data. If they do not
+ * agree, nothing is written, and the reply has only a status and the attributes of the file. */
 static bool
 proc_write_makes_sense(const WRITE3args *args)
 {
 	return args->count == args->data.length;
 }
 
-/* Begins the provider's operation write. If the count and the data of the call do not agree, begins getattr
- * instead, because the reply then has only the file's attributes. */
+/* Begins the file system's operation write. If the count and the data of the call do not agree, begins
+ * getattr instead, because the reply then has only the file's attributes. */
 static enum rr_vfs_status
 proc_write_begin(struct rr_nfs_work *work)
 {

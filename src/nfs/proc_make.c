@@ -6,8 +6,8 @@
 /* This file has CREATE, MKDIR, SYMLINK and MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. Each makes a new entry
  * of a directory. */
 
-/* Begins the provider's operation create, which makes an object of this type and name. attributes may be
- * NULL. */
+/* Begins the file system's operation create, which makes an object of this type and name. attributes is NULL
+ * if no attributes are to be set. */
 static enum rr_vfs_status
 make_begin(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_type type, const sattr3 *attributes)
 {

@@ -5,8 +5,8 @@
 /* This file has READDIRPLUS: RFC 1813, section 3.3.17. */
 
 /* Adds the attributes and the handle to an entry, and returns the octets of XDR that they take. An object
- * that is gone by now, or that the caller may not reach, is listed without them; then only the two words
- * remain that say so. */
+ * that is gone by now, or that the caller may not reach, is listed without them: the entry then has only two
+ * words, which say that they are missing. */
 static uint32_t
 readdirplus_describe(struct rr_nfs_work *work, const struct rr_vfs_entry *given, entryplus3 *entry)
 {

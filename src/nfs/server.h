@@ -14,8 +14,8 @@ struct rr_nfs_server;
 
 enum { RR_NFS_SERVICES = 2 };
 
-/* Makes a server. gate: to the exports. pool: for the data of READs. Both must exist as long as the server.
- * Errors: NOMEM. */
+/* Makes a server. gate decides which caller may use which export, pool has memory for the data of READs; both
+ * must exist as long as the server. Errors: NOMEM. */
 int rr_nfs_server_new(
 	const struct rr_env *env, struct rr_pool *pool, struct rr_gate *gate, struct rr_nfs_server **server);
 

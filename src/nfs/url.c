@@ -217,8 +217,8 @@ url_parse_port_option(const char *value, size_t length, struct rr_url *url, stru
 	return 0;
 }
 
-/* Handles the option "rpcbind": the port of NFS is to be asked of rpcbind. value is the port of rpcbind
- * itself; NULL if the option has no value, and the usual port is used. */
+/* Handles the option "rpcbind": rpcbind is to be asked for the port of NFS. value is the port of rpcbind
+ * itself. If the option has no value, value is NULL, and the usual port is used. */
 static int
 url_parse_rpcbind(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {

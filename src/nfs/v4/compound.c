@@ -109,8 +109,8 @@ rr_v4_res_attributes(const struct rr_v4_slot *slot, const bitmap4 *asked, struct
 	return rr_v4_attr_take(&res->u.resok4.obj_attributes, asked, attributes);
 }
 
-/* Tells whether the result of SEQUENCE names the session, the slot and the sequence ID of the call. True also
- * if SEQUENCE failed, because its result names none of them then. */
+/* Tells whether the result of SEQUENCE names the session, the slot and the sequence ID of the call. Also
+ * returns true if SEQUENCE failed, because its result names none of them then. */
 static bool
 compound_is_in_slot(const struct rr_v4_slot *slot)
 {

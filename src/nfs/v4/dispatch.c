@@ -31,8 +31,8 @@ rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error)
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 }
 
-/* Empties the caller's result and sets its status. The statuses have the same numbers in both versions; only
- * NFS4ERR_GRACE becomes NFS4ERR_DELAY, after which the caller repeats the call. */
+/* Empties the result of the caller's call and sets its status. The statuses have the same numbers in NFS
+ * versions 3 and 4. Only NFS4ERR_GRACE becomes NFS4ERR_DELAY, after which the caller repeats the call. */
 void
 rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 {
@@ -40,8 +40,8 @@ rr_v4_set_status(struct rr_call *outer, nfsstat4 status)
 	*(nfsstat3 *)outer->result = (nfsstat3)(status == NFS4ERR_GRACE ? NFS4ERR_DELAY : status);
 }
 
-/* Ends the caller's call in the slot: calls its done(), frees the slot, and sends waiting calls. done() may
- * start further calls, and may free v4; in that case v4 is not used any more. */
+/* Ends the caller's call, which the slot has carried out: calls its done(), frees the slot, and sends waiting
+ * calls. done() may start further calls, and may free v4; after that, v4 is not used any more. */
 static void
 dispatch_finish(struct rr_v4_slot *slot, int error)
 {
@@ -182,9 +182,10 @@ dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 	return status == NFS4ERR_DELAY && rr_loop_now(slot->v4->loop) < slot->until;
 }
 
-/* Handles an error of SEQUENCE itself: takes the sequence ID back, and sends the call again later, or in
- * another session if this one is lost, or ends it. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the
- * state of the slot (sequence ID, cached reply) MUST NOT change". */
+/* Handles an error of SEQUENCE itself: the sequence ID counts as not used. The call is sent again later in
+ * its slot, if its answer may still come; it is sent in another session, if this one is lost; otherwise it
+ * ends. RFC 8881, 18.46.3: "If SEQUENCE returns an error, then the state of the slot (sequence ID, cached
+ * reply) MUST NOT change". */
 static void
 dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 {
@@ -205,8 +206,9 @@ dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 	dispatch_again(slot, status);
 }
 
-/* Notes what the result of SEQUENCE says of the session: the lease is renewed, the highest slot that the
- * server wants to be used, and whether the server has restarted. */
+/* Notes what the result of SEQUENCE says of the session: that the lease is renewed, which slot is the highest
+ * that the server wants to be used, and whether the server has restarted. A result from an earlier session is
+ * ignored. */
 static void
 dispatch_note(struct rr_v4_slot *slot)
 {

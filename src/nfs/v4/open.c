@@ -129,9 +129,9 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 	return NULL;
 }
 
-/* Handles a restart of the server, which has forgotten all opens: files that are open are to be reclaimed,
- * but those that no call uses (once) count as lost. The state of files that are being opened stays, as they
- * are opened anew. */
+/* Handles a restart of the server, which has forgotten all opens. Open files are to be reclaimed; but those
+ * that no call uses (once) count as lost. A file that is just being opened keeps its state, as its OPEN is
+ * sent anew. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {

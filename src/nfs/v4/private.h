@@ -49,7 +49,7 @@ extern const bitmap4 rr_v4_attr_limits, rr_v4_attr_space;
 /* Tells whether the attribute of this number is in the bitmap. */
 bool rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number);
 
-/* Decodes attributes. Returns false where they are malformed, or include more than was asked for. */
+/* Decodes attributes. Returns false if they are malformed, or include more than was asked for. */
 bool rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attributes *taken);
 
 enum { RR_V4_VALUES = 128 };
@@ -190,7 +190,7 @@ struct rr_v4 {
 /* Appends an operation, whose result takes at most result_max octets, without its number and its status. */
 nfs_argop4 *rr_v4_op(struct rr_v4_slot *slot, nfs_opnum4 op, uint32_t result_max);
 
-/* Appends PUTFH of a handle, or PUTROOTFH where the handle is empty. */
+/* Appends PUTFH of a handle, or PUTROOTFH if the handle is empty. */
 void rr_v4_putfh(struct rr_v4_slot *slot, struct rpcrdma_bytes handle);
 /* Appends GETATTR of the attributes in asked. */
 void rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked);
@@ -234,8 +234,8 @@ int rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attribut
 void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
 int rr_v4_read_take(struct rr_v4_slot *slot);
 
-/* Copies octets of a result into the caller's memory (outer->keep), so that they are valid as long as that.
- * Error LIMIT: there is no room. */
+/* Copies octets of a result into the caller's memory (outer->keep), and makes *bytes point there, so that
+ * they stay valid after the call. Error LIMIT: there is no room. */
 int rr_v4_keep(struct rr_v4_slot *slot, struct rpcrdma_bytes *bytes);
 
 /* Sets the error text for a malformed answer. Returns PEER. */
@@ -245,7 +245,7 @@ int rr_v4_broken(struct rr_v4 *v4, const char *what);
 
 void rr_v4_opens_init(struct rr_v4 *v4);
 
-/* Returns the open of a file, or NULL. */
+/* Returns the open of a file, or NULL if the table has no such file. */
 struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
 /* Tells whether the table has room for one more open, besides those that calls in slots will make. */
@@ -257,7 +257,7 @@ struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 /* Notes the result of an OPEN for access. */
 void rr_v4_open_take(struct rr_v4 *v4, struct rr_v4_open *open, const OPEN4resok *answered, uint32_t access);
 
-/* Counts a user of the open's stateid. Returns false where the stateid cannot be used for access. */
+/* Counts a user of the open's stateid. Returns false if the stateid cannot be used for access. */
 bool rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t access);
 
 /* Removes the open from the table of opens: its memory is free for another open. */
@@ -267,7 +267,7 @@ void rr_v4_open_forget(struct rr_v4 *v4, struct rr_v4_open *open);
  * files are idle, or if its last use was before the given time. Returns NULL if no file is to be closed. */
 struct rr_v4_open *rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t before);
 
-/* Returns an open in this state, or NULL. */
+/* Returns an open in this state, or NULL if there is none. */
 struct rr_v4_open *rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state);
 
 /* Prepares the opens for a restart of the server: files that were open are to be reclaimed. */
@@ -337,8 +337,8 @@ enum rr_v4_wait {
 	RR_V4_WAIT_FULL  /* the call is the first of the queue again: a file is to be closed before */
 };
 
-/* Looks whether a call that is to use the slot needs an open file. Where the call waits, the slot is free
- * again, or is used to open or close a file. */
+/* Finds out whether a call that is to use the slot needs an open file, and whether it must wait for that. If
+ * the call waits, the slot is free again, or is used to open or close a file. */
 enum rr_v4_wait rr_v4_wait_open(
 	struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work);
 

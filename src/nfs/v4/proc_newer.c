@@ -27,10 +27,10 @@ proc_seek_build(struct rr_v4_slot *slot)
 		args->offset, args->data ? NFS4_CONTENT_DATA : NFS4_CONTENT_HOLE };
 }
 
-/* Handles the result of SEEK: the status is NFS3ERR_NXIO if no data follows. RFC 7862, 15.11.3: "If the
- * server cannot find a corresponding sa_what, then the status will still be NFS4_OK, but sr_eof would be
- * TRUE." (Linux answers NFS4ERR_NXIO.) A hole is always found: "All files MUST have a virtual hole at the end
- * of the file." */
+/* Handles the result of SEEK: stores the offset that was found. If data was looked for and none follows, the
+ * status becomes NFS3ERR_NXIO. RFC 7862, 15.11.3: "If the server cannot find a corresponding sa_what, then
+ * the status will still be NFS4_OK, but sr_eof would be TRUE." (Linux answers NFS4ERR_NXIO.) A hole is always
+ * found: "All files MUST have a virtual hole at the end of the file." */
 static int
 proc_seek_take(struct rr_v4_slot *slot)
 {
@@ -55,9 +55,9 @@ const struct rr_v4_work rr_v4_seek = {
 /* ---- COPY and CLONE ---- */
 
 /* Appends operations that make the source the saved file and the target the current file. The source need not
- * be open, as calls that needed two open files could wait for each other without end: the anonymous stateid,
- * all zeroes (RFC 8881, 8.2.3), satisfies RFC 7862, 15.2.3: "ca_src_stateid MUST refer to a stateid that is
- * valid for a READ operation". */
+ * be open: the anonymous stateid, all zeroes (RFC 8881, 8.2.3), satisfies RFC 7862, 15.2.3: "ca_src_stateid
+ * MUST refer to a stateid that is valid for a READ operation". Calls that needed two open files could wait
+ * for each other without end. */
 static void
 newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
 {
@@ -92,10 +92,11 @@ proc_copy_build(struct rr_v4_slot *slot)
 		newer_commit(slot);
 }
 
-/* Handles the result of COPY. If the copy is asynchronous or not consecutive, the status is NFS3ERR_NOTSUPP.
- * RFC 7862, 15.2.3: "if ca_synchronous is set, then the client has required that the copy protocol selected
- * MUST perform a synchronous copy", and "if ca_consecutive is set, then the client has specified that the
- * copy protocol selected MUST copy bytes in consecutive order". */
+/* Handles the result of COPY: stores how many octets were copied, how stable they are, and the verifier. If
+ * the copy is asynchronous or not consecutive, the status becomes NFS3ERR_NOTSUPP. RFC 7862, 15.2.3: "if
+ * ca_synchronous is set, then the client has required that the copy protocol selected MUST perform a
+ * synchronous copy", and "if ca_consecutive is set, then the client has specified that the copy protocol
+ * selected MUST copy bytes in consecutive order". */
 static int
 proc_copy_take(struct rr_v4_slot *slot)
 {

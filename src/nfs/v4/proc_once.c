@@ -10,8 +10,8 @@
 static const stateid4 once_current = { .seqid = 1 };
 
 /* Fills in the arguments of an OPEN for a COMPOUND that also closes the file. Each slot has an open-owner of
- * its own: opens of one owner and one file are one open (RFC 8881, 9.7), so the CLOSE would otherwise end the
- * open of other calls, which the table of opens has. */
+ * its own, because opens of one file by one owner are one open (RFC 8881, 9.7): with the owner of the other
+ * opens, the CLOSE would also end an open that is in the table of opens. */
 static void
 once_open(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {
@@ -27,8 +27,8 @@ once_close(struct rr_v4_slot *slot)
 	rr_v4_op(slot, OP_CLOSE, sizeof(stateid4))->u.opclose.open_stateid = once_current;
 }
 
-/* Enters a file that the COMPOUND did not close, or its delegation, in the table of opens, which closes it as
- * an unused file. The table has room for it, which was kept because the work makes an open. */
+/* Enters a file in the table of opens, because the COMPOUND did not close it, or the server gave a delegation
+ * for it. The table later closes the file as an unused one. Room in the table was kept for the file. */
 static void
 once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
 {
@@ -74,8 +74,8 @@ proc_read_once_take(struct rr_v4_slot *slot)
 	return rr_v4_read_take(slot);
 }
 
-/* Handles the failure of RR_V4_READ_ONCE: if the file was opened and is not closed, enters it in the table of
- * opens. */
+/* Handles the failure of RR_V4_READ_ONCE, which opens, reads and closes a file by one COMPOUND: if the file
+ * was opened and is not closed, enters it in the table of opens. */
 static void
 proc_read_once_fail(struct rr_v4_slot *slot)
 {
@@ -161,8 +161,9 @@ proc_put_take(struct rr_v4_slot *slot)
 	return 0;
 }
 
-/* Handles the failure of RR_V4_PUT, by the operation that failed: sets *args->made if the temporary name was
- * made, and enters the file in the table of opens if it is still open. */
+/* Handles the failure of RR_V4_PUT, which makes a file under a temporary name and renames it, by one
+ * COMPOUND. The operation that failed shows how far it came: sets *args->made if the temporary name was made,
+ * and enters the file in the table of opens if the file is still open. */
 static void
 proc_put_fail(struct rr_v4_slot *slot)
 {

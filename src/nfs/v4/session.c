@@ -93,8 +93,8 @@ session_send(struct rr_v4 *v4)
 	rr_v4_send(&v4->control, session_done);
 }
 
-/* Sends the COMPOUND of the session's present state, if the state has one. A state that goes through open
- * files sends it for the next of these files, and ends if none is left. */
+/* Sends the COMPOUND of the session's present state, if the state has one. Some states have work for each of
+ * several open files: they send the COMPOUND for the next of these files, and end if no file is left. */
 static void
 session_begin(struct rr_v4 *v4)
 {
@@ -119,9 +119,9 @@ session_end_calls(struct rr_v4 *v4)
 		rr_v4_end_later(v4, rr_container(v4->queue.next, struct rr_call, link), v4->error);
 }
 
-/* Enters a state of the session, and sends the state's COMPOUND. If there is now a session (READY), sends the
- * calls in the queue; if there is none (IDLE), ends them. Fails after too many sessions in a row without a
- * success. */
+/* Enters a state of the session. In the state READY there is a session, and the calls in the queue are sent.
+ * In the state IDLE there is none, and these calls end. In any other state, sends the state's COMPOUND. Fails
+ * after too many attempts at a session in a row without a success. */
 static void
 session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 {
@@ -155,8 +155,8 @@ session_again(struct rr_timer *timer)
 	session_send(rr_container(timer, struct rr_v4_slot, later)->v4);
 }
 
-/* Goes on after the COMPOUND of a state has succeeded, or was refused where a refusal does not matter: to the
- * next open file if the state goes through open files, else to the next state. */
+/* Goes on after the COMPOUND of a state has succeeded, or after a refusal that does not matter. If the state
+ * goes through open files, goes on to the next file, else to the next state. */
 static void
 session_step_over(struct rr_v4 *v4)
 {

@@ -47,8 +47,7 @@ steps_exchange_take(struct rr_v4_slot *slot)
 	struct rr_v4 *v4 = slot->v4;
 	bool known = ok->eir_flags & EXCHGID4_FLAG_CONFIRMED_R;
 
-	/* RFC 8881, 18.35.4: "eir_sequenceid ... MUST be ignored" where the server knows the client already.
-	 */
+	/* RFC 8881, 18.35.4: "eir_sequenceid ... MUST be ignored" if the server knows the client already. */
 	if (!known || ok->eir_clientid != v4->clientid) {
 		v4->create_sequence = ok->eir_sequenceid;
 		rr_v4_opens_reclaim(v4);

@@ -4,7 +4,7 @@
 #include "nfs/v4/private.h"
 
 /* Moves the calls that wait for the open file to the front of the queue, in their order. If failed is true,
- * calls that were repeated too often end with the status error instead. */
+ * calls that were repeated too often end instead; their status becomes error. */
 static void
 waiting_again(struct rr_v4 *v4, struct rr_v4_open *open, bool failed, int error)
 {
@@ -93,8 +93,8 @@ waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_s
 	rr_v4_slot_send(slot, state == RR_V4_OPEN_MAKING ? &waiting_open : &waiting_close);
 }
 
-/* Closes the file that was unused for the longest time, if there is an unused one, because the table of opens
- * has no room. The call outer goes back to the front of the queue. */
+/* Called because the table of opens has no room. Closes the file that was unused for the longest time, if
+ * there is an unused one; otherwise frees the slot. The call outer goes back to the front of the queue. */
 static enum rr_v4_wait
 waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 {
