@@ -53,8 +53,7 @@ connection_send(struct rr_decode_connections *shared, const struct rr_place *pla
 	struct rpcrdma_bytes data = { op->data, op->length };
 
 	if (op->length == 0)
-		return; /* the first message of MPA's peer-to-peer mode may be an empty Send (RFC 6581, 4.1)
-			 */
+		return; /* a first, empty Send is a part of MPA's peer-to-peer mode (RFC 6581, 4.1) */
 	rr_message_decode(&message, &shared->lists, data);
 	if (shared->sink->sent)
 		shared->sink->sent(shared->sink->ctx, &message);
@@ -78,8 +77,9 @@ rr_decode_operation(
 	shared->sink->operation(shared->sink->ctx, place, op, region);
 }
 
-/* Handles a DDP segment of side "from": passes it to the sink, adds it to its operation, and passes the
- * operation on if it is now complete. Reports octets as lost if a Send is incomplete. */
+/* Handles a DDP segment of side "from": passes the segment to the sink, adds it to the RDMA operation that it
+ * is a part of, and passes that operation on if it is now complete. Reports octets as lost if a Send is
+ * incomplete. */
 static void
 connection_segment(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdu *fpdu)

@@ -7,7 +7,7 @@
 
 /*
  * This reads one direction of an iWARP connection as MPA frames: the request or reply frame at its beginning,
- * then FPDUs. Where the beginning was not captured, or octets are missing, the next FPDU is searched for: a
+ * then FPDUs. If the beginning was not captured, or octets are missing, the next FPDU is searched for: a
  * length, a valid DDP header, the octets behind the FPDU, and its CRC together must be enough evidence.
  */
 enum rr_fpdus_state {

@@ -56,8 +56,8 @@ returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call
 }
 
 /* Checks the Reply chunk of a reply: the call must have offered it, and it must be empty if the reply is a
- * Short message. A chunk that is not returned is no finding. RFC 8166, 4.3.3: a reply may be a Short message
- * although a Reply chunk was offered; peers differ in whether they return the chunk then. */
+ * Short message. RFC 8166, 4.3.3: a reply may be a Short message although a Reply chunk was offered. Peers
+ * differ in whether they return the chunk then, so nothing is reported if the chunk is not returned. */
 static void
 returned_reply(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -59,8 +59,8 @@ rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, 
 
 /* ---- Inline thresholds ---- */
 
-/* Tells whether the inline threshold of an earlier connection between the same hosts allowed a Send of that
- * size. */
+/* Tells whether the inline threshold of an earlier connection between the same hosts allowed a Send of size
+ * octets. */
 static bool
 side_was_allowed(const struct rr_judged *judged, uint32_t size)
 {

@@ -12,9 +12,9 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 	return (uint64_t)connection << 33 | (uint64_t)owner << 32 | handle;
 }
 
-/* Adds a region (a segment of offered memory) to the transaction's call or reply (part says to which of
- * them). The map of regions by handle then has this region, which is linked with earlier regions of the same
- * handle. */
+/* Adds a region (a segment of offered memory) to the transaction's call or reply; part says to which of them.
+ * Enters the region in the map by its handle, in place of an earlier region with the same handle, with which
+ * it is linked. */
 static void
 region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)

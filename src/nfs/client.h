@@ -18,11 +18,11 @@
  * There are two kinds of functions. Those that move file data are asynchronous: many are under way at a time,
  * and the caller runs the engine's loop. All others wait for their answer, running the loop meanwhile.
  *
- * Results: 0; a negative enum rpcrdma_error where no valid answer came; or, positive, the nfsstat3 that the
+ * Results: 0; a negative enum rpcrdma_error if no valid answer came; or, positive, the nfsstat3 that the
  * server answered. After a failure rpcrdma_nfs_error() returns a text for people.
  *
  * A call that is not idempotent may have been executed by a server that was then restarted, so that the
- * answer was lost and the same call, sent again, finds its own work done. Where the connection was made again
+ * answer was lost and the same call, sent again, finds its own work done. If the connection was made again
  * during a call, such an outcome counts as success: NFS3ERR_EXIST of mkdir, symlink, link and create, if what
  * exists is of the right kind; NFS3ERR_NOENT of remove, rmdir, and of rename if the new name exists.
  */
@@ -53,11 +53,11 @@ enum {
 /*
  * Connects, finds the export that path is in, and mounts it.
  *
- * Without a version in config, the client uses the highest version that the server has; but version 3 where
+ * Without a version in config, the client uses the highest version that the server has; but version 3 if
  * the tree of version 4 has no object of the first name in the path, and version 3 has an export of it.
  *
  * Over version 3, MOUNT is asked for path, then for the directories above it, up to "/", until the server
- * accepts one: that is the root. MOUNT is asked on the connection itself; where the server does not offer
+ * accepts one: that is the root. MOUNT is asked on the connection itself; if the server does not offer
  * MOUNT there (Linux over RDMA and TCP), over TCP at mount_port, or, if that is 0, at the port that the
  * server's rpcbind names.
  *
@@ -288,8 +288,7 @@ void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct 
 	uint64_t offset, bool data);
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length);
-/* Finds out whether a file has extended attributes: result.xattr.length is 0 if it has no extended attribute.
- * */
+/* Finds out whether a file has extended attributes. If it has none, result.xattr.length is 0. */
 void rr_nfs_op_list_xattrs(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file);
 

@@ -154,8 +154,8 @@ open_ask_limits_there(struct rpcrdma_nfs *nfs, bool *missing)
 	return open_ask_limits(nfs, error ? &nfs->root : &there.handle);
 }
 
-/* Opens the export with NFS version 4.minor. *missing becomes true if the root of the server's tree has no
- * object with the first name of the path. */
+/* Opens the export with NFS version 4.minor: makes a session, and asks for the limits of the file system.
+ * *missing becomes true if the root of the server's tree has no object with the first name of the path. */
 static int
 open_v4(struct rpcrdma_nfs *nfs, uint32_t minor, bool *missing)
 {

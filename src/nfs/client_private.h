@@ -52,7 +52,8 @@ void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
 /* Returns the reason why the last call failed. */
 const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
 
-/* Returns the most octets of a procedure's results that the schema does not bound. */
+/* Returns the most octets that the results of a call can have, without marked results (results that RDMA may
+ * move). Returns 0 if the schema limits them, because version 3 has no such procedure. */
 uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 
 /* Returns a count that changes if a call under way may have been executed twice. */
@@ -87,9 +88,9 @@ int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct r
  * client waits for a lost connection. */
 int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result);
 
-/* Calls and waits as rr_nfs_call() does, with memory of the caller: proc, args, result, keep, arena and sinks
- * of the call are set; reply_max is set to the octets of marked results (results that RDMA may move) for
- * which there is no sink. */
+/* Calls and waits as rr_nfs_call() does, with memory of the caller, who has set proc, args, result, keep,
+ * arena and sinks of the call. The caller has also set reply_max: to the octets of marked results (results
+ * that RDMA may move) for which there is no sink. The octets of other results are added to that. */
 int rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* Copies a server's file handle. Returns false if the handle is empty or too long. */

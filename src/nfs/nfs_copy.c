@@ -112,8 +112,8 @@ copy_take_copy(struct rr_nfs_pending *pending)
 	return PENDING_GOES_ON;
 }
 
-/* Checks the range, and makes a new operation on it, for COPY or CLONE. Stores the operation in *pending;
- * nothing is sent yet. */
+/* Checks the range, and makes a new operation on it: for CLONE, for which the range may be empty, if clone is
+ * true, else for COPY. Stores the operation in *pending. Sends nothing yet. */
 static int
 copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)

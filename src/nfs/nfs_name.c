@@ -7,8 +7,8 @@
 
 /* ---- Objects ---- */
 
-/* Copies the object, whose handle is in pending->handles[0], to the caller's structure, if there is one.
- * Returns NFS3ERR_EXIST if the object is not of the type pending->type (0: any type). */
+/* Copies the handle in pending->handles[0] and the attributes of the object to the caller's structure, if the
+ * caller gave one. Returns NFS3ERR_EXIST if the object is not of the type pending->type (0: any type). */
 static int
 name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
 {

@@ -72,7 +72,8 @@ proc_go_on(struct rr_nfs_work *work, enum rpcrdma_handled handled)
 			work->request, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_DROP : handled);
 }
 
-/* Called when there is memory again: begins the operation of the request that waited for it once more. */
+/* Called when there is memory again for a request that waited for memory: begins the operation of that
+ * request again. */
 static void
 proc_wake(struct rr_pool_waiter *waiter)
 {
@@ -98,9 +99,9 @@ rr_nfs_caller(const struct rpcrdma_request *request)
 		.version = RR_RIGHT_V3 };
 }
 
-/* Asks the gate whether the caller may use the exports of both handles. The second handle is asked about
- * before the first: each question sets work->identity, and the procedure is to run with the identity that the
- * first handle's export gives. */
+/* Asks the gate, which decides on access to exports, whether the caller may use the exports of both handles.
+ * The second handle is asked about before the first: each question sets work->identity, and the procedure is
+ * to run with the identity that the first handle's export gives. */
 static enum rr_gate_answer
 proc_ask(struct rr_nfs_work *work, const struct rr_nfs_handles *handles)
 {

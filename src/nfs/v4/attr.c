@@ -188,8 +188,9 @@ rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number)
 	return (have[number / 32] & BIT(number)) != 0;
 }
 
-/* Tells whether the client has asked for all attributes that the server gave. RFC 8881, 18.7.3: "The server
- * MUST return a value for each attribute that the client requests if the attribute is supported". */
+/* Tells whether the client has asked for all attributes that the server gave. The server may give fewer than
+ * were asked for, because it need not support all. RFC 8881, 18.7.3: "The server MUST return a value for each
+ * attribute that the client requests if the attribute is supported". */
 static bool
 attr_was_asked(const bitmap4 *given, const bitmap4 *asked)
 {

@@ -171,7 +171,7 @@ rr_v4_slot_later(struct rr_timer *timer)
 
 /* Tells whether a call that SEQUENCE refused is to be sent again in its slot, as its answer may still come:
  * for some time after NFS4ERR_DELAY, and a few times after NFS4ERR_SEQ_MISORDERED. A server may answer a
- * retry with the latter, too; RFC 8881, 2.10.6.2: "but implementations MAY return NFS4ERR_MISORDERED". */
+ * retry with either of them; RFC 8881, 2.10.6.2: "but implementations MAY return NFS4ERR_MISORDERED". */
 static bool
 dispatch_may_come(struct rr_v4_slot *slot, nfsstat4 status)
 {
