@@ -40,12 +40,12 @@ struct rr_decode_connections {
 struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection, uint8_t from,
 	const struct rr_packet_end *ends);
 
-/* Handles an RDMA operation of the sender at place. Decodes a Send, and passes its message to the sink.
+/* Handles an RDMA operation of the side that place names. Decodes a Send, and passes its message to the sink.
  * Passes any other operation to the sink, with the offered memory that it is for. */
 void rr_decode_operation(
 	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
 
-/* Notes that octets or packets of the sender at place are missing. */
+/* Notes that octets or packets of the side that place names are missing. */
 void rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place);
 
 /* Decodes a packet of the connection, which side "from" sent. */

@@ -195,9 +195,9 @@ fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool fina
 
 /* ---- The MPA frame ---- */
 
-/* Reads the MPA frame at the beginning of a stream, and returns RR_FPDU_OPENED. Accepts a request and a reply
- * in either direction, because a capture may begin in the middle of a connection. Returns RR_FPDU_MORE if the
- * frame is incomplete, or if the octets are neither; then the state changes. */
+/* Reads the MPA frame at the beginning of a stream, and returns RR_FPDU_OPENED. Accepts a request frame and a
+ * reply frame in either direction, because a capture may begin in the middle of a connection. Returns
+ * RR_FPDU_MORE if the frame is incomplete, or if the octets are no such frame; then the state changes. */
 static enum rr_fpdu_kind
 fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {

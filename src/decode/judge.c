@@ -8,8 +8,8 @@ enum { JUDGE_MEMORY = 64 << 20, JUDGE_BUCKETS = 4096 };
 
 /* ---- Connections ---- */
 
-/* Sets the limits of a side. They hold until the side announces others: in version 1, messages of 1024 octets
- * and one credit (RFC 8166, 3.3.2 and 3.3.3); in version 2, messages of 4096 octets. */
+/* Sets the limits of a side. They hold until the side announces other limits: in version 1, messages of 1024
+ * octets and one credit (RFC 8166, 3.3.2 and 3.3.3); in version 2, messages of 4096 octets. */
 static void
 judge_side_init(struct rr_judge_side *side)
 {

@@ -4,8 +4,9 @@
 #include "wire/properties.h"
 
 /* Checks an error ERR_VERS, which refuses the version of a call: the range of versions that it names must be
- * valid, and must not contain the refused version. If so, notes that the sender refuses that version. RFC
- * 8166, 4.5.1: "also providing the low and high inclusive version numbers it does, in fact, support". */
+ * valid, and must not contain the refused version. If the range is right, notes that the sender refuses that
+ * version. RFC 8166, 4.5.1: "also providing the low and high inclusive version numbers it does, in fact,
+ * support". */
 static void
 errors_range(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

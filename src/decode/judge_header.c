@@ -54,7 +54,7 @@ header_procedure(const struct rr_judged *judged)
 /* ---- Read lists ---- */
 
 /* Checks the positions of the Read chunks of an RDMA_MSG: they must not be 0, nor lie behind the message. A
- * position counts the octets of the whole RPC message, with those of the Read chunks. */
+ * position counts the octets of the whole RPC message, including the octets in Read chunks. */
 static void
 header_positions(const struct rr_judged *judged)
 {

@@ -22,8 +22,7 @@ region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_jud
 	rr_map_add(&judge->regions, &region->link, region_key(call->connection, owner, segment->handle));
 }
 
-/* Stores in the call how many segments each Write chunk has that the call offers. Returns false if there is
- * no memory. */
+/* Stores in the call how many segments each of its Write chunks has. Returns false if there is no memory. */
 static bool
 region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_chunk_lists *lists)
 {

@@ -84,8 +84,8 @@ void rr_match_message(struct rr_match *match, struct rr_message *message, struct
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
-/* Returns the region that an operation of the sender at place accesses, or NULL if the region is not
- * known. */
+/* Returns the region that an operation accesses, or NULL if the region is not known. place names the side
+ * that sent the operation. */
 struct rr_decode_region *rr_match_region(
 	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 

@@ -13,8 +13,8 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 }
 
 /* Adds a region (a segment of offered memory) to the transaction's call or reply; part says to which of them.
- * Enters the region in the map by its handle, in place of an earlier region with the same handle, with which
- * it is linked. */
+ * Enters the region in the map by its handle. If an earlier region has the same handle, the new region takes
+ * its place in the map, and is linked with it. */
 static void
 region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	struct rr_decode_region region)
@@ -176,9 +176,9 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 	return NULL;
 }
 
-/* Appends octets that an RDMA operation moved to head, which keeps the first octets of an RPC message. at is
- * the offset of the moved octets in that message. Octets that head has already are skipped; nothing is
- * appended if there would be a gap. */
+/* Appends to head, which keeps the first octets of an RPC message, octets that the operation op moved by
+ * RDMA. at is the offset of the moved octets in that message. Octets that head has already are skipped;
+ * nothing is appended if there would be a gap. */
 static void
 region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
 {
@@ -210,8 +210,8 @@ region_head(const struct rr_decode_region *region)
 	}
 }
 
-/* Tells whether the region is of the chunk with the RPC message that the transaction holds back: a region of
- * a call if a call is held back, or one of a reply if a reply is held back. */
+/* Tells whether the region has octets of the message that the transaction holds back. If a call is held back,
+ * the region must be one of a call; if a reply is held back, it must be one of a reply. */
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {

@@ -110,8 +110,8 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
 }
 
 /* Describes a segment of a Read Response in *op, with the memory that its Read Request reads from. RFC 5040,
- * 5.2.1: Read Responses come in the order of their Requests. Earlier Requests than the fitting one are
- * forgotten, because their Responses were not captured. */
+ * 5.2.1: Read Responses come in the order of their Requests. Requests before the fitting one are forgotten,
+ * because their Responses were not captured. */
 static void
 rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, struct rpcrdma_bytes payload,
 	struct rr_op *op)

@@ -40,8 +40,8 @@ struct rr_roce_packet {
  * above. */
 bool rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet);
 
-/* Tells whether the PSN of a packet is a number of its sender's requests. The PSN of a response or an
- * acknowledgement is a number of the other side's requests, which it answers. */
+/* Tells whether the PSN of a packet is a number of its sender's requests. Otherwise the packet is a response
+ * or an acknowledgement, and its PSN is a number of the other side's requests. */
 static inline bool
 rr_roce_is_request(const struct rr_roce_packet *packet)
 {

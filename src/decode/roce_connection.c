@@ -119,7 +119,7 @@ roce_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 	}
 }
 
-/* Gives up as many packets of requests as "packets" says, which are missing: counts and reports them, and
+/* Gives up requests that are missing; "packets" says how many packets they had. Counts and reports these, and
  * ends the Send or RDMA Write under way. */
 static void
 roce_lose(const struct rr_roce_at *at, uint32_t packets)
@@ -179,7 +179,7 @@ roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 /* Handles an acknowledgement. A negative one is only noted. A positive one says that its sender has received
  * the other side's requests up to a PSN. Requests among them that were not captured are reported as lost.
  * They will not be sent again, so held requests that wait for them are decoded without them, but only after
- * several acknowledgements: one of them may have been captured early. */
+ * several acknowledgements, because an acknowledgement may have been captured before the requests. */
 static void
 roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {

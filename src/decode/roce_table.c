@@ -103,10 +103,10 @@ table_distance(uint32_t a, uint32_t b)
 	return ahead < RR_ROCE_PSN_HALF ? ahead : rr_roce_ahead(b, a);
 }
 
-/* Returns the connection that the packet probably belongs to, among those of which only the queue pair of the
- * packet's sender is known. First choice is a connection in which PSNs near to the packet's PSN were seen.
- * Otherwise it is the only connection in which no such PSNs were seen at all. Sets *from to the side that
- * sent the packet. Returns NULL if the connection is not clear. */
+/* Guesses the connection of a packet. Only connections are considered in which the queue pair of the packet's
+ * sender is known, and that of the receiver is not. First choice is a connection in which PSNs near to the
+ * packet's PSN were seen. Otherwise it is the only connection in which no such PSNs were seen at all. Sets
+ * *from to the side that sent the packet. Returns NULL if the connection is not clear. */
 static struct rr_roce_connection *
 table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 	const struct rr_roce_packet *roce, uint8_t *from)

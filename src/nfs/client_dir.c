@@ -87,8 +87,8 @@ dir_hand_on_plus(struct reading *reading, const entryplus3 *entry)
 	return dir_hand_on(reading, entry->name, entry->fileid, known ? &object : NULL);
 }
 
-/* Checks that a reply had at least one entry (any is true) or the end of the directory. Otherwise fails,
- * because the server would be asked again for ever. */
+/* Checks that a reply had at least one entry (any is true) or the end of the directory. Fails otherwise, so
+ * that the server is not asked again for ever. */
 static int
 dir_check_progress(struct reading *reading, bool any)
 {

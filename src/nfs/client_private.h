@@ -53,7 +53,7 @@ void rr_nfs_withdraw(struct rpcrdma_nfs *nfs, struct rr_call *call);
 const char *rr_nfs_why(const struct rpcrdma_nfs *nfs);
 
 /* Returns the most octets that the results of a call can have, without marked results (results that RDMA may
- * move). Returns 0 if the schema limits them, because version 3 has no such procedure. */
+ * move). Returns 0 for a procedure that version 3 does not have. */
 uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 
 /* Returns a count that changes if a call under way may have been executed twice. */

@@ -112,8 +112,8 @@ copy_take_copy(struct rr_nfs_pending *pending)
 	return PENDING_GOES_ON;
 }
 
-/* Checks the range, and makes a new operation on it: for CLONE, for which the range may be empty, if clone is
- * true, else for COPY. Stores the operation in *pending. Sends nothing yet. */
+/* Checks the range, and makes a new operation on it, for CLONE if clone is true, else for COPY. The range may
+ * be empty for CLONE only. Stores the operation in *pending. Sends nothing yet. */
 static int
 copy_start(struct rpcrdma_nfs *nfs, struct rpcrdma_nfs_range *range, bool clone,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending)
@@ -189,8 +189,8 @@ copy_is_same_address(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 
 /* Tells whether both clients, with version 4.2, use one server: their servers say so, and both clients are
  * connected to the same address. RFC 8881, 2.10.5.1: "the client does not have to trust the servers' claims".
- * Otherwise, a server that falsely claims to be another server could make the client copy a file of that
- * other server. */
+ * Without the check of the address, a server that falsely claims to be another server could make that other
+ * server copy a file. */
 bool
 rpcrdma_nfs_is_same_server(const struct rpcrdma_nfs *a, const struct rpcrdma_nfs *b)
 {

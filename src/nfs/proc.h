@@ -91,7 +91,7 @@ enum { RR_NFS_STATUS_SIZE = 4 };
 /* Returns zeroed memory that is valid until the reply was sent, or NULL if the request's arena is used up. */
 void *rr_nfs_alloc(struct rpcrdma_request *request, size_t size);
 
-/* Returns the caller of a request in the form that the gate takes, which decides on access to exports. */
+/* Returns the caller of a request for the gate, which decides on access to exports. */
 struct rr_gate_caller rr_nfs_caller(const struct rpcrdma_request *request);
 
 /* The handles of a call; NULL: the call has no such handle. */

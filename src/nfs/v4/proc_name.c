@@ -164,9 +164,10 @@ proc_fsinfo_build(struct rr_v4_slot *slot)
 	rr_v4_getattr(slot, &rr_v4_attr_limits);
 }
 
-/* Returns the most octets of a READ or a WRITE. The server may state a limit by the attribute of this number,
- * whose value is said (RFC 8881, 5.8.2.20: "Maximum amount of data the READ operation will return"). The
- * other limit is message, the size of the session's largest message. The smaller one of both counts. */
+/* Returns the most octets of a READ or a WRITE: the smaller one of two limits. The server may name a limit by
+ * an attribute, which has this number and the value said (RFC 8881, 5.8.2.20: "Maximum amount of data the
+ * READ operation will return"). The other limit is what fits into the session's largest message, whose size
+ * is message. */
 static uint32_t
 proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_t said, uint32_t message)
 {
