@@ -29,8 +29,8 @@ rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
 	rr_decode_free(&judge->memory, call, sizeof(*call));
 }
 
-/* Reports a call that has no reply although at least CALL_LONG_AGO replies to other calls of the same side
- * came after it. Nothing is reported if octets of the connection are missing in the capture. */
+/* Reports a call that has no reply, although at least CALL_LONG_AGO other calls of the same side were
+ * answered after it was sent. Nothing is reported if octets of the connection are missing in the capture. */
 static void
 call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_judge_call *call)

@@ -95,7 +95,8 @@ nfs_is_once(const struct rr_judge_call *call)
 }
 
 /* Checks a reply to a call that must be executed only once: if the same call was sent on another connection
- * before, the reply must be the same as there. Remembers the call and the reply of the first time. */
+ * before, this reply must be the same as the reply on that connection. If the call is new, remembers it and
+ * its reply. */
 void
 rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

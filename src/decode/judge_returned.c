@@ -3,8 +3,8 @@
 
 /* ---- Write chunks and Reply chunk ---- */
 
-/* Checks a chunk that a reply returns: it must have the segments that the call offered for it, none of them
- * longer, and not more octets than were written. */
+/* Checks a chunk that a reply returns. Its segments must be those that the call offered for it, and none of
+ * them may be longer than offered. The chunk must not have more octets than were written by RDMA. */
 static void
 returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *offered, uint32_t count,
 	const struct rr_chunk *chunk)

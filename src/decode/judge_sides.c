@@ -99,8 +99,8 @@ rr_judge_size(const struct rr_judged *judged)
 
 /* Counts a call, and reports it if its sender has more calls without a reply than it has credits. RFC 8166,
  * 3.3.1: "A Requester MUST NOT send unacknowledged requests in excess of the Responder's granted credit
- * limit." The larger one of the last two grants counts, because the last may not have reached the sender by
- * then. */
+ * limit." The larger one of the last two grants counts, because the last grant may not have reached the
+ * sender by then. */
 void
 rr_judge_call_begins(const struct rr_judged *judged)
 {

@@ -187,8 +187,8 @@ match_kind(const struct rr_message *message, const struct rr_transaction *answer
 	return message->header.vers == RR_RPCRDMA_VERSION_2 && answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
-/* Handles a call: begins its transaction. Emits the call at once, or, if the call itself is moved by RDMA,
- * holds it back until its RPC header has come. */
+/* Handles a call: begins its transaction, and emits the call. But if the call itself is moved by RDMA, holds
+ * the call back until its RPC header has come. */
 static void
 match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {

@@ -25,8 +25,8 @@ stream_end(const struct rr_stream *stream)
 	return stream->range_count > 0 ? stream->ranges[stream->range_count - 1].end : 0;
 }
 
-/* Removes size octets from the front of the buffer, and moves the ranges, which say which octets have come,
- * accordingly. */
+/* Removes size octets from the front of the buffer, and adjusts the ranges, which say which octets of the
+ * buffer have come. */
 static void
 stream_advance(struct rr_stream *stream, uint32_t size)
 {

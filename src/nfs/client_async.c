@@ -17,8 +17,8 @@ async_finish(struct rr_nfs_op *op, int error)
 	op->done(op, error);
 }
 
-/* Copies the handle and the attributes of the object that the server returned into op->object. Returns false
- * if the server did not send both, or if the handle is empty or too long. */
+/* Copies into op->object the handle and the attributes that the server returned. Returns false if the server
+ * did not send both, or if the handle is empty or too long. */
 static bool
 async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attributes)
 {
@@ -28,8 +28,8 @@ async_take(struct rr_nfs_op *op, const nfs_fh3 *handle, const post_op_attr *attr
 	return true;
 }
 
-/* Checks the result of a call that was answered. Copies the object that CREATE or LOOKUP returned into
- * op->object. A COPY must have copied and stored all octets. Returns 0, or the error with which the procedure
+/* Checks the result of a call that was answered. Copies into op->object the object that CREATE or LOOKUP
+ * returned. A COPY must have copied and stored all octets. Returns 0, or the error with which the procedure
  * ends. */
 static int
 async_result(struct rr_nfs_op *op)

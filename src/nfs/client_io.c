@@ -44,8 +44,8 @@ io_again(struct rr_timer *timer)
 	io_is_read(io) ? io_send_read(io) : io_send_write(io);
 }
 
-/* Handles the error or the status with which a READ or WRITE ended. Returns false if it succeeded and its
- * result is to be used; true if the transfer has ended with an error, or the call is sent again. */
+/* Handles the error or the status with which a READ or WRITE ended. Returns false if the call succeeded and
+ * its result is to be used; true if the transfer has ended with an error, or the call is sent again. */
 static bool
 io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 {

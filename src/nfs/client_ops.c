@@ -30,8 +30,8 @@ ops_where(const struct rpcrdma_nfs_handle *directory, const char *name)
 	return (diropargs3){ rr_nfs_fh(directory), rr_nfs_string(name) };
 }
 
-/* Stores the object that CREATE or MKDIR made in *object. If the server did not send both its handle and its
- * attributes, asks for them by LOOKUP. */
+/* Stores in *object the object that CREATE or MKDIR made. If the server did not send both the handle and the
+ * attributes of the object, asks for them by LOOKUP. */
 static int
 ops_made(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const post_op_fh3 *handle, const post_op_attr *attributes, struct rr_nfs_object *object)

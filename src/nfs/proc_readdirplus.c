@@ -23,9 +23,10 @@ readdirplus_describe(struct rr_nfs_work *work, const struct rr_vfs_entry *given,
 	return size + 4 + given->handle->length + rr_pad(given->handle->length);
 }
 
-/* Adds an entry to the result of READDIRPLUS. Returns false if there is no memory, or if the result would
- * exceed the client's maxcount, or its names the client's dircount. RFC 1813, 3.3.17, of dircount: "This
- * number should not include the size of the attributes and file handle portions of the result." */
+/* Adds an entry to the result of READDIRPLUS. Returns false if there is no memory, if the result would have
+ * more octets than the client's maxcount, or if the entries without attributes and handles would have more
+ * octets than the client's dircount. RFC 1813, 3.3.17, of dircount: "This number should not include the size
+ * of the attributes and file handle portions of the result." */
 static bool
 readdirplus_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *given)
 {

@@ -62,8 +62,8 @@ dispatch_finish(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
-/* Ends the work in the slot, which is a call of the caller or work of the session itself. error is negative,
- * or is a status of NFS. */
+/* Ends the work in the slot: a call of the caller, or work of the session itself. error is negative, or is a
+ * status of NFS. */
 static void
 dispatch_end(struct rr_v4_slot *slot, int error)
 {
@@ -96,8 +96,8 @@ dispatch_succeed(struct rr_v4_slot *slot)
 }
 
 /* Puts the caller's call back to the front of the queue, to be made again in another session or with another
- * open file. If it was repeated too often, or the slot has no call of the caller, ends the work with the
- * status. */
+ * open file. If the call was repeated too often, or the slot has no call of the caller, ends the work with
+ * the status. */
 static void
 dispatch_again(struct rr_v4_slot *slot, nfsstat4 status)
 {

@@ -7,8 +7,7 @@
 /* ---- SETATTR ---- */
 
 /* Builds SETATTR with the anonymous stateid (zeroes). RFC 8881, 18.30.3: the stateid matters only if the size
- * is set. The anonymous stateid serves as well as that of an open file, because this client denies others no
- * access. */
+ * is set. The stateid of an open file is not needed, because this client denies others no access. */
 static void
 proc_setattr_build(struct rr_v4_slot *slot)
 {

@@ -4,8 +4,8 @@
 
 #include "nfs/v4/private.h"
 
-/* Returns the stateid of an open file with a seqid of zero, which stands for the most recent seqid (RFC 8881,
- * 8.2.2). */
+/* Returns the stateid of an open file, but with the seqid zero, which stands for the most recent seqid (RFC
+ * 8881, 8.2.2). */
 static stateid4
 newer_stateid(const struct rr_v4_open *open)
 {

@@ -218,8 +218,8 @@ session_succeeded(struct rr_v4 *v4)
 	session_step_over(v4);
 }
 
-/* Called when the COMPOUND of a state ends: checks the reply, and goes on by its status. After NFS4ERR_DELAY,
- * the COMPOUND is sent again after a pause. */
+/* Called when the COMPOUND of a state ends: checks the reply, and handles success or refusal. After
+ * NFS4ERR_DELAY, sends the COMPOUND again after a pause, for a limited time. */
 static void
 session_done(struct rr_call *call, int error)
 {

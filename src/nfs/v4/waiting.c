@@ -61,8 +61,8 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 		rr_v4_open_forget(v4, open);
 }
 
-/* Called when a CLOSE ends: calls that came meanwhile go back to the queue, and open the file again. The file
- * leaves the table of opens, unless CLOSE is to be sent again. */
+/* Called when a CLOSE ends. Calls for the file that came meanwhile go back to the queue, from where they open
+ * the file again. The file leaves the table of opens, unless CLOSE is to be sent again. */
 static void
 waiting_close_end(struct rr_v4_slot *slot, int error)
 {
