@@ -176,8 +176,8 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 
 /* Looks up the next names by one call, if there are at least two. RFC 8881, 2.3: "multi-component look up
  * requests can be constructed by combining multiple LOOKUP operations." The server follows no symbolic link,
- * and does not say which name it refused. So if it refuses, or if the last name is a link, walk->by_name is
- * set: the names are looked up again one by one. */
+ * and does not say which name it refused. So if the server refuses a name, or if the last name is a link,
+ * sets walk->by_name: the names will be looked up again one by one. */
 static int
 path_leap(struct walk *walk)
 {

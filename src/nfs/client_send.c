@@ -70,8 +70,8 @@ struct send_wait {
 	int error;
 };
 
-/* Called when a call ends: notes its error, and that rr_nfs_send_and_wait(), which waits for it, can
- * return. */
+/* Called when a call ends, for which rr_nfs_send_and_wait() waits: notes the error, and that the wait is
+ * over. */
 static void
 send_done(struct rr_call *call, int error)
 {

@@ -202,9 +202,9 @@ mount_node(struct rpcrdma_request *request, const struct rr_mounts_entry *entry)
 	return node;
 }
 
-/* Handles the procedure DUMP: lists all mounts for a caller that may use all exports, else only the mounts of
- * the caller's host, as many as there is memory for. RFC 1813, 5.2.2: "returns the list of remotely mounted
- * file systems". */
+/* Handles the procedure DUMP: lists all mounts for a caller that may use all exports; for any other caller,
+ * only the mounts of the caller's host. The list ends when there is no memory for more. RFC 1813, 5.2.2:
+ * "returns the list of remotely mounted file systems". */
 enum rpcrdma_handled
 rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

@@ -4,7 +4,7 @@
 
 #include "nfs/nfs_private.h"
 
-/* Copies the results of a read or a write that has ended to the caller's structure. */
+/* Copies to the caller's structure the results of a read or a write that has ended. */
 static void
 file_give(struct rpcrdma_nfs_io *io, const struct rr_nfs_io *data)
 {

@@ -73,8 +73,8 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
 }
 
-/* Handles the result of the LOOKUP that move_linked_before() sent. Returns 0 if the name is that of the same
- * file, because LINK itself has then made the name; else the status of LINK. */
+/* Handles the result of the LOOKUP that move_linked_before() sent. If the name is now that of the same file,
+ * LINK itself has made the name, so the result is 0. Otherwise returns the status of LINK. */
 static int
 move_take_linked(struct rr_nfs_pending *pending)
 {

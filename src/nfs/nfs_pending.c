@@ -148,8 +148,8 @@ pending_refused(struct rr_nfs_pending *pending, nfsstat3 status)
 	return twice && pending->repeated ? pending->repeated(pending, (int)status) : (int)status;
 }
 
-/* Called when a call of an operation ends: handles the result. The operation ends, unless this handling has
- * sent another call. */
+/* Called when a call of an operation ends: handles the result. The operation then ends, unless another call
+ * was sent, or the same call will be sent again after a pause. */
 static void
 pending_done(struct rr_call *call, int error)
 {

@@ -87,7 +87,7 @@ rpcrdma_nfs_remove_xattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handl
 }
 
 /* Handles a result of LISTXATTRS, whose names are in the caller's memory already. If there are more names,
- * asks for them, to be put behind these, and returns PENDING_GOES_ON. */
+ * asks for them and returns PENDING_GOES_ON; they will be put behind the first ones. */
 static int
 xattr_take_names(struct rr_nfs_pending *pending)
 {
