@@ -132,8 +132,8 @@ struct rr_carrier {
 	struct rr_source source; /* the peer's address likewise, if the connection was accepted */
 };
 
-/* Sets the owner's callbacks of an accepted carrier. This is done inside the acceptor's handler or later,
- * but before the next turn of the loop. */
+/* Sets the callbacks of a carrier (one connection), and the ctx that is passed to them. For an accepted
+ * connection this is done inside the acceptor's handler or later, but before the next turn of the loop. */
 static inline void
 rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *events, void *ctx)
 {
@@ -141,8 +141,8 @@ rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 	carrier->ctx = ctx;
 }
 
-/* Makes the carrier a member of a party that belongs to another connection: from now on the carrier takes
- * memory in the name of that party. */
+/* Makes the carrier (one connection) share the party of another connection: memory that the carrier takes
+ * from now on counts for that party. The carrier's own party ends. */
 static inline void
 rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
 {
@@ -152,16 +152,17 @@ rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
 	rr_party_end(own, carrier);
 }
 
-/* Starts a transaction, or queues it until there is a credit. Its outcome always comes by done(). The carrier
- * need not be connected yet. */
+/* Sends the call of a transaction (a call and its reply), at once or when there is a credit for it. The
+ * carrier need not be connected yet. done() always brings the outcome, unless the transaction is cancelled or
+ * the carrier is closed. */
 static inline void
 rr_carrier_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
 	carrier->ops->call(carrier, transaction);
 }
 
-/* Ends a transaction without done(). Its memory belongs to the caller again, and the peer can no longer
- * reach it. */
+/* Ends a transaction (a call and its reply) without calling its done(). From then on the transaction's memory
+ * belongs to the caller again, and the peer can no longer reach that memory. */
 static inline void
 rr_carrier_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {
@@ -176,27 +177,28 @@ rr_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiate
 	negotiated->size = sizeof(*negotiated);
 }
 
-/* Ends the connection in good order: it takes no new calls from the peer, waits until the exchanges are
- * answered, then closes, and closed() is called. */
+/* Ends the connection in good order: accepts no new calls from the peer, waits until the calls that the peer
+ * sent are answered, then closes the connection and calls closed(). */
 static inline void
 rr_carrier_shutdown(struct rr_carrier *carrier)
 {
 	carrier->ops->shutdown(carrier);
 }
 
-/* Ends the connection at once if it has not ended, and frees the carrier. No callback comes after this,
- * except the sent() of replies under way; transactions are forgotten as if they were cancelled. Callbacks may
- * call this function, too. */
+/* Ends the connection at once, if it has not ended, and frees the carrier. Transactions end without their
+ * done(). After this, only the sent() of replies under way is called. Callbacks may call this function,
+ * too. */
 static inline void
 rr_carrier_close(struct rr_carrier *carrier)
 {
 	carrier->ops->close(carrier);
 }
 
-/* Answers an exchange and ends it. The reply's memory must stay until sent(arg), which always comes, from the
- * loop; sent may be NULL only if the memory lives as long as the engine. The reply's memory may lie in the
- * call's memory, which stays as long. reply itself and its array of items need not outlive this call. The
- * items of reply are marked results, in order. */
+/* Sends the reply to the call of an exchange (a call of the peer), and ends the exchange. The loop always
+ * calls sent(arg) later. Until then the memory of the stream and of the items must stay; it may lie in the
+ * call's memory, which also stays. sent may be NULL only if the memory lives as long as the engine. The
+ * structure *reply and its array of items are used only inside this function. The items are the results that
+ * may be sent by RDMA, in order. */
 static inline void
 rr_exchange_reply(
 	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
@@ -204,17 +206,17 @@ rr_exchange_reply(
 	exchange->ops->reply(exchange, reply, sent, arg);
 }
 
-/* Ends an exchange without an answer. */
+/* Ends an exchange (a call of the peer) without an answer. */
 static inline void
 rr_exchange_drop(struct rr_exchange *exchange)
 {
 	exchange->ops->drop(exchange);
 }
 
-/* Ends an exchange that cannot be answered, as there is no memory for the answer. RFC 8166, 4.5.4: "If a
- * Responder is unable to construct and transmit an RPC Reply or RPC-over-RDMA error message, the Responder
- * MUST close the connection to signal to the Requester that a reply was lost." The other calls under way are
- * answered first. */
+/* Ends an exchange (a call of the peer) that cannot be answered, as there is no memory for the answer. The
+ * connection closes after the other calls under way are answered. RFC 8166, 4.5.4: "If a Responder is unable
+ * to construct and transmit an RPC Reply or RPC-over-RDMA error message, the Responder MUST close the
+ * connection to signal to the Requester that a reply was lost." */
 static inline void
 rr_exchange_lose(struct rr_exchange *exchange)
 {
@@ -223,8 +225,8 @@ rr_exchange_lose(struct rr_exchange *exchange)
 	rr_exchange_drop(exchange);
 }
 
-/* Ends an exchange whose chunks are malformed, or leave no room for any reply. Over RDMA the answer is
- * ERR_CHUNK. The call must not have been executed. */
+/* Ends an exchange (a call of the peer) that was not executed, as its chunks are malformed or leave no room
+ * for any reply. Over RDMA the peer gets ERR_CHUNK. A transport without this error closes the connection. */
 static inline void
 rr_exchange_refuse(struct rr_exchange *exchange)
 {

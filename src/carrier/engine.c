@@ -48,7 +48,7 @@ engine_woken(struct rr_watch *watch, unsigned events)
 	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
-/* Makes the engine's loop, and the eventfd by which other threads wake the loop. Errors: SYSTEM. */
+/* Makes the engine's loop, and the eventfd by which other threads wake the loop. Returns 0 or an error. */
 static int
 engine_make_loop(struct rpcrdma_engine *engine)
 {
@@ -64,7 +64,7 @@ engine_make_loop(struct rpcrdma_engine *engine)
 }
 
 /* Makes the three pools for payload memory, and sets how many accepted connections the engine may have.
- * Errors: NOMEM. */
+ * Returns 0 or -RPCRDMA_ERR_NOMEM. */
 static int
 engine_make_pools(struct rpcrdma_engine *engine)
 {
@@ -77,8 +77,8 @@ engine_make_pools(struct rpcrdma_engine *engine)
 	return engine->pool && engine->arrivals && engine->results ? 0 : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Makes the engine's part of each known kind of carriers (TCP, RDMA), and adds it to the engine's list.
- * Returns 0 or the first error. */
+/* Makes the parts of the engine that make connections (one for TCP, one for RDMA), and adds them to the
+ * engine's list. Returns 0 or the first error. */
 static int
 engine_make_carriers(struct rpcrdma_engine *engine)
 {
@@ -143,7 +143,8 @@ rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config
 	return rr_engine_new(env, &on, engine);
 }
 
-/* Frees the loop and the eventfd, as far as engine_make_loop() made them. */
+/* Frees the loop and the eventfd, as far as engine_make_loop() made them. Before this, ends the engine's
+ * membership in the group of engines that distribute accepted connections among themselves. */
 static void
 engine_end_loop(struct rpcrdma_engine *engine)
 {

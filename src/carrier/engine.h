@@ -19,8 +19,8 @@ enum rr_transport {
 	RR_TRANSPORT_TCP
 };
 
-/* Tells whether items can travel apart from the stream of a message, in chunks: on all transports but
- * TCP. */
+/* Tells whether data items of a message can travel apart from its stream, in chunks. They can over all
+ * transports but TCP. */
 static inline bool
 rr_transport_has_chunks(enum rr_transport transport)
 {
@@ -100,7 +100,7 @@ struct rr_engine_config {
  * announced, 1024 connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
-/* Returns the octets that each of an engine's pools may give out. */
+/* Returns how many octets each of an engine's memory pools may give out: half of memory_max. */
 static inline size_t
 rr_engine_pool_max(const struct rr_engine_config *config)
 {

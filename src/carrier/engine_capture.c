@@ -13,8 +13,9 @@ struct rr_engine_captures {
 	char *flight_path;
 };
 
-/* Puts a filter that writes to the capture file before the fabric, and another filter that writes to the
- * flight recorder, if the engine has these. *fabric is then the outermost filter. */
+/* Wraps the fabric in a filter that writes its messages to the capture file, and in another filter that
+ * writes them to the flight recorder, if the engine has these. *fabric is then the outermost filter. Returns
+ * 0 or an error. */
 static int
 capture_captures_put(void *ctx, struct rr_fabric **fabric)
 {

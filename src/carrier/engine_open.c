@@ -17,8 +17,8 @@ open_log_line(void *ctx, enum rr_log_level level, const char *line)
 	engine->log(engine->log_ctx, line);
 }
 
-/* Returns the engine's private configuration: the defaults, changed by those members of the public config
- * that are not 0. */
+/* Returns the engine's private configuration, made from the public config. Sizes and limits that are 0 in
+ * config have their default values; the switches and modes are copied. */
 static struct rr_engine_config
 open_inner_config(const struct rpcrdma_engine_config *config)
 {

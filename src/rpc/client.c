@@ -8,8 +8,8 @@
 #include "rpc/client_private.h"
 
 /* Encodes the credential once into the client, as the credential is the same for all calls. Also sets the
- * client's flavor, and whether that flavor allows that data items are placed. Returns 0, or an error with
- * its text. */
+ * client's flavor, and whether that flavor allows that data items travel apart from the stream. Returns 0, or
+ * an error with its text. */
 static int
 client_encode_cred(struct rpcrdma_client *client, struct rr_text *text)
 {
@@ -65,7 +65,7 @@ rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *con
 
 /* ---- Further connections ---- */
 
-/* Makes a client for a further connection, and adds that client to root->more. */
+/* Makes a client for a further connection, and adds that client to root->more. Returns 0 or an error. */
 static int
 client_add_connection(
 	struct rpcrdma_client *root, const struct rr_client_config *config, struct rr_text *text)
@@ -81,7 +81,8 @@ client_add_connection(
 	return 0;
 }
 
-/* Makes a client for each further connection, if config asks for more than one connection. */
+/* Makes a client for each further connection, if config asks for more than one connection. Returns 0 or an
+ * error. */
 static int
 client_add_connections(
 	struct rpcrdma_client *client, const struct rr_client_config *config, struct rr_text *text)

@@ -37,8 +37,8 @@ call_count_time(const struct rr_call *call, int error)
 	rr_latency_add(&call->history->latency, took, error < 0);
 }
 
-/* Ends the call, and calls its done() last. After done() the client must not touch the call or the client's
- * own memory: the caller may use the call again, or free the call or the client. */
+/* Ends the call, and calls its done() last. After done(), this function must not touch the call or the
+ * client: the caller may have used the call again, or freed the call or the client. */
 static void
 call_finish(struct rr_call *call, int error)
 {
@@ -132,8 +132,9 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Allocates the histories of the procedures of the call's program, in the free entry made. Returns the
- * history of the call's procedure, or NULL if there is no memory. */
+/* Allocates the histories (statistics) of all procedures of the call's program, and stores them in *made, a
+ * free entry of the client's programs. Returns the history of the call's procedure, or NULL if there is no
+ * memory. */
 static struct rr_history *
 call_history_make(
 	const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
@@ -150,8 +151,9 @@ call_history_make(
 	return &made->histories[call->proc];
 }
 
-/* Returns the history in which the call is counted, and allocates it for the first call of a program. NULL
- * if there are too many programs or procedures, or no memory. */
+/* Returns the history (statistics) of the call's procedure. The first call of a program allocates the
+ * histories of all its procedures. NULL if there are too many programs, or no such procedure, or no
+ * memory. */
 static struct rr_history *
 call_history_of(struct rpcrdma_client *client, const struct rr_call *call)
 {
@@ -181,17 +183,17 @@ call_prepare_transaction(struct rr_transaction *transaction)
 	rr_list_init(&transaction->link);
 }
 
-/* Tells whether a new call may go over the client's connection: only if the connection is up, or was lost
- * while no call needed it, as it is then made again for the call. A lost connection that calls wait for, or
- * that could not be made at all, gets no more calls while another connection may be used. */
+/* Tells whether a new call may go over the client's connection: the connection is up, or was lost while no
+ * call needed it (it is then made again for the call). False for a lost connection that calls wait for, and
+ * for a connection that could not be made at all. */
 static bool
 call_may_go_over(const struct rpcrdma_client *client)
 {
 	return client->state == RR_CLIENT_UP || client->state == RR_CLIENT_IDLE;
 }
 
-/* Returns the client over whose connection the next call goes: of the connections that may be used, the one
- * with the fewest calls. If no connection may be used, the call goes to the given client. */
+/* Returns the client over whose connection the next call goes. Of the connections that may be used, it is the
+ * one with the fewest calls. If no connection may be used, returns the given client. */
 static struct rpcrdma_client *
 call_choose_connection(struct rpcrdma_client *client)
 {

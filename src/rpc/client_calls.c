@@ -27,7 +27,8 @@ calls_get(struct rpcrdma_engine *engine)
 	return call;
 }
 
-/* Makes the client's refusal the text that rpcrdma_client_error() returns. Returns error. */
+/* Makes client->refusal the text that rpcrdma_client_error() returns. Returns error, so that the caller can
+ * return it. */
 static int
 calls_fail(struct rpcrdma_client *client, int error)
 {
@@ -114,7 +115,7 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 }
 
 /* Checks the configuration, and starts a call made from it. Stores the call in *result, unless result is
- * NULL. */
+ * NULL. Returns 0, or an error if no call was started. */
 static int
 calls_begin(
 	struct rpcrdma_client *client, const struct rpcrdma_call_config *config, struct rpcrdma_call **result)

@@ -115,7 +115,7 @@ connect_fail(struct rpcrdma_client *client)
 		rr_call_end(rr_container(link, struct rr_call, link), client->error);
 }
 
-/* Takes note that the connection is up, and sends the calls that wait. */
+/* Is called when the connection is up: stops the deadline and sends the calls that wait. */
 static void
 connect_up(struct rpcrdma_client *client)
 {
@@ -168,8 +168,8 @@ connect_count_losses(struct rpcrdma_client *client)
 	}
 }
 
-/* Starts the time after which the calls that wait for a connection fail. If config.retry is 0, there is no
- * such time. */
+/* Starts the time (config.retry) after which the calls that wait for a connection fail. If config.retry is 0,
+ * no time is started. */
 static void
 connect_begin_deadline(struct rpcrdma_client *client)
 {
@@ -196,11 +196,11 @@ connect_rest(struct rpcrdma_client *client)
 	connect_set_state(client, RR_CLIENT_IDLE);
 }
 
-/* Acts on a connection that is lost or could not be made again. If calls wait, or the server may call, the
- * connection is tried again after a delay, else only for the next call. RFC 8167, 5.4: "forward-direction
- * Requesters SHOULD maintain a transport connection as long as there is the possibility that the connection
- * peer can send reverse-direction requests." The server "is forced to wait for the ONC RPC client to
- * re-establish a transport connection". */
+/* Acts on a connection that is lost or could not be made again. If calls wait, or the server may call,
+ * connects again after a delay; otherwise connects again only for the next call. RFC 8167, 5.4:
+ * "forward-direction Requesters SHOULD maintain a transport connection as long as there is the possibility
+ * that the connection peer can send reverse-direction requests." The server "is forced to wait for the ONC
+ * RPC client to re-establish a transport connection". */
 static void
 connect_make_again(struct rpcrdma_client *client)
 {
@@ -210,8 +210,9 @@ connect_make_again(struct rpcrdma_client *client)
 		connect_rest(client);
 }
 
-/* Acts on the loss of a connection that was up: connects again at once without version 2, or gives the
- * connection up (config.retry is 0), or has it made again. */
+/* Acts on the loss of a connection that was up. If the server does not use version 2 and calls wait, connects
+ * again at once without it. Otherwise gives the connection up if config.retry is 0, else has it made
+ * again. */
 static void
 connect_lost(struct rpcrdma_client *client)
 {
@@ -238,8 +239,8 @@ connect_not_made_again(struct rpcrdma_client *client)
 		connect_make_again(client);
 }
 
-/* Is called when config.retry is over: gives the connection up if calls wait. If no calls wait, the attempts
- * go on: the next call then has the whole of config.retry for itself. */
+/* Is called when the deadline (config.retry) is over: gives the connection up if calls wait. If no calls
+ * wait, the attempts go on: the next call then has the whole of config.retry for itself. */
 static void
 connect_give_up(struct rpcrdma_client *client)
 {
@@ -247,7 +248,8 @@ connect_give_up(struct rpcrdma_client *client)
 		connect_fail(client);
 }
 
-/* Is called when a call begins to wait for the connection: starts the deadline, if no other call waits. */
+/* Is called when a call begins to wait for the connection: starts the deadline (config.retry), if no other
+ * call waits. */
 static void
 connect_wanted(struct rpcrdma_client *client)
 {
@@ -255,8 +257,8 @@ connect_wanted(struct rpcrdma_client *client)
 		connect_begin_deadline(client);
 }
 
-/* Is called when a call comes while the connection is lost and no attempt is under way: starts the deadline,
- * and begins an attempt to connect. */
+/* Is called when a call comes while the connection is lost and no attempt is under way: starts the deadline
+ * (config.retry), and begins an attempt to connect. */
 static void
 connect_wanted_again(struct rpcrdma_client *client)
 {

@@ -153,9 +153,9 @@ encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)rr_min((uint64_t)least + header, call->transaction.reply_max);
 }
 
-/* Sets the memory for the reply in the transaction: the most and the least octets of its stream, and the
- * sinks (memory for results that RDMA places). If the flavor forbids that results are placed, the octets of
- * the sinks are added to the stream's instead. False if the sum overflows. */
+/* Sets in the transaction how large the reply may be: the most and the least octets of its stream, and the
+ * sinks (memory for results that RDMA places). If the flavor forbids that results are placed, adds the octets
+ * of the sinks to the stream's instead. Returns false if the sum overflows. */
 static bool
 expect_reply(struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {

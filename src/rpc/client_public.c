@@ -31,7 +31,7 @@ public_take_credential(const struct rpcrdma_client_config *config, char *machine
 	return rr_credential_sys(config->auth_sys, machine, &inner->cred, text);
 }
 
-/* Copies and checks the public configuration theirs, and fills in the plan: the inner configuration and the
+/* Copies and checks the public configuration `theirs`, and fills in the plan: the inner configuration and the
  * server's addresses. Returns 0, or an error with its text. */
 static int
 public_make_plan(struct public_plan *plan, const struct rpcrdma_client_config *theirs, struct rr_text *text)
@@ -73,8 +73,8 @@ public_keep(struct rpcrdma_client *client, struct rpcrdma_server *served)
 	return client;
 }
 
-/* Makes a server of the services that the peer is to call in the reverse direction, and stores it in
- * *served. Stores NULL if there are no services. */
+/* Makes a server of the services that the peer is to call in the reverse direction, and stores it in *served.
+ * Stores NULL if there are no services. Returns 0 or an error. */
 static int
 public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_config *config,
 	struct rpcrdma_server **served)
@@ -88,8 +88,8 @@ public_callbacks(struct rpcrdma_engine *engine, const struct rpcrdma_client_conf
 		engine, &rr_server_config_default, config->services, config->service_count, served);
 }
 
-/* Makes a client that begins to connect to the plan's address of that number, and stores the client in
- * *result. */
+/* Makes a client that begins to connect to the plan's address with the index `number`, and stores the client
+ * in *result. Returns 0 or an error. */
 static int
 public_begin(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)
@@ -149,8 +149,8 @@ rpcrdma_request_client(struct rpcrdma_request *request, const struct rpcrdma_cli
 	return 0;
 }
 
-/* Makes a client, connects it to the plan's address of that number, and waits for the outcome. Stores the
- * client in *result once it is connected; returns the error if it cannot connect. */
+/* Makes a client, connects it to the plan's address with the index `number`, and waits for the outcome.
+ * Stores the client in *result if it is connected, else frees it and returns the error. */
 static int
 public_connect_to(
 	struct rpcrdma_engine *engine, struct public_plan *plan, int number, struct rpcrdma_client **result)

@@ -72,8 +72,8 @@ rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config)
 	return NULL;
 }
 
-/* Returns the weight of an answer in its share of the cache: the octets of the answer, and a fixed part of
- * the cache's memory for each answer. So many small answers weigh something, too. */
+/* Returns how much an answer weighs in the shares of the cache: the octets of the answer, and a fixed part of
+ * the cache's memory. With the fixed part, many small answers have weight, too. */
 static uint64_t
 drc_weight_of(const struct rr_drc *drc, uint32_t length)
 {
@@ -107,9 +107,9 @@ rr_drc_free(struct rr_drc *drc)
 
 /* ---- The identity of a call ---- */
 
-/* Adds a data item that travelled apart from the stream to the hash, followed by its padding as zeroes, as
- * the padding may be any octets (RFC 8166, 8.2.2.3). item->length may include the padding: the length
- * without padding is the word of the stream in front of the item. */
+/* Adds a data item that travelled apart from the stream to the hash, and then its padding as zeroes, as the
+ * padding may be any octets (RFC 8166, 8.2.2.3). item->length may include the padding. The length without
+ * padding is the word of the stream in front of the item. */
 static void
 drc_hash_item(struct rr_siphash *hash, const uint8_t *stream, const struct rpcrdma_item *item)
 {
@@ -193,7 +193,7 @@ drc_expire(struct rr_drc *drc, uint32_t count, uint64_t octets)
 		drc_forget(drc, rr_container(first, struct answer, own));
 }
 
-/* Sets the hashes of the connection and the host of the peer. They name the shares of the cache to which the
+/* Sets the hashes of the peer's connection and of its host. They name the shares of the cache to which the
  * answer to the call will belong. */
 static void
 drc_set_share(const struct rr_drc *drc, struct rr_drc_call *call, const char *peer)
@@ -233,8 +233,8 @@ rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_k
 	return state;
 }
 
-/* Copies the answer to a call into the cache, unless it is too large or some of its data is outside the
- * stream. RFC 1813, 4.5: "the original completion status of a request is remembered and the operation
+/* Copies the answer to a call into the cache, unless the answer is too large or some of its data is outside
+ * the stream. RFC 1813, 4.5: "the original completion status of a request is remembered and the operation
  * attempted only once." So the answers of calls that failed are kept as well: if a REMOVE that found no file
  * is repeated late, it must not remove a file that was made under that name meanwhile. */
 static void

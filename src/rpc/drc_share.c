@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rpc/drc_share.h"
 
-/* Tells whether answers of share a are forgotten before answers of share b: the share with more excess
- * comes first. Of two shares with equal excess, the one comes first that was made, or lost an answer,
- * longer ago. */
+/* Tells whether answers of share a are forgotten before answers of share b. A share is the part of the cache
+ * that one connection or one host uses. The share with more excess comes first. If the excess is equal, that
+ * share comes first that was made, or lost an answer, longer ago. */
 static bool
 share_is_heavier(struct rr_heap_link *link_a, struct rr_heap_link *link_b)
 {
@@ -31,8 +31,8 @@ rr_drc_shares_end(struct rr_drc_shares *shares)
 	rr_map_free(&shares->hosts, shares->env);
 }
 
-/* Returns the heap in which the share is ranked: that of its host for the share of a connection, that of all
- * hosts for the share of a host. */
+/* Returns the heap in which the share is ranked: for the share of a connection, the heap of its host; for the
+ * share of a host, the heap of all hosts. */
 static struct rr_heap *
 share_heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
@@ -51,7 +51,7 @@ share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint6
 	rr_heap_add(share_heap_of(shares, share), &share->rank);
 }
 
-/* Frees the share if it has no answers and no shares of connections. */
+/* Frees the share if it has no answers and, as the share of a host, no shares of connections. */
 static void
 share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 {
@@ -62,8 +62,9 @@ share_end_if_empty(struct rr_drc_shares *shares, struct rr_drc_share *share)
 	rr_free(shares->env, share);
 }
 
-/* Returns the share with that hash, and makes it if it does not exist yet. host is the share of the
- * connection's host, or NULL if the share of a host is asked for. Returns NULL if there is no memory. */
+/* Returns the share with that hash, and makes it if it does not exist yet. To find the share of a connection,
+ * host is the share of its host; to find the share of a host, host is NULL. Returns NULL if there is no
+ * memory. */
 static struct rr_drc_share *
 share_of(struct rr_drc_shares *shares, struct rr_drc_share *host, uint64_t hash)
 {

@@ -25,9 +25,9 @@ call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *
 	return (*auth)->take(call, request);
 }
 
-/* Returns the service of the call's program and version, or NULL if there is no such service. If NULL, *low
- * and *high are the lowest and the highest version of the program, or *low is above *high if the program is
- * not served at all. */
+/* Returns the service of the call's program and version, or NULL if there is no such service. With NULL, *low
+ * and *high are the lowest and the highest version of the program that are served. If the program is not
+ * served at all, *low is above *high. */
 static const struct rr_service *
 call_find_service(
 	const struct rpcrdma_server *server, const struct rr_call_header *call, uint32_t *low, uint32_t *high)
@@ -79,18 +79,18 @@ rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled)
 	return true;
 }
 
-/* Tells whether the server must not execute a repetition of the call, but answers it from the duplicate
- * request cache. */
+/* Tells whether the procedure must not be executed a second time if the call is repeated: the repetition is
+ * then answered from the duplicate request cache. */
 static bool
 call_is_once(const struct rr_service *service, const struct rpcrdma_request *request)
 {
 	return service->once && service->once[request->proc];
 }
 
-/* Tells whether the reply to a call that must be executed once fits into the room that the client offers.
- * Without that room the call is not executed: the client would get no answer and repeat the call with
- * another XID (RFC 8267, 3.1), and the repetition would fail. The room must suffice for the largest reply if
- * the duplicate request cache would keep that reply, else for the least reply. */
+/* Tells whether the reply to a call that must be executed once fits into the room that the client offers. If
+ * it does not fit, the call is not executed: the client would get no answer and repeat the call with another
+ * XID (RFC 8267, 3.1), and the repetition would fail. The room must suffice for the largest reply. If that
+ * reply is too large for the duplicate request cache, room for the least reply is enough. */
 static bool
 call_can_answer(const struct rpcrdma_request *request)
 {
@@ -142,8 +142,8 @@ rr_block_execute(struct rr_block *block)
 }
 
 /* Tries again to execute or answer a repetition that waited for the first call. The repetition is dropped if
- * its connection has ended. If there is no memory for the reply, the repetition gets SYSTEM_ERR: it is no
- * longer among the calls of its connection that can wait for memory. */
+ * its connection has ended. If there is no memory for the reply, the repetition gets SYSTEM_ERR, as it can no
+ * longer wait for memory among the calls of its connection. */
 void
 rr_block_try(struct rr_block *block)
 {
@@ -263,8 +263,8 @@ call_prepare(struct rr_block *block, struct rr_exchange *exchange, const struct 
 	request->arena = rpcrdma_arena(block->result_arena, arena);
 }
 
-/* Sets how many octets the reply may have: in the stream, and for a data item outside of it. If the flavor
- * forbids that items are placed, an item takes its room from the stream. */
+/* Sets how many octets the reply may have: in its stream, and in a data item outside of the stream. If the
+ * flavor forbids that items travel outside of the stream, an item must fit into the room of the stream. */
 static void
 call_set_room(struct rpcrdma_request *request)
 {

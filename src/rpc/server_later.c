@@ -12,8 +12,8 @@
 
 #define TRY_AGAIN (5 * RR_MILLISECOND)
 
-/* Copies the name of the peer into the block, unless it is there already, as the connection may end before
- * the request does. */
+/* Copies the name of the peer into the block, unless the name is there already, as the connection may end
+ * before the request does. */
 static void
 later_keep_peer(struct rr_block *block)
 {
@@ -89,9 +89,9 @@ later_drop_repeats(struct rpcrdma_server *server)
 	}
 }
 
-/* Calls lost() for each kept request whose connection has ended. Each lost() may end any of the kept
- * requests and thereby remove it from its list, so the list is moved aside and taken apart from its
- * front. */
+/* Calls lost() for each kept request whose connection has ended. A lost() may end any kept request, which
+ * removes that request from its list. So the list is moved to another list, whose first element is taken
+ * until it is empty. */
 static void
 later_lose(struct rpcrdma_server *server)
 {

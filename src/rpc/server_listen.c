@@ -28,8 +28,8 @@ listen_end_back(struct rr_server_back *back, int error, const char *text)
 	back->lose(back, error, text);
 }
 
-/* Closes a connection and frees it. Calls ended() of its attachments and lose() of its clients, ends its
- * calls, and adds its counters to those of the server. */
+/* Closes a connection and frees it. Calls ended() of the data that was attached to it and lose() of the
+ * clients that call back over it, ends its calls, and adds its counters to those of the server. */
 static void
 listen_end_connection(struct connection *connection, int error, const char *text)
 {
@@ -72,8 +72,8 @@ listen_called(void *ctx, struct rr_exchange *exchange)
 
 static const struct rr_carrier_events events = { .closed = listen_closed, .call = listen_called };
 
-/* Allocates the server's part of the carrier's connection, and prepares the line in which its calls wait.
- * NULL if there is no memory. */
+/* Allocates what the server keeps for the carrier's connection, and prepares the line in which the
+ * connection's calls wait. NULL if there is no memory. */
 static struct connection *
 listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 {
@@ -88,8 +88,8 @@ listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 	return NULL;
 }
 
-/* Is called by the acceptor with each accepted connection: makes the server's part of the connection, and
- * attaches the carrier to it. Without memory, the carrier is closed. */
+/* Is called by the acceptor with each accepted connection: makes what the server keeps for the connection,
+ * and sets the carrier's callbacks. Without memory, the carrier is closed. */
 static void
 listen_arrived(void *ctx, struct rr_carrier *carrier)
 {
@@ -131,8 +131,8 @@ rr_server_way_back(
 	return 0;
 }
 
-/* Returns the connection by which the request came. NULL if it has ended, or if the server did not accept it
- * (the request came in the reverse direction). */
+/* Returns the server's connection by which the request came. NULL if the connection has ended, or if the
+ * server did not accept it (the request came in the reverse direction). */
 static struct connection *
 listen_connection(const struct rpcrdma_request *request)
 {

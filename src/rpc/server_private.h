@@ -69,7 +69,8 @@ struct rr_block {
 	max_align_t memory[];       /* the arguments, then the result, small and both arenas */
 };
 
-/* Returns how much of a block's memory arguments or a result of that size take. */
+/* Returns how many octets a value of `size` octets (arguments or a result) takes in a block: size rounded up,
+ * so that what follows is aligned. */
 static inline size_t
 rr_block_aligned(size_t size)
 {

@@ -60,9 +60,9 @@ queue_new_block(struct rpcrdma_server *server)
 	return block;
 }
 
-/* Tells whether the connection with this line may get a block for another call. A line without blocks gets
- * one even if other lines have used up call_max. Only requests that their handlers keep after the end of
- * their connection can prevent that: their blocks count, but are in no line. */
+/* Tells whether the connection with this line may get a block (memory to serve a call) for another call. A
+ * connection without blocks gets one even if others have used up call_max, unless too many blocks belong to
+ * requests that were kept after their connections ended. */
 static bool
 queue_may_take_block(const struct rr_line *line)
 {
@@ -74,7 +74,8 @@ queue_may_take_block(const struct rr_line *line)
 	return used < most && line->block_count < most - used;
 }
 
-/* Takes a free block, or makes a new one, and puts it into the line. NULL if there is no memory. */
+/* Takes a free block, or makes a new one, and adds it to the blocks of the line (the calls of one
+ * connection). NULL if there is no memory. */
 static struct rr_block *
 queue_take_block(struct rr_line *line)
 {
@@ -136,7 +137,7 @@ rr_block_release(struct rr_block *block)
 		rr_server_delete(server);
 }
 
-/* Has the call wait until memory comes back to the pool. Some memory of the pool must be in use, as
+/* Has the call wait until memory comes back to the pool. Some memory of the pool must be in use by others, as
  * otherwise no memory could come back. */
 static void
 queue_park(struct rr_line *line, struct rr_exchange *exchange)
@@ -167,10 +168,10 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 
 /* ---- Memory for replies, from call to call ---- */
 
-/* Keeps memory that was reserved for a reply and is not needed, for the line's next call in this turn of the
- * loop. Most calls need little of the memory that is reserved for their largest reply, and reserving and
- * returning it takes as long as the rest of serving a small call. False if the memory is not kept: the
- * caller must give it back. */
+/* Keeps memory that was reserved for a reply and was not used, for the line's next call in this turn of the
+ * loop. Most calls need little of the memory that is reserved for their largest reply, and to reserve and
+ * return that memory takes as long as all else in serving a small call. Returns false if the memory is not
+ * kept: the caller must give it back. */
 bool
 rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {

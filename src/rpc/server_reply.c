@@ -11,7 +11,7 @@
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
 /* Returns the most octets that the procedure's results can take in the stream, bounded by the server's
- * reply_max. Marked results count only if they may not be placed, as they are then in the stream. */
+ * reply_max. Results that may travel apart from the stream count only if the flavor forbids that. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -51,9 +51,10 @@ reply_sent(void *arg)
 	rr_block_release(arg);
 }
 
-/* Returns how many results may leave the stream: at least FEW, and up to the number of Write chunks that
- * came with the call. Results that leave the stream without a Write chunk are sent from where they lie, and
- * a Send cannot gather more than a few. 0 if the flavor forbids placement. */
+/* Returns how many results may travel apart from the stream: at least FEW, and up to the number of Write
+ * chunks that came with the call. Without a Write chunk such a result is sent from where it lies, and a Send
+ * cannot gather more than a few. Returns 0 if the flavor forbids that results travel apart from the
+ * stream. */
 static uint32_t
 reply_item_max(const struct rpcrdma_request *request)
 {
@@ -83,8 +84,8 @@ reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory
 	return !writer->failed;
 }
 
-/* Hands the reply to the duplicate request cache, if the call was opened there. reply is NULL if the call
- * was not executed. */
+/* Ends the call in the duplicate request cache, if the call was opened there, and hands the cache the reply.
+ * reply is NULL if the call was not executed. */
 static void
 reply_remember(struct rr_block *block, const struct rpcrdma_message *reply)
 {
@@ -130,8 +131,8 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(&request->history->latency, took, failed);
 }
 
-/* Takes the memory for the largest reply from the block: keeps it for the next call of this turn of the
- * loop, or gives it back to the pool. */
+/* Parts the memory for the largest reply from the block: keeps it for the next call of this turn of the loop,
+ * or gives it back to the pool. */
 static void
 reply_spare(struct rr_block *block)
 {
@@ -140,8 +141,9 @@ reply_spare(struct rr_block *block)
 	block->large = NULL;
 }
 
-/* Moves the reply to memory of its own size, if it fills less than half of the memory for the largest reply;
- * otherwise gives only the end of that memory back. Returns the memory in which the reply then lies. */
+/* Moves the reply to memory of its own size, if the reply fills less than half of the memory for the largest
+ * reply. Otherwise, or if there is no such memory, only gives the unused end of the larger memory back.
+ * Returns the memory in which the reply then lies. */
 static void *
 reply_shrink(struct rr_block *block, struct rr_pool *results)
 {
@@ -205,9 +207,9 @@ reply(struct rr_block *block, struct rr_reply_header header)
 	reply_end(block, &writer, true);
 }
 
-/* Writes the reply into small memory first: into memory of the size of the procedure's last reply, or, if
- * that was small, into the block. Most replies are as large as the one before, and such a reply need not be
- * copied out of the memory for the largest reply. False if the reply does not fit there, or there is no such
+/* Writes the reply into memory that is smaller than that for the largest reply, so that it need not be copied
+ * out of there: into memory of the size of the procedure's last reply, or, if that was small, into the block.
+ * Most replies are as large as the one before. Returns false if the reply does not fit, or there is no such
  * memory. */
 static bool
 reply_try(struct rr_block *block, struct rr_reply_header *header, struct rpcrdma_xdr_writer *writer)

@@ -28,7 +28,7 @@ turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 	return address;
 }
 
-/* Removes the line from its address, and frees the address with its last line. */
+/* Removes the line (of one connection) from the entry of its host, and frees the entry with its last line. */
 static void
 turns_leave_address(struct rr_line *line)
 {
@@ -48,8 +48,8 @@ turns_leave_address(struct rr_line *line)
 
 /* ---- Waiting ---- */
 
-/* Appends the line to the lines of its address that wait for their turn, and the address to the addresses
- * that wait for theirs, unless they wait already. */
+/* Appends the line (of one connection) to the lines of its host that wait for their turn, and the host's
+ * entry to the entries that wait for theirs. Each is left in its place if it waits already. */
 static void
 turns_wait(struct rr_line *line)
 {
@@ -80,9 +80,9 @@ turns_are_over(struct rpcrdma_server *server, uint64_t now)
 	return true;
 }
 
-/* Serves the call, or has it wait. A call that comes while others wait for their turn waits behind them:
- * otherwise the connections that are read first would use up each turn of the loop. Without memory for any
- * block the call's connection is ended. */
+/* Serves the call, or has it wait in its line (the calls of one connection). A call that comes while others
+ * wait for their turn waits behind them: otherwise the connections that are read first would use up each turn
+ * of the loop. Without memory for any block, the connection of the call is ended. */
 void
 rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -115,8 +115,8 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 
 /* ---- Rounds ---- */
 
-/* Serves the first call that waits in the line, and has the line wait for its next turn if it has more
- * calls. False if no call was served, as there is no block for it. */
+/* Serves the first call that waits in the line, and has the line wait for its next turn if more calls wait in
+ * it. Returns false if no call was served, as there is no block (memory to serve a call) for it. */
 static bool
 turns_serve_line(struct rr_line *line)
 {
@@ -130,8 +130,8 @@ turns_serve_line(struct rr_line *line)
 	return served;
 }
 
-/* Serves one call of the address: that of its first line for which there is a block. False if there is no
- * such line. */
+/* Serves one call from the host of the entry: the call of the first line for which there is a block (memory
+ * to serve a call). Returns false if there is no such line. */
 static bool
 turns_serve_address(struct rr_line_address *address)
 {
@@ -147,7 +147,7 @@ turns_serve_address(struct rr_line_address *address)
 	return served;
 }
 
-/* Serves one call of each address whose calls wait. Returns whether at least one call was served. */
+/* Serves one call of each host whose calls wait. Returns whether at least one call was served. */
 static bool
 turns_serve_round(struct rpcrdma_server *server)
 {
@@ -168,7 +168,7 @@ turns_serve_round(struct rpcrdma_server *server)
 }
 
 /* Serves calls that wait, round by round, until the time for this turn of the loop is over or no call can be
- * served. */
+ * served. If there is no memory to serve any call, tries again a little later. */
 static void
 turns_run(struct rr_task *task)
 {
@@ -191,7 +191,7 @@ turns_go_on(struct rr_timer *timer)
 /* ---- Lines ---- */
 
 /* Is called when the pool has memory again: serves the line's calls that wait for pool memory, in order,
- * until one of them finds no memory. That call stays in front of the calls behind it. */
+ * until one of them finds no memory. That call keeps its place in front of the calls behind it. */
 static void
 turns_wake(struct rr_pool_waiter *waiter)
 {

@@ -23,10 +23,10 @@ acceptor_of(struct rr_acceptor *acceptor)
 	return rr_container(acceptor, struct rdma_acceptor, base);
 }
 
-/* Tells whether there are Receives for one more connection. With iWARP a Send that finds no Receive ends its
- * connection, so there must be Receives for all Sends that all peers are allowed. RFC 8166, 3.3.1: "a
- * Responder may reduce the granted credit value to accommodate the available resources in a Shared Receive
- * Queue"; this responder accepts fewer connections instead. */
+/* Tells whether there are enough Receives for one more connection. On most fabrics there always are. With
+ * iWARP a Send that finds no Receive ends its connection, so there must be Receives for all Sends that all
+ * peers are allowed. RFC 8166, 3.3.1: "a Responder may reduce the granted credit value to accommodate the
+ * available resources in a Shared Receive Queue"; this responder accepts fewer connections instead. */
 static bool
 acceptor_has_receives(const struct rpcrdma_engine *engine, const struct rr_fabric *fabric)
 {
@@ -77,7 +77,8 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	rr_connection_leave(connection);
 }
 
-/* Listens at the place by the fabric, and adds the listener to the acceptor. Returns 0 or an error. */
+/* Begins to listen at the address over the fabric, and adds the listener to the acceptor. Returns 0 or an
+ * error. */
 static int
 acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	const struct rr_carrier_place *at, struct rr_text *text)
@@ -91,8 +92,8 @@ acceptor_listen_with(struct rdma_acceptor *acceptor, struct rr_fabric *fabric,
 	return error;
 }
 
-/* Listens by a second fabric, at the same address and the port of the first. If this fails, only the first
- * fabric listens, and a warning is logged. */
+/* Begins to listen over a second fabric, at the address and the port at which the first fabric listens. If
+ * this fails, only the first fabric listens, and a warning is logged. */
 static void
 acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 {
@@ -110,8 +111,8 @@ acceptor_listen_too(struct rdma_acceptor *acceptor, struct rr_fabric *fabric)
 			rr_fabric_name(acceptor->fabrics[0]));
 }
 
-/* Makes an acceptor that listens by the fabrics that suit the place: one or two, or none if another engine
- * has the adapters. Stores the acceptor in *result. Returns 0 or an error. */
+/* Makes an acceptor that listens at the address, over each fabric that suits it: one or two, or none if
+ * another engine has the adapters. Stores the acceptor in *result. Returns 0 or an error. */
 int
 rr_acceptor_rdma_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at,
 	struct rr_acceptor **result, struct rr_text *text)

@@ -8,8 +8,8 @@
 
 /* ---- Arrays ---- */
 
-/* Returns how many elements (chunks or segments) of size octets a header can have: no more than fit into a
- * Receive buffer of this side, and no more than segment_max. */
+/* Returns the most chunks or segments that a received header can have, if each takes `size` octets: as many
+ * as fit into a Receive buffer of this side, but at most segment_max. */
 static uint32_t
 arrival_holds(const struct rr_room *room, uint32_t size)
 {
@@ -53,8 +53,8 @@ rr_arrival_unprepare(struct rr_room *room)
 
 /* ---- Kinds ---- */
 
-/* Returns whether the RPC message behind the header is a call or a reply: RFC 5531, 9: its second word is
- * the type. RR_ARRIVAL_UNCLEAR if the message is too short or has another type. */
+/* Returns whether the RPC message behind the header is a call or a reply, by the second word of the message
+ * (RFC 5531, 9). Returns RR_ARRIVAL_UNCLEAR if the message is too short or is neither of them. */
 static enum rr_arrival_kind
 arrival_kind_of_message(const struct rr_arrival *arrival)
 {
@@ -109,8 +109,8 @@ arrival_kind_of_bad(const struct rr_arrival *arrival)
 /* Returns the kind of the message. A message that is too short is RR_ARRIVAL_JUNK: RFC 8166, 4.5: "If an
  * incoming RPC-over-RDMA message is not as long as a minimal size RPC-over-RDMA header (28 bytes), the
  * receiver cannot trust the value of the XID field; therefore, it MUST silently discard the message before
- * performing any parsing." RDMA_ERROR, RDMA_DONE and RDMA_OPTIONAL may be shorter by their XDR and are kept.
- * So is an RDMA_MSGP of version 2, which is refused later. */
+ * performing any parsing." Exceptions are RDMA_ERROR, RDMA_DONE and RDMA_OPTIONAL, which can be shorter, and
+ * an RDMA_MSGP of version 2, which is refused later. */
 static enum rr_arrival_kind
 arrival_kind(const struct rr_arrival *arrival)
 {

@@ -61,8 +61,8 @@ rr_arrival_has_message_in_read_chunk(const struct rr_arrival *arrival)
 	return arrival->header.proc == RR_RDMA_NOMSG && arrival->lists.read_count > 0;
 }
 
-/* Tells whether the RPC message lies in a Read chunk and may be a reply. In version 2 a reply may lie there
- * (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 4.1). */
+/* Tells whether the RPC message lies in a Read chunk and may be a reply. Replies can lie in a Read chunk only
+ * in version 2 (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 4.1). */
 static inline bool
 rr_arrival_is_to_be_pulled(const struct rr_arrival *arrival)
 {

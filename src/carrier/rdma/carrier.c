@@ -20,7 +20,7 @@ rdma_end_parts(struct rr_connection *connection, bool forget)
 }
 
 /* Is called when the endpoint was closed: ends all parts of the connection, then calls the owner's closed().
- * The error is -RPCRDMA_ERR_VERS if the next connection will not ask for version 2. */
+ * closed() gets the error -RPCRDMA_ERR_VERS if the next connection will not ask for version 2. */
 static void
 rdma_ended(struct rr_connection *connection)
 {
@@ -105,8 +105,8 @@ rdma_moved(void *ctx)
 	return rr_stall_moved(ctx);
 }
 
-/* Ends the connection at once, as base/share.c decided that it keeps memory from others. why is the reason,
- * for the log. */
+/* Ends the connection at once, as it keeps memory that others need; base/share.c decides this. why is the
+ * reason, for the log. */
 static void
 rdma_cut(void *ctx, const char *why)
 {
@@ -136,8 +136,8 @@ rdma_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	rr_requester_cancel(rr_connection_of(carrier), transaction);
 }
 
-/* Stores what both sides agreed on. The credits are those that the peer granted to this side; on the side
- * that accepted, those that this side granted to the peer. */
+/* Stores what both sides agreed on. On the side that connected, the credits are those that the peer granted;
+ * on the side that accepted, the credits are those that this side granted. */
 static void
 rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {
@@ -173,7 +173,8 @@ rdma_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *neg
 	memcpy(negotiated->peer_properties, properties->peer, sizeof(properties->peer));
 }
 
-/* Begins the end of the connection in good order; the task disconnects once nothing is under way. */
+/* Begins the end of the connection in good order: the connection's task disconnects once nothing is under
+ * way. Does nothing if the connection is ending already. */
 static void
 rdma_shutdown(struct rr_carrier *carrier)
 {

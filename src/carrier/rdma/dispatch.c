@@ -5,17 +5,17 @@
 
 /* Decodes each message that arrives, once, and hands it to the part that its kind belongs to. */
 
-/* Tells whether the owner of this side of the connection takes calls. */
+/* Tells whether the owner of this side of the connection has a handler for calls of the peer. */
 static bool
 dispatch_has_services(const struct rr_connection *connection)
 {
 	return connection->base.events && connection->base.events->call;
 }
 
-/* Tells whether a message whose header leaves that open is a reply (else it is a call): it is a reply if a
- * call of this side has its XID, or if this side is a client that takes no calls. A message in a Read
- * chunk is a call on the side that accepted; on the other side it is a reply if both sides support such
- * replies. */
+/* Tells whether a message whose kind its header does not show is a reply (else it is a call). It is a reply
+ * if a call of this side has its XID, or if this side is a client without a handler for calls. A message in a
+ * Read chunk is a call on the side that accepted; on the side that connected, it is a reply if both sides
+ * support replies in Read chunks. */
 static bool
 dispatch_is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {

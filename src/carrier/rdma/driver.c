@@ -55,7 +55,7 @@ rr_driver_complete(struct rr_connection *connection)
 }
 
 /* Posts the work requests that the job still has, while the endpoint has room. Returns true when the job has
- * no more work requests. After an error the connection is aborted. */
+ * no more work requests. If a work request cannot be posted, aborts the connection and returns false. */
 static bool
 driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
@@ -176,7 +176,7 @@ driver_disconnected(struct rr_connection *connection, const struct rr_event *eve
 }
 
 /* Is called with each event of the endpoint, and hands it to the function that handles this kind of event.
- * When a message arrives, no more kicks are sent (driver_kick_expired()). */
+ * The first message that arrives stops the timer of driver_kick_expired(), as the peer is awake. */
 static void
 driver_on_event(void *ctx, const struct rr_event *event)
 {
@@ -246,8 +246,8 @@ driver_set_endpoint(struct rr_connection *connection, struct rr_endpoint *endpoi
 	rr_driver_allow(connection, rr_driver_receives(connection->base.engine));
 }
 
-/* Begins to connect to the address. The private data of the request tells the peer how large inline messages
- * to this side may be. */
+/* Begins to connect to the address. The private data that the connection request carries tells the peer how
+ * large inline messages to this side may be. Returns 0 or an error. */
 int
 rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text)
@@ -344,10 +344,10 @@ rr_driver_register(struct rr_connection *connection, const void *data, uint32_t 
 	return error;
 }
 
-/* Ends the connection if error says that the peer's access to memory could not be ended. RFC 8166, 4.5.4:
- * "After a Requester has received a reply, if it is unable to invalidate a memory region due to an
- * unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder
- * access before the associated RPC transaction is complete." */
+/* Ends the connection if error is not 0: the peer's access to memory could then not be ended. RFC 8166,
+ * 4.5.4: "After a Requester has received a reply, if it is unable to invalidate a memory region due to an
+ * unrecoverable problem, the Requester MUST close the connection to protect that memory from Responder access
+ * before the associated RPC transaction is complete." */
 static void
 driver_check_access_ended(struct rr_connection *connection, int error)
 {

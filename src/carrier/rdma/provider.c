@@ -96,8 +96,8 @@ rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_
 
 /* ---- Choosing ---- */
 
-/* Returns the provider for the transport: for AUTO the one that the engine's configuration names. In an
- * engine that has only one fabric, IWARP stands for that fabric. */
+/* Returns the kind of provider to use for the transport: for AUTO, the kind that the engine's configuration
+ * names. In an engine that has only one fabric the result is always IWARP, which then means that fabric. */
 static enum rr_transport
 provider_wanted(const struct rr_room *room, enum rr_transport transport)
 {
@@ -106,8 +106,8 @@ provider_wanted(const struct rr_room *room, enum rr_transport transport)
 	return transport == RR_TRANSPORT_AUTO ? room->base.engine->config.provider : transport;
 }
 
-/* Logs why the RDMA adapters cannot be used. Callers did not ask for them by name, so it is a warning only
- * if the machine has an adapter; most machines have none. */
+/* Logs why the RDMA adapters cannot be used. The line is a warning only if the machine has an adapter. Most
+ * machines have none, and the caller did not ask for adapters by name. */
 static void
 provider_log(const struct rr_room *room, int error, const struct rr_text *why)
 {

@@ -43,8 +43,8 @@ rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 		room->provided_octets_max = config->message_max;
 }
 
-/* Makes the room of an engine, which holds what its RDMA connections share, with its first fabric. Stores
- * the room in *carriers. Errors: INVAL, NOMEM, SYSTEM. */
+/* Makes the room of an engine (the data that its RDMA connections share), and the engine's first fabric.
+ * Stores the room in *carriers. Returns 0 or an error. */
 static int
 rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {
@@ -70,7 +70,8 @@ rdma_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 	return 0;
 }
 
-/* Frees the room of an engine, with its fabrics and all memory that it keeps for reuse. */
+/* Frees the room of an engine (the data that its RDMA connections share), with the fabrics and all memory
+ * that was kept for reuse. */
 static void
 rdma_end(struct rr_carriers *carriers)
 {
@@ -85,8 +86,8 @@ rdma_end(struct rr_carriers *carriers)
 	rr_free(carriers->engine->env, room);
 }
 
-/* Makes a connection over the fabric that suits the place, and begins to connect. Stores the connection in
- * *carrier. */
+/* Makes a connection over the fabric that suits the address, and begins to connect. Stores the connection in
+ * *carrier. Returns 0 or an error. */
 static int
 rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)

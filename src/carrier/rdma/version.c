@@ -51,7 +51,7 @@ version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 	}
 }
 
-/* Returns the index of the server's entry, or -1 if there is no entry. */
+/* Returns the index of the entry for the server with that address and port, or -1 if there is no entry. */
 static int
 version_find(const struct rr_servers *servers, const uint8_t octets[16], uint16_t port)
 {

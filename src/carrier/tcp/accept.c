@@ -48,8 +48,8 @@ accept_pause_accepting(struct tcp_acceptor *acceptor)
 	rr_loop_arm(acceptor->engine->loop, &acceptor->pause, PAUSE);
 }
 
-/* Tells whether a connection from that address may be accepted: the engine bounds their number. If not, logs
- * that the connection is declined. */
+/* Tells whether the engine may accept a connection from that address, as the number of connections is
+ * bounded. If not, logs that the connection is declined. */
 static bool
 accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
@@ -63,9 +63,9 @@ accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 	return false;
 }
 
-/* Makes a carrier of the accepted connection fd, and hands the carrier to the acceptor's handler. A
- * connection for which there is no room is closed. False only if there is no memory for the carrier; fd is
- * then closed, too. */
+/* Makes a carrier of the accepted connection fd, and hands the carrier to the acceptor's handler. If there is
+ * no room for the connection, closes fd and returns true. If there is no memory for the carrier, closes fd
+ * and returns false. */
 static bool
 accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 {
@@ -95,8 +95,8 @@ accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_stor
 		accept_pause_accepting(acceptor);
 }
 
-/* Accepts one connection, for this engine or for another engine that has fewer connections. False if no
- * connection can be accepted now; after an error the acceptor also pauses. */
+/* Accepts one connection, for this engine or for another engine that has fewer connections. Returns false if
+ * no connection can be accepted now. If the reason is an error or a lack of memory, the acceptor pauses. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {

@@ -18,8 +18,9 @@ tcp_of(struct rr_carrier *carrier)
 	return rr_container(carrier, struct rr_tcp, base);
 }
 
-/* Frees the slot: takes its transaction back from the carrier, and what is not sent of its call is no longer
- * sent. */
+/* Frees the slot (the state of a call under way) and parts it from its transaction. The octets of the call
+ * that wait to be sent are removed from the queue; if a part has been sent already, the rest is sent from a
+ * copy. */
 static void
 call_release(struct rr_tcp *tcp, struct slot *slot)
 {
@@ -113,7 +114,7 @@ call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 	return link ? rr_container(link, struct slot, xid) : NULL;
 }
 
-/* Counts a reply against the calls that have no answer yet. The reply may answer a call that was
+/* Counts down the calls that have no answer yet, as a reply came. The reply may answer a call that was
  * cancelled. */
 static void
 call_count_reply(struct rr_tcp *tcp)

@@ -10,8 +10,8 @@
 
 #include "base/errno.h"
 
-/* Opens a socket, begins to connect it, makes a carrier of it and stores the carrier in *carrier. A failure
- * of connect() itself is reported later, by the carrier's closed(). */
+/* Opens a socket, begins to connect it, makes a carrier of it and stores the carrier in *carrier. Returns 0
+ * or an error. If connect() itself fails, returns 0, and the carrier's closed() reports the failure. */
 static int
 tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text)
@@ -43,8 +43,8 @@ tcp_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	return 0;
 }
 
-/* Makes the data that all TCP connections of the engine share, and stores them in *carriers. Errors:
- * NOMEM. */
+/* Makes the data that all TCP connections of the engine share, and stores them in *carriers. Returns 0 or
+ * -RPCRDMA_ERR_NOMEM. */
 static int
 tcp_begin(struct rpcrdma_engine *engine, struct rr_carriers **carriers)
 {

@@ -80,9 +80,9 @@ exchange_new(struct rr_tcp *tcp)
 	return exchange;
 }
 
-/* Removes a finished exchange (a call of the peer that was answered) from its carrier, and returns its
- * memory. The carrier's task then runs, as it may have waited until fewer exchanges are open, or until the
- * last of them ends. */
+/* Removes a finished exchange (a call of the peer that was answered) from its carrier, and gives the
+ * exchange's memory back. The carrier's task then runs, as it may have waited until fewer exchanges are open,
+ * or until the last of them ends. */
 static void
 exchange_retire(struct rr_tcp *tcp, struct exchange *exchange)
 {
@@ -109,9 +109,9 @@ exchange_reply_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		sent(arg);
 }
 
-/* Sets where the octets of a call stay: in the pool memory in which they lie already (pooled is true), or,
- * as a copy, inside the exchange if they are few, else in new pool memory. stream then refers to that place.
- * False if there is no pool memory now. */
+/* Makes the octets of a call stay for the whole exchange. If pooled is true, they lie in pool memory, which
+ * the exchange takes over. Otherwise they are copied: into the exchange if they are few, else into new pool
+ * memory; stream then refers to the copy. Returns false if there is no pool memory now. */
 static bool
 exchange_take_call(
 	const struct rr_tcp *tcp, struct exchange *exchange, struct rpcrdma_bytes *stream, bool pooled)

@@ -61,7 +61,8 @@ rr_tcp_discard_input(struct rr_tcp *tcp)
 
 /* ---- Staging ---- */
 
-/* Tells whether the octets that were read and not handled yet lie in the staging buffer. */
+/* Tells whether the octets that were read and not handled yet lie in the staging buffer, into which all TCP
+ * carriers of the engine read. */
 static bool
 read_staging_is_in(const struct rr_tcp *tcp)
 {
@@ -76,8 +77,8 @@ rr_tcp_free_input(struct rr_tcp *tcp)
 	tcp->in = NULL;
 }
 
-/* Moves the octets that were read and not handled yet to the front of the staging buffer, so that the next
- * octets have room behind them. */
+/* Moves the octets that were read and not handled yet to the front of the staging buffer, into which all TCP
+ * carriers of the engine read. The next octets then have room behind them. */
 static void
 read_staging_open(struct rr_tcp *tcp)
 {
@@ -93,7 +94,7 @@ read_staging_open(struct rr_tcp *tcp)
 }
 
 /* Copies the octets that are left in the staging buffer into memory of the carrier's own, as other carriers
- * use the same buffer next. Without memory the connection ends. */
+ * use the staging buffer next. Without memory for the copy, the connection ends. */
 static void
 read_staging_close(struct rr_tcp *tcp)
 {
@@ -191,7 +192,7 @@ read_skipped(struct rr_tcp *tcp, struct rpcrdma_bytes head)
 }
 
 /* Tells whether a record that is being skipped begins with octets that are not those of an RPC message. The
- * connection then ends at once, without waiting for the end of the record. */
+ * caller then ends the connection at once, without waiting for the end of the record. */
 static bool
 read_is_no_message(const struct rr_record *record)
 {
@@ -201,8 +202,8 @@ read_is_no_message(const struct rr_record *record)
 	       (!rr_rpc_peek(record->head, record->head_length, &xid, &type) || type > RR_REPLY);
 }
 
-/* Gives the record memory for the octets that have come, and maybe for more. False if there is no memory:
- * the carrier then waits for it, or ends. */
+/* Gives the record memory for the octets that have come, and maybe for more. Returns false if there is no
+ * memory: the carrier then waits for memory, or ends if none can come back. */
 static bool
 read_make_room(struct rr_tcp *tcp)
 {
@@ -220,8 +221,8 @@ read_make_room(struct rr_tcp *tcp)
 	return true;
 }
 
-/* Acts on the result of one step of rr_record_take(): hands a whole record on, gives memory, skips, or ends
- * the connection. True if the next step may follow at once. */
+/* Acts on the result of one step of rr_record_take(): hands a whole record on, gives the record memory, goes
+ * on to skip it, or ends the connection. Returns true if the next step may follow at once. */
 static bool
 read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
 {
@@ -249,9 +250,9 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 	return false;
 }
 
-/* Tells whether memory may be taken for the record at the front of in. A peer that has not yet proved that
- * it uses up the memory it holds (base/share.h) must have sent more of the record than the first octets,
- * which cost the peer next to nothing. */
+/* Tells whether the record at the front of `in` may be begun, that is, get memory. A peer that has not yet
+ * proved that it uses up the memory it holds (base/share.h) must first have sent more than a few octets of
+ * the record, as these cost the peer next to nothing. */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {
@@ -310,9 +311,9 @@ read_ended(struct rr_tcp *tcp)
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 }
 
-/* Reads from the socket once, into the record's memory and into the staging buffer. True if the octets that
- * came filled all of this memory, so that more may wait in the socket; also if unhandled records are there
- * already. */
+/* Reads from the socket once, into the record's memory and into the staging buffer. Returns true if more
+ * octets may wait in the socket, as those that came filled all of this memory. Also returns true, without
+ * reading, if enough unhandled octets are there already. */
 static bool
 read_receive(struct rr_tcp *tcp)
 {

@@ -15,7 +15,8 @@ record_advance(struct rpcrdma_bytes *in, uint32_t octets)
 	in->length -= octets;
 }
 
-/* Keeps the first octets of a record that is skipped, up to RR_RECORD_HEAD of them: they name the call. */
+/* Keeps the first octets of a record that is skipped, up to RR_RECORD_HEAD of them, as they have the XID of
+ * its message. */
 static void
 record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 {
@@ -37,8 +38,10 @@ record_begin_to_skip(struct rr_record *record)
 	return RR_RECORD_LARGE;
 }
 
-/* Reads the record mark of a fragment at the front of `in`, and begins the fragment. A record of one
- * fragment of at most in_place octets is returned whole, without a copy, once all of it is in `in`. */
+/* Reads the record mark of a fragment at the front of `in`. If the record has one fragment, of at most
+ * in_place octets, stores it whole in *whole, without a copy, once all of it is in `in`. Otherwise begins the
+ * fragment and returns RR_RECORD_ROOM, as the record needs memory. A record of more than max octets is
+ * skipped. */
 static enum rr_record_result
 record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place, uint32_t max,
 	struct rpcrdma_bytes *whole)
@@ -88,8 +91,8 @@ record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 	return RR_RECORD_ROOM;
 }
 
-/* Removes the octets of a record that is too long from in, and keeps only its first octets. At the end of
- * the record, *whole refers to these, and the result is RR_RECORD_SKIPPED. */
+/* Removes the octets of a record that is too long from `in`, and keeps only the record's first octets. At the
+ * end of the record, sets *whole to these first octets and returns RR_RECORD_SKIPPED. */
 static enum rr_record_result
 record_skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
 {
@@ -212,8 +215,8 @@ struct pieces {
 	uint64_t skip, *octets;
 };
 
-/* Adds the memory of the next part of the record as the next element of iov, without those octets of it that
- * are to be skipped. Adds nothing if all elements of iov are in use. */
+/* Makes the memory of the next part of the record the next element of iov. Octets that are to be skipped are
+ * left out. Adds nothing if all elements of iov are in use. */
 static void
 record_add(struct pieces *pieces, const void *data, uint64_t length)
 {

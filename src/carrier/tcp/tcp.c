@@ -125,7 +125,7 @@ tcp_linger(struct rr_tcp *tcp)
 	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
 }
 
-/* Calls done() of all transactions with an error, then closed() of the owner. */
+/* Ends the transactions, with an error passed to their done(), then calls the owner's closed(). */
 static void
 tcp_tell_failure(struct rr_tcp *tcp)
 {
@@ -190,8 +190,8 @@ tcp_party_moved(void *ctx)
 	return tcp->moved;
 }
 
-/* Ends the connection, as base/share.c decided that it takes too much from others. why is the reason, for
- * the log. */
+/* Ends the connection, as it takes too much memory from others; base/share.c decides this. why is the reason,
+ * for the log. */
 static void
 tcp_party_cut(void *ctx, const char *why)
 {
@@ -229,8 +229,8 @@ tcp_released(struct rr_tcp *tcp)
 	rr_tcp_discard_output(tcp);
 }
 
-/* Stops reading. The task then answers the open calls and ends the stream. A connection that is not made yet
- * ends at once. */
+/* Begins to end the connection in good order: stops reading, and has the carrier's task send the replies to
+ * calls that the peer made, and then close the stream. A connection that is not made yet ends at once. */
 static void
 tcp_carrier_shutdown(struct rr_carrier *carrier)
 {
@@ -255,7 +255,7 @@ tcp_free(struct rr_grave *grave, const struct rr_env *env)
 	rr_free(env, tcp);
 }
 
-/* Closes the socket, forgets the calls without their done(), and has the loop free the carrier later. */
+/* Closes the socket and has the loop free the carrier later. Calls under way end without their done(). */
 static void
 tcp_carrier_close(struct rr_carrier *carrier)
 {

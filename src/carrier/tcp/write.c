@@ -73,7 +73,7 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
-/* Takes note that octets were written to the socket: removes the messages that are complete from the queue,
+/* Is called when octets were written to the socket: removes the messages that are complete from the queue,
  * and calls written() of each. */
 static void
 write_advance(struct rr_tcp *tcp, uint64_t octets)

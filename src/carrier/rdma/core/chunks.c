@@ -15,8 +15,8 @@ chunks_find(const struct rr_read_chunks *chunks, uint32_t position)
 	return i;
 }
 
-/* Adds a segment to the chunk of its position, or makes a new chunk of it, in the order of positions. False
- * if there are too many chunks, or the chunk's length overflows. */
+/* Adds the segment to the chunk that has its position. If there is no such chunk, inserts a new chunk, in the
+ * order of positions. Returns false if there are too many chunks, or the chunk's length overflows. */
 static bool
 chunks_add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 {
@@ -39,10 +39,10 @@ chunks_round_up(uint64_t octets, uint32_t multiple)
 	return (octets + multiple - 1) & ~(uint64_t)(multiple - 1);
 }
 
-/* Sets the places of all chunks in memory, and, from the chunk with the index first on, in the reduced
- * stream of body octets. That place is the chunk's position, which counts octets of the unreduced stream,
- * less the octets of the chunks in front, with padding. False if a place is outside the stream or before
- * that of the previous chunk, or the message has more than max octets. */
+/* Sets where each chunk lies in memory. For the chunks from index `first` on, also sets at which octet of the
+ * reduced stream (of `body` octets) the chunk belongs: at its position in the unreduced stream, less the
+ * octets of the chunks before it, with padding. Returns false if this is outside the stream or before the
+ * previous chunk, or if the whole message has more than max octets. */
 static bool
 chunks_locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
 {

@@ -54,8 +54,8 @@ rr_connection_established(struct rr_connection *connection)
 	connection->parts->go_on(connection);
 }
 
-/* Disconnects a connection that is stopping once nothing is under way. If a call of the peer was declined,
- * calls of this side are not waited for: the peer may have declined them as well, and only the end of the
+/* Disconnects a connection that is stopping, if nothing is under way. If this side declined a call of the
+ * peer, it does not wait for its own calls: the peer may have declined them as well, and only the end of the
  * connection shows that. */
 void
 rr_connection_check_idle(struct rr_connection *connection)

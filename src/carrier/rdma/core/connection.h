@@ -144,9 +144,10 @@ struct rr_connection {
 	uint32_t unanswered; /* calls of the peer, each up to the Send that answers it */
 };
 
-/* Returns how many octets this side may send inline in messages of a version; rr_connection_receive_max()
- * returns how many it may receive. RFC 8167, 4.2: "The call inline threshold for the reverse direction is
- * the same as the reply inline threshold for the forward direction, and vice versa." */
+/* Returns how many octets this side may send inline in one message of the version: the threshold for calls on
+ * the side that connected, the threshold for replies on the side that accepted. For messages to this side,
+ * see rr_connection_receive_max(). RFC 8167, 4.2: "The call inline threshold for the reverse direction is the
+ * same as the reply inline threshold for the forward direction, and vice versa." */
 static inline uint32_t
 rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 {
@@ -193,8 +194,8 @@ void rr_rdma_free(struct rr_connection *connection);
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
-/* rr_connection_enter() and rr_connection_leave() stand around all code that may call the owner. When the
- * outermost pair is left, the Sends that the provider copied are completed. */
+/* Marks the beginning of code that may call the owner; rr_connection_leave() marks its end. The two can be
+ * nested. At the outermost end, the Sends that the provider copied are completed. */
 static inline void
 rr_connection_enter(struct rr_connection *connection)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/core/fetch.h"
 
-/* Returns a fetch that is to read the Read chunks into memory, and counts its RDMA Reads. Empty segments
- * need no RDMA Read. */
+/* Returns the state with which the Read chunks are read into memory. Its member left is the number of RDMA
+ * Reads: one for each segment that is not empty. */
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)
 {

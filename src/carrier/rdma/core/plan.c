@@ -5,8 +5,8 @@
 
 /* ---- Calls ---- */
 
-/* Returns the most octets that the results can take in the stream of the reply if the results of the first
- * `placed` sinks are moved by Write chunks. */
+/* Returns the most octets that the stream of the reply can have, if Write chunks carry the results of the
+ * first `placed` sinks. A sink is memory for one result. */
 static uint64_t
 plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 {
@@ -17,10 +17,10 @@ plan_results_inline(const struct rr_transaction *transaction, uint32_t placed)
 	return octets;
 }
 
-/* Returns how many sinks (memory for results), from the first one, can be offered as Write chunks. A chunk
- * that is smaller than a later sink, or empty, is not offered: if a result is absent, the responder fills
- * its chunk with the next result. RFC 8166, 4.3.2.2: "the Requester MUST provision each Write chunk so it
- * can be filled with the largest DDP-eligible data item that can be placed in it." */
+/* Returns how many sinks (memory for results), from the first one, can be offered as Write chunks. The offer
+ * ends before a sink that is empty or smaller than a later sink: if a result is absent, the responder fills
+ * its chunk with the next result. RFC 8166, 4.3.2.2: "the Requester MUST provision each Write chunk so it can
+ * be filled with the largest DDP-eligible data item that can be placed in it." */
 static uint32_t
 plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -35,11 +35,12 @@ plan_offerable(const struct rr_call_limits *limits, const struct rr_transaction 
 	return count;
 }
 
-/* Tells whether the call offers no Reply chunk, as the responder provides a Read chunk if the reply is too
- * large for a Send. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size
- * of the reply is smaller than the inline threshold, but the maximum size of the reply is larger than the
- * inline threshold; or the requester cannot calculate the maximum size of the reply. The client does not
- * provide a Reply chunk, and relies on a responder-provider Read chunk to handle large replies." */
+/* Tells whether the call offers no Reply chunk, as the responder can provide a Read chunk for a large reply.
+ * This is so if the smallest reply fits inline, or if the engine is configured never to offer Reply chunks.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.3.1: "The requester knows the minimum size of the reply is
+ * smaller than the inline threshold, but the maximum size of the reply is larger than the inline threshold;
+ * or the requester cannot calculate the maximum size of the reply. The client does not provide a Reply chunk,
+ * and relies on a responder-provider Read chunk to handle large replies." */
 static bool
 plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_transaction *transaction)
 {
@@ -52,8 +53,8 @@ plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_t
 
 /* Decides which chunks the call offers for its reply: no chunk if the largest reply fits inline; else Write
  * chunks; else one Reply chunk for the whole reply, without Write chunks, as some servers handle both
- * together wrongly. If the responder may provide a Read chunk, only Write chunks are offered.
- * -RPCRDMA_ERR_LIMIT if the reply may be too large. */
+ * together wrongly. If the responder can provide a Read chunk for the reply, no Reply chunk is offered.
+ * Returns 0, or -RPCRDMA_ERR_LIMIT if the reply may be larger than message_max. */
 static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -99,8 +100,8 @@ plan_call_header(const struct rr_call_plan *plan)
 		plan->segments, plan->write_chunks, has_reply, plan->write_chunks + has_reply);
 }
 
-/* Returns the index of the call's largest data item that is still in the stream, or -1 if there is no such
- * item. */
+/* Returns the index of the largest data item of the call that is not empty and not in the set `reduced`, or
+ * -1 if there is no such item. */
 static int
 plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 {
@@ -115,9 +116,10 @@ plan_largest_item(const struct rpcrdma_message *call, uint64_t reduced)
 	return largest;
 }
 
-/* Takes data items out of the stream, the largest first, until the rest fits inline. If the rest never fits,
- * plans a long call, with a read segment for each part of the message in memory. -RPCRDMA_ERR_LIMIT if the
- * header has no room for these segments. */
+/* Plans how the call's arguments travel. Moves data items from the stream to Read chunks, the largest first,
+ * until the rest fits inline. If it does not fit even then, plans a long call, with a read segment for each
+ * part of the message in memory. Returns 0, or -RPCRDMA_ERR_LIMIT if the header has no room for these
+ * segments. */
 static int
 plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
 	struct rr_call_plan *plan)
@@ -152,9 +154,9 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }
 
-/* Plans a call in the reverse direction, which has no chunks. -RPCRDMA_ERR_LIMIT if it does not fit inline.
- * RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction are always sent
- * using a Short Message; therefore, they can be no larger than what can be sent inline". */
+/* Plans a call in the reverse direction, which has no chunks. Returns 0, or -RPCRDMA_ERR_LIMIT if the call
+ * does not fit inline. RFC 8167, 5.3: "When chunks are not implemented, RPC messages in the reverse direction
+ * are always sent using a Short Message; therefore, they can be no larger than what can be sent inline". */
 static int
 plan_inline(const struct rr_call_limits *limits, uint32_t octets, struct rr_call_plan *plan)
 {
@@ -193,9 +195,9 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 
 /* ---- Replies ---- */
 
-/* Returns the octets of a reply's header that returns all chunks which the call offered. reads is the number
- * of read segments if the responder provides the reply in a Read chunk, else 0: RFC 8166, 4.3.1: "Responders
- * MUST leave the Read list empty in all replies". */
+/* Returns the octets of a reply's header. The header has all Write chunks and the Reply chunk that the call
+ * offered. reads is the number of read segments if the responder provides the reply in a Read chunk, else 0:
+ * RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies". */
 static uint32_t
 plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {

@@ -37,8 +37,8 @@ struct rr_room {
 /* At most this many blocks of each kind are kept. */
 enum { RR_ROOM_KEPT = 256 };
 
-/* Returns a block of size octets from a cache of the room; its contents are undefined. NULL if there is no
- * memory. */
+/* Returns a block of size octets from a cache that the engine's RDMA connections share; its contents are
+ * undefined. The first call prepares the cache. NULL if there is no memory. */
 static inline void *
 rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 {
@@ -47,8 +47,8 @@ rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 	return rr_cache_get(cache);
 }
 
-/* Returns the octets of the largest message that is sent in any version: inline_send, but at least 4096, as
- * draft-cel-nfsv4-rpcrdma-version-two-00, 2.3, has both sides take 4096 octets in version 2. */
+/* Returns the size of the largest message that this side sends inline in any version: inline_send, but at
+ * least 4096, as each side of version 2 accepts 4096 octets (draft-cel-nfsv4-rpcrdma-version-two-00, 2.3). */
 static inline uint32_t
 rr_room_send_size(const struct rr_room *room)
 {
@@ -63,7 +63,8 @@ rr_room_of(struct rr_carriers *carriers)
 	return rr_container(carriers, struct rr_room, base);
 }
 
-/* Returns the room of an engine, or NULL if the engine has no RDMA. */
+/* Returns the room of an engine (the data that its RDMA connections share), or NULL if the engine has no
+ * RDMA. */
 static inline struct rr_room *
 rr_room_in(const struct rpcrdma_engine *engine)
 {

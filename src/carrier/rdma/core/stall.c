@@ -11,8 +11,8 @@ rr_stall_moved(const struct rr_connection *connection)
 	return connection->stall.completed + rr_driver_moved(connection);
 }
 
-/* Tells whether the connection holds Receives for which other connections wait, while its peer takes next to
- * nothing of what was posted. */
+/* Tells whether the connection holds Receives that other connections wait for, while its peer has taken
+ * almost nothing since the last tick of what this side posted. */
 static bool
 stall_is_in_the_way(const struct rr_connection *connection)
 {
@@ -22,10 +22,10 @@ stall_is_in_the_way(const struct rr_connection *connection)
 		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
 }
 
-/* Tells whether no call can be sent, as for RR_STALL_LIMIT all credits have been used by cancelled calls
- * that the peer has not answered. RFC 8166, 3.3.1: a request uses its credit until it is answered, even if
- * its caller no longer waits. RFC 8166, 4.5.4: a responder that cannot answer "MUST close the connection";
- * this peer has not closed it. */
+/* Tells whether no call can be sent, as for RR_STALL_LIMIT all credits have been used by cancelled calls that
+ * the peer has not answered. If the credits are not all used so, resets the time from which this is measured.
+ * RFC 8166, 3.3.1: a request uses its credit until it is answered, even if its caller no longer waits. RFC
+ * 8166, 4.5.4: a responder that cannot answer "MUST close the connection"; this peer has not closed it. */
 static bool
 stall_is_out_of_credits(struct rr_connection *connection)
 {

@@ -152,8 +152,9 @@ trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8
 		trace_put(trace, rr_loop_now(loop), sent, data, length, lists);
 }
 
-/* Records the message: at once if the last block has room and the time is known, else by trace_begin().
- * Either branch ends with its only call, so the compiler needs to save no register. */
+/* Records the message in the trace (the connection's last headers): at once if the last block has room and
+ * the time is known, else by trace_begin(). Each branch ends with its only call, so that the compiler need
+ * not save registers. */
 void
 rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)
@@ -204,7 +205,7 @@ rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, si
 			record->octets);
 }
 
-/* Logs the records of the block in order, from the record number first on. */
+/* Logs the records of the block in order, from the record with the index `first` on. */
 static void
 trace_log_block(
 	const struct rr_trace_block *block, uint32_t first, const struct rr_env *env, const char *peer)

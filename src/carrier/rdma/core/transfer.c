@@ -9,8 +9,8 @@ rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chun
 	return (struct rr_transfer){ .pieces = pieces, .piece_count = count, .chunk = chunk };
 }
 
-/* Sets the lengths of the segments that the reply returns: the current segment has the octets that were
- * written to it, and the segments behind it have 0. */
+/* Sets the lengths of the chunk's segments as the reply reports them: for the current segment, how many
+ * octets were written to it; for the segments behind it, 0. */
 static void
 transfer_shorten(struct rr_transfer *transfer)
 {

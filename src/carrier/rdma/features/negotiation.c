@@ -36,8 +36,8 @@ negotiation_may_fall_back(const struct rr_connection *connection)
 	       negotiation_recall(connection) != RR_SERVER_SPEAKS_2;
 }
 
-/* Changes the state of the search for the version. A timer runs while the answer to the first message is
- * awaited and version 1 could be used instead. */
+/* Sets the state of the version negotiation. In the state "asked", in which the answer to the first message
+ * is awaited, a timer runs if version 1 could be used instead. In all other states the timer is stopped. */
 static void
 negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_state state)
 {
@@ -84,7 +84,7 @@ negotiation_assume(struct rr_connection *connection)
 }
 
 /* Is called when a server refused version 1, which was assumed, but says that it uses version 2: has the
- * requester ask for version 2. */
+ * requester ask for version 2. On the side that accepted, the version is settled at once. */
 static void
 negotiation_ask_after_all(struct rr_connection *connection)
 {
@@ -133,8 +133,8 @@ negotiation_lose(struct rr_connection *connection)
 	negotiation_settle(connection);
 }
 
-/* Is called when the CONNPROP was not answered in time: ends the connection. If the peer has sent a CONNPROP
- * of its own instead of an answer, it uses version 2, and the connection goes on.
+/* Is called when the first message, a CONNPROP, was not answered in time: ends the connection. If the peer
+ * has sent a CONNPROP of its own instead of an answer, the peer uses version 2, and the connection goes on.
  * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1, does not require an answer. */
 static void
 negotiation_late(struct rr_connection *connection)

@@ -7,8 +7,8 @@
  * takes a credit, as a call does, until a message answers it. Each message that is sent is an inbound; that
  * of a request has no receive. */
 
-/* Computes the thresholds of version 2 from the transport properties that both sides announced. They hold
- * from the next message on; chunks that calls under way have offered stay as they are.
+/* Computes the inline thresholds of version 2 from the transport properties that both sides announced. The
+ * new thresholds hold from the next message on; chunks that calls under way have offered stay as they are.
  * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
  * without triggering a connection loss." */
 static void
@@ -59,7 +59,8 @@ rr_optional_init(struct rr_connection *connection)
 
 /* ---- Requests ---- */
 
-/* Ends a request of a feature: returns its credit, if the request was sent, and calls its done(). */
+/* Ends a request of a feature (an optional protocol extension): gives its credit back, if the request was
+ * sent, and calls its done() with error. */
 static void
 optional_finish(struct rr_connection *connection, struct rr_feature_request *request, int error)
 {
@@ -73,7 +74,8 @@ optional_finish(struct rr_connection *connection, struct rr_feature_request *req
 		request->done(request, error);
 }
 
-/* Sends the request of a feature; the caller has taken a credit for it. Returns 0 or an error. */
+/* Sends the request of a feature (an optional protocol extension). The caller has taken a credit for the
+ * request. Returns 0 or an error. */
 static int
 optional_send_request(struct rr_connection *connection, struct rr_feature_request *request)
 {
@@ -96,11 +98,11 @@ optional_send_request(struct rr_connection *connection, struct rr_feature_reques
 	return 0;
 }
 
-/* Puts the CONNPROP of this side, which announces its properties, in front of all other requests, unless it
- * was sent. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a participant will send a
- * RDMA2_CONNPROP message as the first message after a connection is established." Its XID is random: 5.3.2
- * of the same draft: "In assigning the value of this field, the sender does not need to avoid conflict with
- * xid's associated with RPC messages". */
+/* Puts the CONNPROP of this side, which announces its properties, in front of all other requests, unless the
+ * CONNPROP was sent or waits to be sent. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a
+ * participant will send a RDMA2_CONNPROP message as the first message after a connection is established." Its
+ * XID is random: 5.3.2 of the same draft: "In assigning the value of this field, the sender does not need to
+ * avoid conflict with xid's associated with RPC messages". */
 static void
 optional_introduce(struct rr_connection *connection)
 {
@@ -140,7 +142,8 @@ optional_may_send(const struct rr_connection *connection, const struct rr_featur
 	       (!is_ours || connection->requester.credits.limit > 1);
 }
 
-/* Returns the oldest request that can be sent, or must be failed. NULL if there is no such request. */
+/* Returns the oldest request that can be sent now, or that must fail as it can never be sent. NULL if there
+ * is no such request. */
 static struct rr_feature_request *
 optional_next(struct rr_connection *connection)
 {
@@ -182,8 +185,9 @@ optional_ask(struct rr_connection *connection)
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
 }
 
-/* Sends the request of a feature that is due, if there is a credit for it. False if calls have to wait.
- * Before most calls there is nothing to ask, which is checked first. */
+/* Sends the requests of features (optional protocol extensions) that can be sent, as far as there are
+ * credits. Returns false if calls have to wait for a request or its answer. Before most calls there is no
+ * request, which is checked first. */
 bool
 rr_optional_ask(struct rr_connection *connection)
 {
@@ -243,8 +247,8 @@ optional_find(struct rr_connection *connection, uint32_t xid)
 	return NULL;
 }
 
-/* Tells whether the message with this header answers a request of this side. If so, takes the credits that
- * it grants, and ends the request. */
+/* Tells whether the message with this header answers a request of this side. If so, sets the credits to the
+ * number that the message grants, and ends the request. */
 static bool
 optional_take_answer(struct rr_connection *connection, const struct rr_rdma_header *header)
 {
@@ -269,8 +273,8 @@ optional_answer(struct rr_inbound *inbound, const struct rr_optional *answer)
 		rr_inbound_refuse(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* Handles an optional message whose header is good: ends the request that it answers, hands it to its
- * feature, and sends the answer or an error. */
+/* Handles an optional message whose header is good: ends the request of this side that the message answers,
+ * hands the message to its feature, and sends the feature's answer or an error. */
 static void
 optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {
@@ -292,9 +296,9 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	rr_requester_pump(connection);
 }
 
-/* Tells whether this side still handles optional messages. While the connection is stopping, only the
- * side that connected does, as it may wait for replies that the responder sends by the properties of this
- * side. */
+/* Tells whether this side still handles optional messages. While the connection is stopping, only the side
+ * that connected handles them: it may still wait for replies, whose form depends on what these messages agree
+ * on. */
 static bool
 optional_is_taken(const struct rr_connection *connection)
 {
@@ -320,8 +324,8 @@ rr_optional_received(struct rr_connection *connection, const struct rr_arrival *
 		rr_inbound_refuse_header(inbound, RR_ERR_BAD_HEADER);
 }
 
-/* Counts an RDMA_ERROR that answers a request of this side, and returns the event of the version negotiation
- * that it stands for. RDMA_ERR_INVAL_OPTION exists only in version 2
+/* Counts an RDMA_ERROR that answers a request of this side, and returns what it means as an event of the
+ * version negotiation. RDMA_ERR_INVAL_OPTION exists only in version 2
  * (draft-cel-nfsv4-rpcrdma-version-two-00, 3.1), so the peer uses that version. Other errors may come from a
  * responder of version 1, which copies the version from the request. */
 static enum rr_negotiation_event

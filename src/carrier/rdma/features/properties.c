@@ -204,10 +204,11 @@ properties_parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 	return rr_property_get(RR_UPDPROP, optinfo, parsed);
 }
 
-/* Handles the peer's CONNPROP: takes over its properties, and answers with the CONNPROP of this side if that
- * was not sent. Asks for a larger receive size if the peer can change a small one. Properties that the peer
- * does not name have their defaults: draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Properties not included
- * in rdma_start are to be treated by the peer endpoint as having the default value". */
+/* Handles the peer's CONNPROP: stores the peer's properties, and answers with the CONNPROP of this side if
+ * none was sent yet. Asks the peer for a larger receive size if the present size is small and can be changed.
+ * Properties that the peer does not name have their defaults: draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1:
+ * "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
+ * value". */
 static void
 properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {
@@ -311,10 +312,10 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	}
 }
 
-/* Handles an UPDPROP, by which the peer changes properties of its own: takes over those that its CONNPROP
- * named. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.4: "rdma_now defines the new property values to be
- * used." 5.3.1 of the same draft: properties that were not announced "are not allowed to change
- * subsequently". */
+/* Handles an UPDPROP, by which the peer changes properties of its own: stores the new values of those
+ * properties that the peer's CONNPROP named. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.4: "rdma_now defines
+ * the new property values to be used." 5.3.1 of the same draft: properties that were not announced "are not
+ * allowed to change subsequently". */
 static void
 properties_updprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {

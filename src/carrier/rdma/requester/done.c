@@ -15,10 +15,10 @@ struct done {
 	uint8_t header[RR_RDMA_FIXED_SIZE];
 };
 
-/* Fills in the Send of the RDMA_DONE; it is a Send With Invalidate if a handle is to be invalidated. False
- * if it was posted already. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote Invalidation
- * support is indicated by both peers, messages carrying pull completion messages SHOULD be transmitted using
- * RDMA Send With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
+/* Fills in the Send of the RDMA_DONE; it is a Send With Invalidate if a handle is to be invalidated. Returns
+ * false if the Send was posted already. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.4: "If Remote
+ * Invalidation support is indicated by both peers, messages carrying pull completion messages SHOULD be
+ * transmitted using RDMA Send With Invalidate", and if not, they "MUST be transmitted using RDMA Send". */
 static bool
 done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {

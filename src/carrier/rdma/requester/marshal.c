@@ -7,8 +7,8 @@
 /* Sends a planned call: registration, header, body, Send. The stream is copied behind the header into the
  * slot's buffer; items are gathered from where they lie, or registered for the peer to read. */
 
-/* Registers memory for access by the peer, and adds it as the next region and segment of the slot. Returns 0
- * or an error. */
+/* Registers memory for access by the peer, and adds its region and its segment to those of the slot (the
+ * state of a call under way). Returns 0 or an error. */
 static int
 marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_access access)
 {
@@ -92,8 +92,8 @@ marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 	};
 }
 
-/* Makes the header, of which the slot's buffer holds that many octets, the first part of the Send, and
- * records the header in the connection's trace of the last headers. */
+/* Makes the header the first part of the Send, and records the header in the connection's trace of the last
+ * headers. The header is the first `octets` octets of the slot's buffer. */
 static void
 marshal_begin(struct rr_slot *slot, const struct rr_call_plan *plan, uint32_t octets,
 	const struct rr_chunk_lists *lists)
@@ -200,7 +200,8 @@ marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 	slot->sges[0].length += call->length;
 }
 
-/* Fills in the Send of the slot's call, the only work request of its job. False if it was posted already. */
+/* Fills in the Send of the slot's call, the only work request of its job. Returns false if the Send was
+ * posted already. */
 static bool
 marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {

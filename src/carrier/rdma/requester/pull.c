@@ -36,10 +36,10 @@ pull_handle_of(const struct rr_chunk_lists *lists)
 	return 0;
 }
 
-/* Returns the handle that the RDMA_DONE is to invalidate, or 0 for no handle if the RDMA_DONE is late.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "a responder can choose to invalidate its Read chunks
- * after waiting for a short period". If a peer invalidates a handle that is already invalid, an adapter ends
- * the connection. */
+/* Returns the handle that the RDMA_DONE is to invalidate, or 0 (no handle) if the RDMA_DONE is late. The
+ * responder may then have invalidated the handle itself, and an adapter ends the connection if a peer
+ * invalidates a handle that is already invalid. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "a
+ * responder can choose to invalidate its Read chunks after waiting for a short period". */
 static uint32_t
 pull_handle_to_invalidate(const struct rr_pull *pull)
 {
@@ -48,8 +48,8 @@ pull_handle_to_invalidate(const struct rr_pull *pull)
 	return rr_loop_now(loop) - pull->arrived < RR_PULL_LATE ? pull_handle_of(&pull->arrival.lists) : 0;
 }
 
-/* Removes the pull from all lists and from its slot, stops its timer and returns its memory to the engine's
- * cache. */
+/* Frees the pull (the reading of a reply from a Read chunk): removes it from all lists and from its slot,
+ * stops its timer and returns its memory to the engine's cache. */
 static void
 pull_free(struct rr_pull *pull)
 {
@@ -62,10 +62,10 @@ pull_free(struct rr_pull *pull)
 	rr_cache_put(&slot->connection->room->pulls, pull);
 }
 
-/* Ends the pull: sends the RDMA_DONE, frees the pull, and ends the slot's call with error, or with the reply
- * if error is 0. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2: "After RDMA Read operations have
- * completed (successfully or in error), the requester MUST inform the responder that it may invalidate the
- * Read chunk containing the RPC Reply message." */
+/* Ends the pull (the reading of a reply from a Read chunk): sends the RDMA_DONE, frees the pull, and ends the
+ * slot's call with error, or with the reply if error is 0. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.2:
+ * "After RDMA Read operations have completed (successfully or in error), the requester MUST inform the
+ * responder that it may invalidate the Read chunk containing the RPC Reply message." */
 static void
 pull_conclude(struct rr_pull *pull, int error)
 {
@@ -86,8 +86,9 @@ pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, ui
 	return rr_fetch_next(&rr_container(job, struct rr_pull, job)->fetch, work, sges);
 }
 
-/* Is called when an RDMA Read of the reply completed. The last of them ends the pull. If one failed, only
- * the RDMA_DONE is sent, and the call ends with the connection. */
+/* Is called when an RDMA Read of the reply completed. After the last RDMA Read, sends the RDMA_DONE and ends
+ * the call with the reply. If one of the RDMA Reads failed, only sends the RDMA_DONE; the call then ends with
+ * the connection. */
 static void
 pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {
@@ -108,8 +109,8 @@ pull_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 			pull, rr_slot_take_pulled(pull->slot, &pull->arrival, pull->chunks.chunks[0].length));
 }
 
-/* Takes pool memory for the reply and begins to read the reply. Without memory the pull waits for some, for
- * RR_PULL_PATIENCE at most; if no memory can come back, the pull is given up at once. */
+/* Takes pool memory for the reply and begins to read the reply. Without memory the pull waits until some
+ * comes back, for RR_PULL_PATIENCE at most. If no memory can come back, the pull is given up at once. */
 static void
 pull_fetch(struct rr_pull *pull)
 {
@@ -136,8 +137,8 @@ pull_woken(struct rr_pool_waiter *waiter)
 	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
-/* Is called when the pull is to be given up, as it got no memory in time or its call was cancelled. A call
- * that was not cancelled ends with NOMEM. */
+/* Gives the pull (the reading of a reply) up, as it got no memory in time or its call was cancelled. A call
+ * that was not cancelled ends with -RPCRDMA_ERR_NOMEM. */
 static void
 pull_expired(struct rr_timer *timer)
 {
@@ -246,10 +247,10 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
-/* Answers a reply in a Read chunk whose XID is unknown by an RDMA_DONE, and frees the buffer of the reply's
- * header. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply bearing a
- * Position Zero Read chunk and does not recognize the XID, the requester MUST notify the responder of pull
- * completion." The Receive is posted again when the RDMA_DONE was sent. */
+/* Is called for a reply in a Read chunk whose XID is unknown: sends an RDMA_DONE for it, and frees the buffer
+ * of the reply's header. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply
+ * bearing a Position Zero Read chunk and does not recognize the XID, the requester MUST notify the responder
+ * of pull completion." The Receive is posted again when the RDMA_DONE was sent. */
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {

@@ -92,7 +92,7 @@ reply_stream_of(const struct rr_slot *slot, const struct rr_arrival *arrival)
 						     : arrival->payload;
 }
 
-/* Tells whether the stream is an RPC reply with the XID call. RFC 8166, 4.5.2: it is an error in the header
+/* Tells whether the stream is an RPC reply whose XID is `call`. RFC 8166, 4.5.2: it is an error in the header
  * if "the value of the rdma_xid field does not match the value of the XID field in the accompanying RPC
  * message". */
 static bool
@@ -144,9 +144,9 @@ reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 	return reply_is_good(slot, arrival);
 }
 
-/* Hands the reply, whose stream is given, to the slot's transaction, with the results that the peer placed
- * by RDMA Write. -RPCRDMA_ERR_PEER if the stream has another XID: this is checked again, as the peer could
- * change a Reply chunk until its access was ended. */
+/* Hands the reply to the slot's transaction: the given stream, and the results that the peer placed by RDMA
+ * Write. Returns 0, or -RPCRDMA_ERR_PEER if the stream is not a reply with the call's XID. This is checked a
+ * second time, as the peer could change a Reply chunk until its access was ended. */
 static int
 reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
@@ -162,7 +162,8 @@ reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct r
 	return 0;
 }
 
-/* Hands a reply that was found good to the slot's transaction. Does nothing if the call was cancelled. */
+/* Hands a reply that was found good to the slot's transaction. Does nothing if the call was cancelled.
+ * Returns 0 or an error. */
 static int
 reply_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -195,7 +196,7 @@ reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header
 	return header->err == RR_ERR_VERS ? -RPCRDMA_ERR_VERS : -RPCRDMA_ERR_CHUNK;
 }
 
-/* Passes what the answer says about the peer's version on to the negotiation of the version. True if the
+/* Passes what the answer shows about the peer's version on to the version negotiation. Returns true if the
  * call must be sent again, in another version. */
 static bool
 reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_header *header)
@@ -211,7 +212,8 @@ reply_negotiate(const struct rr_slot *slot, int error, const struct rr_rdma_head
 	return error == -RPCRDMA_ERR_VERS && slot->version != negotiation->version;
 }
 
-/* Sends the calls that wait, as a slot is free again, unless the owner closed the connection meanwhile. */
+/* Sends the calls that wait, as a slot is free again, and disconnects a connection that is stopping if
+ * nothing is under way. Does nothing if the owner closed the connection meanwhile. */
 static void
 reply_go_on(struct rr_connection *connection)
 {
@@ -353,8 +355,8 @@ slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 		slot_answer(slot, arrival);
 }
 
-/* Keeps a copy of the answer in the slot until the Send of the call completes, as the provider may still
- * read the memory that the Send refers to. */
+/* Keeps a copy of a good answer in the slot until the Send of the call completes, as the provider may still
+ * read the memory that the Send refers to. An answer that is not good is discarded. */
 static void
 slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

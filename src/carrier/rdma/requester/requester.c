@@ -117,8 +117,8 @@ requester_plan_chunks(const struct rr_connection *connection, const struct rr_tr
 	return rr_plan_call(&limits, transaction, plan);
 }
 
-/* Checks the XID of the call, and plans how the call travels by the limits of the connection. Returns 0, or
- * an error if the call cannot be sent. */
+/* Checks the XID of the call, and plans within the limits of the connection how the call travels. Returns 0,
+ * or an error if the call cannot be sent. */
 static int
 requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -162,9 +162,9 @@ requester_provide_sinks(struct rr_transaction *transaction, const struct rr_call
 	return octets;
 }
 
-/* Takes pool memory for the results into *memory: for the Reply chunk, or for the sinks (results in Write
- * chunks) for which the caller gave no memory, whose bits it sets in *provided. *memory is NULL if nothing
- * is needed. Errors: NOMEM. */
+/* Takes pool memory for the results and stores it in *memory, or NULL if none is needed. The memory is for
+ * the Reply chunk, or for those sinks (results in Write chunks) for which the caller gave no memory. Sets the
+ * bits of these sinks in *provided. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 static int
 requester_get_memory(const struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void **memory, uint32_t *provided)
@@ -216,8 +216,8 @@ requester_woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
-/* Keeps the time at which calls begin to wait for a credit or for memory in *since, and adds 1 to *count.
- * Does nothing if calls wait for it already. */
+/* Is called when calls have to wait for a credit or for memory. Stores the present time in *since and adds 1
+ * to *count, unless calls wait already. */
 static void
 requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {
@@ -228,8 +228,8 @@ requester_begin_wait(const struct rr_connection *connection, uint64_t *since, ui
 	RR_PROBE(wait_begins, connection->base.peer, since == &connection->requester.without_memory);
 }
 
-/* Adds the time for which calls waited since *since to *sum, and sets *since to 0, as calls no longer
- * wait. */
+/* Is called when calls no longer wait. If *since is set, adds the time since then to *sum, and sets *since to
+ * 0. */
 static void
 requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *sum)
 {
@@ -241,8 +241,8 @@ requester_end_wait(const struct rr_connection *connection, uint64_t *since, uint
 	*since = 0;
 }
 
-/* Takes note that calls wait neither for a credit nor for memory. The clock is read only if calls did
- * wait. */
+/* Ends the measuring of how long calls wait for a credit and for memory, as no call waits. The clock is read
+ * only if calls did wait. */
 static void
 requester_end_waits(struct rr_connection *connection)
 {
@@ -368,7 +368,7 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_loop_defer(engine->loop, &connection->task);
 }
 
-/* Ends the calls in the slots of the list, with the pulls of their replies. If forget is true, their
+/* Ends the calls in the slots of the list, and the reading of their replies. If forget is true, their
  * transactions end without done(). */
 static void
 requester_end_slots(struct rr_connection *connection, struct rr_list *slots, bool forget)

@@ -69,7 +69,7 @@ struct rr_slot {
 	uint32_t sge_count;
 };
 
-/* Sets the state. This is not logged, as each call passes through four states. */
+/* Sets the state of the slot. The change is not logged, as each call passes through four states. */
 static inline void
 rr_slot_set_state(struct rr_slot *slot, enum rr_slot_state state)
 {

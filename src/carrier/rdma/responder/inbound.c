@@ -28,8 +28,8 @@ inbound_make(struct rr_room *room)
 	return inbound;
 }
 
-/* Takes over the buffer, the header and the chunk lists of the message that arrived. arrival is NULL if
- * inbound is for a message that this side sends on its own. */
+/* Takes over the receive buffer, the header, the chunk lists and the stream of the message that arrived.
+ * arrival is NULL if no message arrived: the structure is then used to send a request of this side. */
 static void
 inbound_take_arrival(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 {

@@ -17,8 +17,8 @@
 
 /* ---- Bounds ---- */
 
-/* Returns how many octets of replies all connections of the engine together may expose. There is a bound, as
- * the memory of exposed replies is not free for other replies. */
+/* Returns how many octets of replies all connections of the engine together may expose in Read chunks. There
+ * is a bound, as the memory of exposed replies cannot be used for other replies. */
 static uint64_t
 provided_room_octets_max(const struct rr_room *room)
 {
@@ -134,9 +134,9 @@ provided_expired(struct rr_timer *timer)
 
 /* ---- Exposing ---- */
 
-/* Registers each part of the reply in memory for RDMA Read by the peer, as one segment of the chunk.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "a Position Zero Read chunk comprised of one or more RDMA
- * segments"; 7: exposed "for read-only access". */
+/* Registers each part of the reply in memory for RDMA Read by the peer, as one segment of the chunk. Returns
+ * 0 or an error. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "a Position Zero Read chunk comprised of one
+ * or more RDMA segments"; section 7 of the draft: exposed "for read-only access". */
 static int
 provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {

@@ -44,8 +44,8 @@ inbound_sent(struct rr_inbound *inbound)
 		rr_connection_check_idle(connection);
 }
 
-/* Has the loop end the inbound call later, as its sent() must not be called inside the function that closes
- * the connection. */
+/* Has the loop end the inbound call later, as the sent() of its reply must not be called inside the function
+ * that closes the connection. */
 static void
 inbound_finish_later(struct rr_inbound *inbound)
 {
@@ -167,8 +167,9 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 	return lists;
 }
 
-/* Sets the credit field of the RDMA_OPTIONAL that lies encoded in the buffer: an answer grants credits, a
- * request asks for some. Returns the octets of the message. */
+/* Sets the credit field of the RDMA_OPTIONAL that lies encoded in the buffer, and records the message in the
+ * connection's trace. An answer grants credits, a request asks for some. Returns the octets of the
+ * message. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -226,8 +227,8 @@ respond_put_header(struct rr_inbound *inbound)
 	return length;
 }
 
-/* Fills in the Send of the answer, with the header and an inline reply. Before this, posts the Receive again
- * that the call used up. */
+/* Fills in the Send of the answer: the header, and, if the reply is inline, the reply. Before this, posts the
+ * Receive again that the call used up. */
 static void
 respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
@@ -402,10 +403,11 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	respond_answer(inbound);
 }
 
-/* Answers a message whose header is wrong by that error. The answer grants the credits that were granted
- * last, and ignores those that the header asks for. RFC 8167, 4.1: if it is not clear which direction a
- * message belongs to, "it is not possible for the receiver to tell with certainty whether the header credit
- * value is a request or grant. In such cases, the receiver MUST ignore the header's credit value." */
+/* Answers a message whose header is wrong with the error err. The answer grants as many credits as the
+ * previous answer did; the number that the wrong header asks for is ignored. RFC 8167, 4.1: if it is not
+ * clear which direction a message belongs to, "it is not possible for the receiver to tell with certainty
+ * whether the header credit value is a request or grant. In such cases, the receiver MUST ignore the header's
+ * credit value." */
 void
 rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 {

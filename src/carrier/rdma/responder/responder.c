@@ -54,10 +54,10 @@ responder_assemble(struct rr_inbound *inbound)
 	}
 }
 
-/* Answers a call although the owner of this side takes no calls: with PROG_UNAVAIL, like a server that does
- * not have the program. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA
- * Version Two are REQUIRED to support backwards direction operation". A peer to which this side announced
- * that it takes no calls (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2) gets no answer. */
+/* Answers a call with PROG_UNAVAIL, as a server does that does not have the program: the owner of this side
+ * takes no calls. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "Implementations of RPC-over-RDMA Version Two
+ * are REQUIRED to support backwards direction operation". If this side announced to the peer that it takes no
+ * calls (draft-cel-nfsv4-rpcrdma-version-two-03, 5.2.2), the call is discarded instead. */
 static void
 responder_refuse_program(struct rr_inbound *inbound)
 {
@@ -143,8 +143,8 @@ responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		responder_deliver(inbound);
 }
 
-/* Takes pool memory for the Read chunks of the call and begins to read them. Without memory the call waits,
- * or, if no other user could give memory back, the connection ends. */
+/* Takes pool memory for the Read chunks of the call and begins to read the chunks. If there is no memory, the
+ * call waits; if no other user could give memory back, the connection ends instead. */
 static void
 responder_pull(struct rr_inbound *inbound)
 {

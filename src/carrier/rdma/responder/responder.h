@@ -74,7 +74,7 @@ struct rr_inbound {
 	uint8_t *buffer;     /* the header of the reply */
 };
 
-/* Sets the state. This is not logged, as each call passes through all states. */
+/* Sets the state of the inbound call. The change is not logged, as each call passes through all states. */
 static inline void
 rr_inbound_set_state(struct rr_inbound *inbound, enum rr_inbound_state state)
 {
