@@ -245,12 +245,13 @@ struct rr_carrier_place {
 	socklen_t size;
 };
 
-/* Begins to connect to a place; connected() or closed() follows. Errors, with a text: NOMEM, SYSTEM, INVAL;
- * over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked memory). */
+/* Begins to connect to an address; connected() or closed() is called later. Returns 0, or an error with a
+ * text: NOMEM, SYSTEM, INVAL; over RDMA adapters also NOTSUP (no library, no device, or no usable device) and
+ * LIMIT (locked memory). */
 int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 
-/* Tells whether the engine can have connections by that transport. */
+/* Tells whether the engine can have connections over that transport. */
 bool rr_carrier_at_work(const struct rpcrdma_engine *engine, enum rr_transport transport);
 
 /* Takes a new connection, which was accepted. The handler owns it, and sets its events with
@@ -267,16 +268,17 @@ struct rr_acceptor {
 	void *ctx;
 };
 
-/* Listens at a place. Each connection is accepted and handed to the handler. Errors are those of
+/* Listens at an address. Each connection is accepted and handed to the handler. Errors are those of
  * rr_carrier_connect(). */
 int rr_carrier_listen(struct rpcrdma_engine *engine, const struct rr_carrier_place *at,
 	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
 
-/* Stores the address at which the acceptor listens, with the port that was chosen. Errors: SYSTEM. */
+/* Stores the address at which the acceptor listens, with the port that was chosen. Returns 0 or
+ * -RPCRDMA_ERR_SYSTEM. */
 int rr_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storage *address);
 
 /* Returns the names of the providers that accept connections for the acceptor: "tcp", "iwarp", "verbs",
- * "iwarp and verbs"; "" if another engine listens there: see adapters_elsewhere in engine.h. */
+ * "iwarp and verbs". Returns "" if another engine listens there (adapters_elsewhere in engine.h). */
 const char *rr_acceptor_providers(const struct rr_acceptor *acceptor);
 
 /* Stops listening and frees the acceptor. Connections that were handed over live on. */

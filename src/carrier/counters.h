@@ -15,7 +15,7 @@ enum {
 /* The names of the counters, in the order of the members. */
 extern const char *const rr_counter_names[RR_COUNTERS];
 
-/* Counts an RDMA_ERROR that arrived, by its rdma_err. */
+/* Counts an RDMA_ERROR that arrived, in the counter for its error err. */
 void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
 
 /* Adds the counters to those of sum, and sets sum->size. */

@@ -134,25 +134,25 @@ struct rpcrdma_engine {
 	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */
 };
 
-/* Tells whether the values of config are in their ranges. The begin() of each kind of carriers checks the
- * values that concern only that kind. */
+/* Tells whether the values of config are in their ranges. Values that concern only RDMA or only TCP are
+ * checked later, by the begin() of that transport. */
 bool rr_engine_config_is_good(const struct rr_engine_config *config);
 
-/* Makes an engine with all kinds of carriers. Errors: NOMEM, SYSTEM, INVAL. */
+/* Makes an engine for all transports. Returns 0 or an error: NOMEM, SYSTEM, INVAL. */
 int rr_engine_new(
 	const struct rr_env *env, const struct rr_engine_config *config, struct rpcrdma_engine **engine);
 
 /* Makes an engine as rr_engine_new() does, with the fabric that make() creates as its only RDMA provider.
- * Errors of config->filter are returned, too. */
+ * Returns the errors of config->filter, too. */
 int rr_engine_new_on(const struct rr_env *env, const struct rr_engine_config *config, rr_fabric_new *make,
 	struct rpcrdma_engine **engine);
 
-/* Makes an engine in zeroed memory whose env is set. If this fails, the memory is freed. rr_engine_new() and
- * rpcrdma_engine_new() both use this function. */
+/* Makes an engine in memory that is zeroed, except that its env is set. If this fails, the memory is freed.
+ * rr_engine_new() and rpcrdma_engine_new() both use this function. Returns 0 or an error. */
 int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config *config);
 
-/* Ends an engine without users: every carrier and acceptor must have been closed, every exchange answered or
- * dropped. The sent() of replies that were under way come before this returns. */
+/* Ends an engine without users: every carrier and acceptor must have been closed, and every exchange answered
+ * or dropped. The sent() of replies that were under way are called before this function returns. */
 void rr_engine_destroy(struct rpcrdma_engine *engine);
 
 /* Counts another user of the engine: a client, a server, a timer or a request that is kept.
@@ -164,8 +164,8 @@ void rr_engine_leave(struct rpcrdma_engine *engine);
  * may wait, returns -RPCRDMA_ERR_INVAL, with a text that names the function. */
 int rr_engine_may_wait(const struct rpcrdma_engine *engine, const char *function, struct rr_text *text);
 
-/* Stores the transport that the public transport stands for. -RPCRDMA_ERR_INVAL, with a text, if there is no
- * such transport. */
+/* Stores in *inner the transport that the public transport stands for. Returns 0, or -RPCRDMA_ERR_INVAL with
+ * a text if there is no such transport. */
 int rr_engine_transport(enum rpcrdma_transport transport, enum rr_transport *inner, struct rr_text *text);
 
 #endif

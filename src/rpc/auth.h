@@ -44,11 +44,11 @@ extern const struct rr_auth *const rr_auth_served[];
 /* Returns the flavor with that number, or NULL if no flavor of this file has it. */
 const struct rr_auth *rr_auth_find(uint32_t flavor);
 
-/* Tells whether the items of a message with this credential may be placed. False also if its flavor is not
- * known, as such a flavor may change where the items are. */
+/* Tells whether the data items of a message with this credential may travel apart from its stream. They may
+ * not if the flavor is unknown, as such a flavor may change where the items are. */
 bool rr_auth_may_place(const struct rr_opaque_auth *cred);
 
-/* Returns true. This is may_place() of the flavors that leave arguments and results as they are. */
+/* Returns true. This is the may_place() of the flavors that leave arguments and results as they are. */
 bool rr_auth_places(struct rpcrdma_bytes cred);
 
 /* Checks that the verifier of a call has the flavor AUTH_NONE. Returns RR_AUTH_OK or the reason for the

@@ -78,33 +78,33 @@ struct rr_call {
 	void *buffer;
 };
 
-/* Makes a client and begins to connect. If the first attempt to connect fails, every call fails with that
- * error. */
+/* Makes a client and begins to connect. If the first attempt to connect fails, every call fails with its
+ * error. Returns 0, or an error with its text. */
 int rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **client, struct rr_text *text);
 
 /* Cancels the outstanding calls, closes the connections and frees the client. client may be NULL. */
 void rr_client_free(struct rpcrdma_client *client);
 
-/* Starts call; done() always follows, from the loop. */
+/* Starts the call. Its done() is always called later, by the loop, unless the call is cancelled. */
 void rr_client_call(struct rpcrdma_client *client, struct rr_call *call);
 
 /* Ends the call without done(). */
 void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 
-/* Starts call, runs the engine's loop until the call has ended, and returns its error. This function sets
- * done and ctx of the call. keep should be set if the result refers to memory. interrupted may be NULL; it
- * is called after each turn of the loop, and if it returns true, the call ends with
+/* Starts the call, runs the engine's loop until the call has ended, and returns its error. Sets the call's
+ * done and ctx for this. The caller should set keep if the result refers to memory of the reply. interrupted
+ * may be NULL. Otherwise it is called after each turn of the loop; if it returns true, the call ends with
  * -RPCRDMA_ERR_CANCELLED. */
 int rr_client_call_and_wait(
 	struct rpcrdma_client *client, struct rr_call *call, bool (*interrupted)(void *ctx), void *ctx);
 
-/* Runs the loop until the first connection is up or has failed. Returns the error. interrupted is as for
- * rr_client_call_and_wait(). */
+/* Runs the loop until the first connection is up or has failed. Returns 0 or the error. interrupted has the
+ * same meaning as in rr_client_call_and_wait(). */
 int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(void *ctx), void *ctx);
 
-/* Returns a text that says why the last call or connection that failed did so, with the peer's address and
- * what to do. */
+/* Returns a text about the last call or connection that failed: why it failed, the peer's address and what to
+ * do. */
 const char *rr_client_error(const struct rpcrdma_client *client);
 
 /* Stores the values that were negotiated for the first connection, or, while it is lost, for the last one.
@@ -112,9 +112,9 @@ const char *rr_client_error(const struct rpcrdma_client *client);
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
-/* Returns the histogram of the times of a procedure's calls, each from the call's start to its done(), also
- * if the connection was lost meanwhile. Cancelled calls are not counted. NULL if no call of the program was
- * made. */
+/* Returns the histogram of the times that the calls of a procedure took. Each time begins with the call and
+ * ends with its done(), also if the connection was lost meanwhile. Cancelled calls are not counted. NULL if
+ * no call of the program was made. */
 const struct rpcrdma_latency *rr_client_latency(
 	const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc);
 

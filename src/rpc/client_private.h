@@ -114,20 +114,23 @@ void rr_client_event(struct rpcrdma_client *client, enum rr_client_event event);
 int rr_client_connect(struct rpcrdma_client *client);
 void rr_client_disconnect(struct rpcrdma_client *client);
 void rr_client_connect_init(struct rpcrdma_client *client);
-/* client_connect.c: takes note that the client's carrier ended, with that error and text. */
+/* client_connect.c: is called when the client's carrier has ended, with the error and the text of that
+ * end. */
 void rr_client_closed(void *client, int error, const char *text);
 
-/* client.c: makes a client without a carrier. Errors: INVAL or NOTSUP (the credential), NOMEM. */
+/* client.c: makes a client without a carrier. Returns 0 or an error: INVAL or NOTSUP (the credential),
+ * NOMEM. */
 int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **result, struct rr_text *text);
 
 /* client_call.c */
 /* Hands a waiting call to the carrier. */
 void rr_call_send(struct rr_call *call);
-/* Has the task end the call with error. */
+/* Has the client's task end the call with error. */
 void rr_call_end(struct rr_call *call, int error);
 void rr_client_run_ending(struct rr_task *task);
-/* Removes the call from all lists, the carrier and the timers. Its memory then belongs to the caller. */
+/* Removes the call from all lists, the carrier and the timers, without calling done(). The memory of the call
+ * then belongs to the caller. */
 void rr_call_withdraw(struct rr_call *call);
 const char *rr_call_name(const struct rr_call *call);
 

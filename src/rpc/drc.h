@@ -42,10 +42,11 @@ struct rr_drc_call {
 	uint64_t connection, host; /* hashes: the shares to which its answer belongs */
 };
 
-/* Makes a cache. All threads that use the cache use env. Returns NULL if there is no memory. */
+/* Makes a duplicate request cache. All threads that use the cache use env. Returns NULL if there is no
+ * memory. */
 struct rr_drc *rr_drc_new(const struct rr_env *env, const struct rr_drc_config *config);
 
-/* Frees a cache. No call may be open. drc may be NULL. */
+/* Frees the cache. No call may be open in it (rr_drc_begin()). drc may be NULL. */
 void rr_drc_free(struct rr_drc *drc);
 
 /* The results of rr_drc_begin(). */

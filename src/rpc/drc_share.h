@@ -33,8 +33,8 @@ struct rr_drc_shares {
 	uint64_t little, order;
 };
 
-/* Prepares the shares. Connections whose weight is at most little count as equal: the oldest answers of
- * their host are forgotten first. Errors: NOMEM. */
+/* Prepares the shares. Connections whose weight is at most `little` count as equal: of their answers, the
+ * oldest of the host are forgotten first. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_drc_shares_init(
 	struct rr_drc_shares *shares, const struct rr_env *env, uint32_t entries, uint64_t little);
 
@@ -47,7 +47,7 @@ void rr_drc_shares_end(struct rr_drc_shares *shares);
 struct rr_drc_share *rr_drc_share_add(struct rr_drc_shares *shares, uint64_t connection, uint64_t host,
 	struct rr_list *answer, uint64_t weight);
 
-/* Removes an answer from its share. The share is freed with its last answer. */
+/* Removes an answer from its share. With its last answer, the share is freed. */
 void rr_drc_share_remove(
 	struct rr_drc_shares *shares, struct rr_drc_share *share, struct rr_list *answer, uint64_t weight);
 

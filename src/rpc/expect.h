@@ -16,10 +16,9 @@ struct rr_expected {
 	bool whole;
 };
 
-/* Returns the octets that results are expected to have at least. All callers use this policy for large
- * replies: if these octets are above the inline threshold, a Reply chunk is offered. If they are below the
- * threshold and the maximum is above it, a responder that can provide a Read chunk chooses (enum
- * rr_reply_chunks in carrier/engine.h). */
+/* Returns how many octets results are expected to have at least. If these are more than the inline threshold,
+ * the caller offers a Reply chunk. If they are fewer, but the maximum is above the threshold, a responder
+ * that can provide a Read chunk chooses (enum rr_reply_chunks in carrier/engine.h). */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 
 #endif

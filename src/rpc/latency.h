@@ -10,7 +10,7 @@ struct rr_history {
 	uint32_t reply; /* octets of the stream of the last reply; 0: there was no reply */
 };
 
-/* Counts a call that took ns nanoseconds in the histogram. */
+/* Counts a call that took ns nanoseconds in the histogram, and whether the call failed. */
 void rr_latency_add(struct rpcrdma_latency *latency, uint64_t ns, bool failed);
 
 #endif

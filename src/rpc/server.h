@@ -46,12 +46,11 @@ struct rpcrdma_request {
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 };
 
-/* Ends a request that its handler kept, as if the handler had returned handled, which must not be
- * RPCRDMA_HANDLE_KEPT or RPCRDMA_HANDLE_LATER. It must be called exactly once, in the thread of the server's
- * loop, in a later turn, or inside lost(); the request is freed then. Until then the arguments, the memory
- * for the result, and the arena belong to the handler, and the request counts among the calls under way,
- * whose number is bounded. It may also be called after rr_server_free(): the rest of the server is freed
- * with the last request. */
+/* Ends a request that its handler kept, as if the handler had returned `handled` (but not RPCRDMA_HANDLE_KEPT
+ * or RPCRDMA_HANDLE_LATER), and frees the request. It must be called exactly once, in the thread of the
+ * server's loop, in a later turn or inside lost(). Until then the arguments, the memory for the result and
+ * the arena belong to the handler, and the request counts among the calls under way, whose number is bounded.
+ * It may also be called after rr_server_free(): the rest of the server is freed with the last request. */
 void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 
 /* Data of the layer above that belongs to a connection. Its owner sets key and ended. */
@@ -67,8 +66,8 @@ struct rr_attachment {
  * the connection has ended, or if the server did not accept it (the call came in the reverse direction). */
 struct rr_attachment *rr_request_attached(const struct rpcrdma_request *request, const void *key);
 
-/* Attaches data to the request's connection. False if the connection has ended, or the server did not accept
- * it; the attachment is then not used. */
+/* Attaches data to the request's connection. Returns false, and does not use the attachment, if the
+ * connection has ended or the server did not accept it. */
 bool rr_request_attach(const struct rpcrdma_request *request, struct rr_attachment *attachment);
 
 /* A program and its handlers. handlers is indexed by procedure number, and has program->procedure_count
@@ -104,8 +103,9 @@ struct rr_server_config {
 extern const struct rr_server_config
 	rr_server_config_default; /* arenas of 64 KiB, replies of 128 KiB, 256 calls, rr_auth_served */
 
-/* Makes a server. The services are copied, but not the data that they point to. Errors: NOMEM.
- * rpcrdma_server_new() calls this function, and in addition counts its server as a user of the engine. */
+/* Makes a server. The services are copied, but not the data that they point to. Returns 0 or
+ * -RPCRDMA_ERR_NOMEM. rpcrdma_server_new() calls this function, and in addition counts its server as a user
+ * of the engine. */
 int rr_server_new(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rr_service *services, uint32_t service_count, struct rpcrdma_server **server);
 
@@ -116,39 +116,39 @@ void rr_server_free(struct rpcrdma_server *server);
  * the server. */
 void rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange);
 
-/* Takes note that a connection has ended whose exchanges were given to rr_server_take(): lost() of kept
- * requests is called in this turn of the loop or in the next turn. */
+/* Is called when a connection has ended whose exchanges were given to rr_server_take(). The lost() of
+ * requests that were kept is called in this turn of the loop or in the next turn. */
 void rr_server_connection_lost(struct rpcrdma_server *server);
 
 /* Makes a client that calls the peer of the request over the same connection, in the reverse direction (RFC
- * 8167). When the connection ends, its calls fail, and so do all later calls. Only the credential of config
- * is used. Errors: NOMEM, INVAL (credential), DISCONNECTED, NOTSUP (the request came in the reverse
- * direction itself). */
+ * 8167). When the connection ends, its calls fail, and so do all later calls. Of config, only the credential
+ * is used. Returns 0 or an error: NOMEM, INVAL (credential), DISCONNECTED, NOTSUP (the request itself came in
+ * the reverse direction). */
 int rr_request_client(struct rpcrdma_request *request, const struct rr_client_config *config,
 	struct rpcrdma_client **client, struct rr_text *text);
 
-/* Serves at address by that transport; may be called several times. A port 0 in address is replaced by the
- * port that was chosen. providers may be NULL; *providers: see rr_acceptor_providers(). Errors are those of
- * rr_carrier_listen(). */
+/* Begins to serve at the address over that transport. May be called several times. A port 0 in address is
+ * replaced by the port that was chosen. If providers is not NULL, stores the text of rr_acceptor_providers()
+ * in *providers. Errors are those of rr_carrier_listen(). */
 int rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text);
 
-/* Ends the server in good order: it takes no new connections and no new calls, answers the calls that it
+/* Ends the server in good order: it accepts no new connections and no new calls, answers the calls that it
  * received, then closes its connections. */
 void rr_server_shutdown(struct rpcrdma_server *server);
 
 /* Tells whether everything is closed after rr_server_shutdown(). */
 bool rr_server_idle(const struct rpcrdma_server *server);
 
-/* Stores the sums over all connections, open and closed. */
+/* Stores the sums of the counters of all connections, open and closed. */
 void rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
 uint32_t rr_server_connections(const struct rpcrdma_server *server);
 void rr_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx);
 
-/* Returns the histogram of the times of a procedure's calls, each from the arrival of the call to the
- * handing over of its reply; dropped calls are not counted. index is that of the service, in the order of
- * rr_server_new(). NULL if there is no such procedure. */
+/* Returns the histogram of the times that the calls of a procedure took. Each time begins with the arrival of
+ * the call and ends when its reply is handed over; dropped calls are not counted. index is that of the
+ * service, in the order of rr_server_new(). NULL if there is no such procedure. */
 const struct rpcrdma_latency *rr_server_latency(
 	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 

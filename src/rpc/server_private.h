@@ -111,15 +111,16 @@ struct rpcrdma_server {
 	uint64_t turn, turn_began;
 };
 
-/* Returns the history of a procedure of the service with that index, or NULL if there is no such
+/* Returns the history (statistics) of a procedure of the service with that index, or NULL if there is no such
  * procedure. */
 struct rr_history *rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 
-/* server.c: frees the server. If replies were under way when it was freed, the last of them calls this. */
+/* server_queue.c: frees the memory of the server. If replies are under way when the server is closed, the
+ * last of them calls this function. */
 void rr_server_delete(struct rpcrdma_server *server);
 
-/* server_public.c: makes a server of services of the public interface. Errors, with a text on the engine:
- * INVAL (a service is incomplete), NOMEM. */
+/* server_public.c: makes a server of services of the public interface. Returns 0 or an error, with a text in
+ * the engine: INVAL (a service is incomplete), NOMEM. */
 int rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_config *config,
 	const struct rpcrdma_service *services, uint32_t count, struct rpcrdma_server **server);
 
@@ -133,47 +134,51 @@ void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchan
 void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 /* Removes the first exchange from the queue and returns it, or NULL if the queue is empty. */
 struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
-/* Serves the exchange, if there is a block for it. False if there is no block; the exchange then stays with
- * the caller. */
+/* Serves the call of the exchange, if there is a block (memory to serve a call) for it. Returns false if
+ * there is no block; the exchange then stays with the caller. */
 bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
 /* Ends the calls of a connection that ends: calls that wait are dropped, and calls that are being served go
  * on without the connection. */
 void rr_line_release(struct rr_line *line);
-/* Keeps memory that was reserved for a reply, for the next call of this turn of the loop. False if the
- * caller must give the memory back. */
+/* Keeps memory that was reserved for a reply, for the next call in this turn of the loop. Returns false if
+ * the caller must give the memory back. */
 bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
-/* Returns memory that rr_line_keep_spare() kept and that was reserved with that size; it then belongs to the
- * caller. NULL if there is no such memory. */
+/* Returns memory that rr_line_keep_spare() kept and that was reserved with the given size. The memory then
+ * belongs to the caller. NULL if there is no such memory. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 /* Makes the block free again, as its reply was sent, or as its call gets no reply. */
 void rr_block_release(struct rr_block *block);
 
 /* server_turns.c */
-/* Prepares the order in which calls are served. False if there is no memory; rr_server_turns_end() must not
- * be called then. */
+/* Prepares the order in which calls are served. Returns false if there is no memory; rr_server_turns_end()
+ * must then not be called. */
 bool rr_server_turns_init(struct rpcrdma_server *server);
 void rr_server_turns_end(struct rpcrdma_server *server);
-/* Prepares the line of a connection from that host; host is NULL for the line of calls without a connection
- * of the server. False if there is no memory; rr_line_end() must be called also then. */
+/* Prepares the line (the calls of one connection) of a connection from that host. host is NULL for the line
+ * of the calls that came by none of the server's own connections. Returns false if there is no memory;
+ * rr_line_end() must be called even then. */
 bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 
-/* server_call.c: serves the exchange. False if it must be served again when there is pool memory. */
+/* server_call.c: serves the call of the exchange. Returns false if it must be served again when there is pool
+ * memory. */
 bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);
 
 /* Goes on with a call whose arguments are decoded: executes the call, or answers it if it is a repetition.
  * False if the call must be served again when there is pool memory. */
 bool rr_block_execute(struct rr_block *block);
-/* Does the same as rr_block_execute() with a repetition that waited for the first call. */
+/* Does what rr_block_execute() does, for a repetition that waited for the first call. */
 void rr_block_try(struct rr_block *block);
-/* Answers the call as the handler's result says. False as for rr_block_execute(). */
+/* Answers the call as the handler's result says. Returns false if the call must be served again when there is
+ * pool memory. */
 bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
 
 /* server_later.c */
 void rr_server_later_init(struct rpcrdma_server *server);
-/* Calls lost() at once, as the server is freed and all connections were closed. */
+/* Drops the repetitions that wait, and calls the lost() of all kept requests at once, as the server is freed
+ * and all connections were closed. */
 void rr_server_later_end(struct rpcrdma_server *server);
 void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
@@ -192,7 +197,8 @@ void rr_block_refuse(struct rr_block *block);
 /* Looks the call up in the duplicate request cache, and opens it there if it is new. If the call was
  * executed before, sends the same answer again. */
 enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
-/* Takes note that the call was not executed, so that its repetition may be executed. */
+/* Ends the call in the duplicate request cache as one that was not executed, so that its repetition may be
+ * executed. */
 void rr_block_not_executed(struct rr_block *block);
 
 /* server_listen.c */
@@ -211,7 +217,8 @@ struct rr_server_way_back {
 	struct rr_list *clients;
 };
 
-/* Fills in way. Errors: DISCONNECTED; NOTSUP if the request came in the reverse direction itself. */
+/* Fills in way. Returns 0 or an error: DISCONNECTED; NOTSUP if the request itself came in the reverse
+ * direction. */
 int rr_server_way_back(
 	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text);
 

@@ -43,14 +43,14 @@ struct rr_arrival_sizes {
 
 struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
-/* Makes the arrays into which the arrivals of an engine are decoded, unless they exist already. Errors:
- * NOMEM. */
+/* Makes the arrays into which the messages that arrive at an engine are decoded, unless the arrays exist
+ * already. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_arrival_prepare(struct rr_room *room);
 void rr_arrival_unprepare(struct rr_room *room);
 
-/* Decodes the message of an RR_EVENT_RECEIVED. lists has the arrays to decode into, and their sizes; their
- * contents belong to the arrival until the next message is decoded into them. versions are those that this
- * side uses. */
+/* Decodes the message of an RR_EVENT_RECEIVED into arrival. lists has the arrays for the chunk lists, and
+ * their sizes. The contents of these arrays belong to the arrival until the next message is decoded into
+ * them. versions are the protocol versions that this side uses. */
 void rr_arrival_decode(struct rr_arrival *arrival, struct rr_version_range versions,
 	const struct rr_chunk_lists *lists, const struct rr_event *event);
 

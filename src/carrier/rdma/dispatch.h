@@ -4,8 +4,8 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Hands the message of an RR_EVENT_RECEIVED to the part that it is for (requester, responder, features),
- * which then owns its receive. */
+/* Hands the message of an RR_EVENT_RECEIVED to the requester, the responder or the features, which then owns
+ * the message's Receive buffer. */
 void rr_dispatch_received(struct rr_connection *connection, const struct rr_event *event);
 
 #endif

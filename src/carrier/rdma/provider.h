@@ -11,26 +11,26 @@
 
 enum { RR_PROVIDER_FABRICS = 2 };
 
-/* Makes the fabric that an engine has from its beginning. -RPCRDMA_ERR_INVAL if the engine's configuration
- * is wrong. */
+/* Makes the fabric that an engine has from its beginning. Returns 0 or an error, -RPCRDMA_ERR_INVAL if the
+ * engine's configuration is wrong. */
 int rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine);
 
 /* Frees the fabrics. Every endpoint and listener must have been closed. */
 void rr_provider_end(struct rr_room *room);
 
-/* Stores the fabric of the RDMA adapters, which is made when a caller first asks for it. Errors: NOTSUP (no
- * library, no device, or no usable device), LIMIT (locked memory), SYSTEM (no permission), NOMEM; text says
- * what to do. */
+/* Stores the fabric of the RDMA adapters, which is made when a caller first asks for it. Returns 0 or an
+ * error: NOTSUP (no library, no device, or no usable device), LIMIT (locked memory), SYSTEM (no permission),
+ * NOMEM. text then says what to do. */
 int rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_text *text);
 
-/* Chooses the fabric by which to connect to a place. For AUTO, the choice depends on the local address at
- * which the route to the place begins. */
+/* Chooses the fabric over which to connect to an address. For AUTO, the choice depends on the local address
+ * from which the route to that address leaves. Returns 0 or an error. */
 int rr_provider_to(struct rr_room *room, const struct rr_carrier_place *to, struct rr_fabric **fabric,
 	struct rr_text *text);
 
-/* Chooses the fabrics by which to listen at a place. Returns how many they are, or an error. At an address
- * that stands for all addresses of this machine, AUTO listens by both fabrics; the second of them may fail
- * then. Returns 0 if another engine has the adapters. */
+/* Chooses the fabrics over which to listen at an address. Returns their number, or an error. For AUTO and an
+ * address that stands for all addresses of this machine, these are both fabrics; listening over the second
+ * may then fail. Returns 0 if another engine has the adapters. */
 int rr_provider_at(struct rr_room *room, const struct rr_carrier_place *at,
 	struct rr_fabric *fabrics[RR_PROVIDER_FABRICS], struct rr_text *text);
 

@@ -43,30 +43,31 @@ enum rr_record_result {
 	RR_RECORD_SHREDDED /* broken: the record has more than RR_RECORD_FRAGMENTS fragments */
 };
 
-/* Removes octets from the front of in and makes records of them. A record of one fragment of at most
- * in_place octets, mark included, is never copied: whole then refers to in's memory, and no octets are
- * removed until all of the record is there. Any other record is gathered in record->data, which belongs to
- * the caller again with RR_RECORD_WHOLE. Octets that are left in `in` after RR_RECORD_MORE must be offered
- * again, in front of the next octets that arrive. */
+/* Removes octets from the front of `in` and makes records of them. A record of one fragment of at most
+ * in_place octets, with its mark, is not copied: once all of it is in `in`, whole refers to it there; until
+ * then no octets are removed. Any other record is gathered in record->data, which belongs to the caller again
+ * when RR_RECORD_WHOLE is returned. Octets that are left in `in` after RR_RECORD_MORE must be offered again,
+ * in front of the next octets that arrive. */
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);
 
-/* Tells whether in holds enough of a record, from its mark on: at least `octets` octets or all of it, or as
- * much as shows that the record is longer than max, or broken. */
+/* Tells whether `in` holds enough of a record, from its mark on: at least `octets` octets, or all of the
+ * record, or as much as shows that the record is longer than max, or broken. */
 bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
 
-/* Gives the record memory of room octets, which begins with the octets that the record has so far. room is
- * record->wanted or less. */
+/* Gives the record memory of room octets, at most record->wanted. The memory begins with the octets that the
+ * record has so far. */
 void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
 /* Returns the place into which the next octets of the stream may be read directly, and stores in *octets how
- * many. NULL if there is no such place. */
+ * many octets may be read. NULL if there is no such place. */
 void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
-/* Takes note that octets were read into the place that rr_record_direct() returned. */
+/* Counts octets as part of the record after they were read into the place that rr_record_direct()
+ * returned. */
 void rr_record_filled(struct rr_record *record, uint32_t octets);
 
-/* Returns the octets of a message with its items put back into its stream. */
+/* Returns how many octets a message has in a record, with its items at their places in the stream. */
 uint64_t rr_record_length(const struct rpcrdma_message *message);
 
 /* Describes the record [mark][stream][item][padding][stream]..., without its first skip octets, in at most

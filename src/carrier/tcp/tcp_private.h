@@ -106,8 +106,8 @@ struct rr_tcp_carriers {
 
 /* core.c */
 bool rr_tcp_alive(const struct rr_tcp *tcp);
-/* Ends the connection with that error and text; the task calls the owner's closed(). Only the first failure
- * counts. */
+/* Ends the connection with that error and text; the carrier's task later calls the owner's closed(). After
+ * the first failure, further failures change nothing. */
 void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 /* Closes the socket, if it is open, and drops what was read and what is to be written. */
@@ -129,11 +129,11 @@ void rr_tcp_unlisten(struct rr_acceptor *acceptor);
 
 /* read.c */
 void rr_tcp_read(struct rr_tcp *tcp);
-/* Handles the octets that were read before and could not be handled then. */
+/* Handles the octets that were read earlier and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
 void rr_tcp_discard_input(struct rr_tcp *tcp);
-/* Frees the memory of the octets that were read. rr_tcp_discard_input() leaves that memory, as a caller of
- * it may still read the octets. */
+/* Frees the memory of the octets that were read. rr_tcp_discard_input() drops the octets but keeps their
+ * memory, as one of its callers may still read the octets. */
 void rr_tcp_free_input(struct rr_tcp *tcp);
 bool rr_tcp_may_read(const struct rr_tcp *tcp);
 /* Tells whether a record has begun to arrive and is not complete. */
@@ -154,8 +154,8 @@ void rr_tcp_keep_slots(struct rr_tcp_carriers *kind);
 void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
 void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction);
-/* Takes a reply that arrived. If pooled is true, the stream lies in pool memory, which is returned to the
- * pool; else its memory belongs to the carrier until this function returns. */
+/* Hands a reply that arrived to its transaction. If pooled is true, the stream lies in pool memory, which
+ * this function returns to the pool; otherwise the stream must stay only until this function returns. */
 void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Ends the call whose reply was longer than a record may be, by done(-RPCRDMA_ERR_LIMIT). */
 void rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid);
@@ -170,15 +170,16 @@ void rr_tcp_keep_exchanges(struct rr_tcp_carriers *kind);
 void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 
 /* Hands a call that arrived to the owner. If pooled is true, the stream lies in pool memory, which then
- * belongs to the exchange. False if there is no pool memory now into which to copy the call. */
+ * belongs to the exchange; otherwise the call is copied. Returns false if there is no pool memory now for the
+ * copy. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Answers a call that was longer than a record may be by SYSTEM_ERR. */
 void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
 void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
 	void *arg);
 void rr_tcp_drop(struct rr_exchange *exchange);
-/* Parts the exchanges from the carrier, which ends: replies under way get their sent(), and exchanges that
- * are not answered yet live on without the carrier. */
+/* Parts the exchanges (calls of the peer) from the carrier, which ends. The sent() of replies under way are
+ * called, and exchanges that are not answered yet live on without the carrier. */
 void rr_tcp_orphan_exchanges(struct rr_tcp *tcp);
 
 #endif

@@ -31,8 +31,8 @@ struct rr_read_chunks {
 bool rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body, uint32_t max,
 	struct rr_read_chunks *chunks);
 
-/* Returns the place in the chunks' memory for a read segment of the list. The caller asks for each segment
- * once, in list order, after rr_read_chunks(), and only for segments above length 0. */
+/* Returns where in the chunks' memory a read segment of the list belongs. The caller asks for each segment of
+ * the list once, in order, after rr_read_chunks(). It leaves out empty segments. */
 uint32_t rr_read_chunks_next(struct rr_read_chunks *chunks, const struct rr_read_segment *segment);
 
 #endif

@@ -189,8 +189,8 @@ void rr_rdma_free(struct rr_connection *connection);
 
 /* ---- connection.c ---- */
 
-/* rr_connection_set_peer() reads the settings in the private data of the peer and computes the thresholds
- * from them. */
+/* Reads the peer's settings from the private data that the peer sent, and computes the thresholds from
+ * them. */
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
@@ -219,8 +219,8 @@ void rr_connection_check_idle(struct rr_connection *connection);
 int rr_driver_connect(struct rr_connection *connection, const struct sockaddr *address, socklen_t size,
 	struct rr_text *text);
 
-/* Accepts the endpoint of a peer that asks a listener for a connection. The connection owns the endpoint
- * also if this fails. */
+/* Accepts the endpoint of a peer that asks a listener for a connection. The endpoint then belongs to the
+ * connection, also after an error. */
 int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpoint, const void *private_data,
 	size_t size);
 
@@ -270,7 +270,7 @@ void rr_requester_destroy(struct rr_connection *connection);
 void rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction);
 void rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction);
 
-/* Sends the calls that wait, as far as credits and memory go. Does not call the owner. */
+/* Sends the calls that wait, as far as there are credits and memory. Does not call the owner. */
 void rr_requester_pump(struct rr_connection *connection);
 
 /* Calls the done() of transactions that failed. */
@@ -287,22 +287,22 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 
 /* ---- optional.c ---- */
 
-/* Prepares the features of version 2. Errors: NOMEM. */
+/* Prepares the features (optional protocol extensions) of version 2. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_optional_init(struct rr_connection *connection);
 
-/* Sends the request that is due, if there is a credit for it. The first request asks for version 2. False if
- * calls have to wait. */
+/* Sends the requests of features that can be sent, as far as there are credits. The first request asks for
+ * version 2. Returns false if calls have to wait. */
 bool rr_optional_ask(struct rr_connection *connection);
 
-/* Tells whether the peer did not answer the CONNPROP of this side, but sent its own: the CONNPROP of this
- * side then holds no credit any more. */
+/* Tells whether the peer did not answer the CONNPROP of this side, but sent a CONNPROP of its own. The
+ * CONNPROP of this side then holds no credit any more. */
 bool rr_optional_unanswered(struct rr_connection *connection);
 
-/* Ends the requests of features after the endpoint was closed: they will not be answered. */
+/* Ends the requests of features, as the endpoint was closed and the requests will not be answered. */
 void rr_optional_end(struct rr_connection *connection);
 
-/* Tells whether the RDMA_ERROR that arrived answers a request of a feature. If so, ends the request, and no
- * other part needs the message. */
+/* Tells whether the RDMA_ERROR that arrived answers a request of a feature. If so, ends the request; the
+ * message then needs no further handling. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Handles an RDMA_OPTIONAL that arrived. */
@@ -317,10 +317,11 @@ void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_messa
 void rr_responder_drop(struct rr_exchange *exchange);
 void rr_responder_refuse(struct rr_exchange *exchange);
 
-/* Ends the responder after the endpoint was closed: exchanges live on without it, until they are answered. */
+/* Ends the responder after the endpoint was closed. Exchanges (calls of the peer) live on without it until
+ * they are answered. */
 void rr_responder_end(struct rr_connection *connection);
 
-/* Frees the inbounds that the room keeps for reuse. */
+/* Frees the structures of inbound calls that the room keeps for reuse. */
 void rr_responder_trim(struct rr_room *room);
 
 #endif

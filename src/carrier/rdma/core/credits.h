@@ -31,9 +31,9 @@ void rr_credits_grant(struct rr_credits *credits, uint32_t granted);
  * for `asked` credits. */
 uint32_t rr_credits_to_grant(uint32_t posted, uint32_t asked);
 
-/* Returns how many calls a responder that has posted `posted` Receives lets its peer send. used is how many
- * octets of payload memory calls have taken, of at most max. Up to half of max the result is posted, then
- * less and less, but never 0. */
+/* Returns how many calls a responder that has posted `posted` Receives lets its peer send. Calls hold `used`
+ * octets of payload memory, of at most max. While used is at most half of max, the result is `posted`; then
+ * it gets smaller and smaller, but never 0. */
 uint32_t rr_credits_affordable(uint32_t posted, uint64_t used, uint64_t max);
 
 #endif

@@ -17,7 +17,7 @@ struct rr_fetch {
 
 struct rr_fetch rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory);
 
-/* Fills in the next RDMA Read, with one sge. False if there are no more. */
+/* Fills in the next RDMA Read, with one sge. Returns false if all RDMA Reads were filled in before. */
 bool rr_fetch_next(struct rr_fetch *fetch, struct rr_work *work, struct rr_sge *sge);
 
 #endif

@@ -15,8 +15,8 @@ struct rr_piece {
 };
 
 /* Checks that message can be sent: at most RR_MESSAGE_ITEMS items, in order, at multiples of four octets,
- * within the stream. Stores its length with all items and their padding in *octets. -RPCRDMA_ERR_LIMIT if
- * that length is above max, -RPCRDMA_ERR_INVAL for any other fault. */
+ * within the stream. Stores the length of the message, with all items and their padding, in *octets. Returns
+ * 0, -RPCRDMA_ERR_LIMIT if that length is above max, or -RPCRDMA_ERR_INVAL for any other fault. */
 int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *octets);
 
 /* Fills in the pieces of a message that passed rr_message_check(), without item i if bit i of reduced is

@@ -42,9 +42,9 @@ struct rr_call_plan {
 	enum rr_why why_call, why_reply;
 };
 
-/* Makes the plan for a call. -RPCRDMA_ERR_INVAL if no caller may ask for this. -RPCRDMA_ERR_LIMIT if the
- * message is above message_max, or if what must go inline, such as the header of a long call, is above the
- * threshold. */
+/* Makes the plan for a call. Returns 0 or an error: -RPCRDMA_ERR_INVAL if the call or its sinks are not
+ * valid; -RPCRDMA_ERR_LIMIT if the message is above message_max, or if what must go inline, such as the
+ * header of a long call, is above the threshold. */
 int rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan);
 
@@ -82,8 +82,8 @@ struct rr_reply_plan {
 void rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan);
 
-/* Computes the room that a reply can have: see struct rr_exchange. provided is how many octets of Read chunk
- * the responder could provide, or 0 if it cannot provide one. */
+/* Computes how large a reply may be: *item_room and *stream_room (struct rr_exchange). provided is how many
+ * octets of Read chunk the responder could provide, or 0 if it cannot provide one. */
 void rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists *offered,
 	uint32_t *item_room, uint32_t *stream_room);
 

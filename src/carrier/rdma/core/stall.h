@@ -32,14 +32,15 @@ struct rr_stall {
 
 void rr_stall_init(struct rr_stall *stall);
 
-/* Arms the timer, as from now on there is something for which this side or others wait. */
+/* Arms the timer of the watch, as from now on this side waits for the peer, or others wait for the
+ * connection. */
 void rr_stall_watch(struct rr_connection *connection);
 
 /* Returns how many octets the peer has taken or brought so far. */
 uint64_t rr_stall_moved(const struct rr_connection *connection);
 
-/* rr_stall_posted() counts the octets of a work request that was posted; rr_stall_completed() counts those
- * of a work request that completed. */
+/* Counts the octets of a work request that was posted; rr_stall_completed() counts those of a work request
+ * that completed. */
 void rr_stall_posted(struct rr_connection *connection, const struct rr_work *work);
 void rr_stall_completed(struct rr_connection *connection);
 

@@ -61,18 +61,19 @@ struct rr_trace {
 	uint64_t count; /* messages so far */
 };
 
-/* Prepares the memory of an engine for traces, at most `most` blocks. Every trace must be freed before that
- * memory. */
+/* Prepares the memory that the traces of an engine share: at most `most` blocks. Every trace must be freed
+ * before this memory. */
 void rr_traces_init(struct rr_traces *traces, const struct rr_env *env, uint32_t most);
 
 void rr_trace_init(struct rr_trace *trace, struct rr_traces *traces);
 
-/* Records a message of length octets; data holds its header. lists is NULL if the chunk lists could not be
- * parsed. */
+/* Records a message of length octets in the trace (the connection's last headers). data is the header. lists
+ * is NULL if the chunk lists could not be parsed. */
 void rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data,
 	uint32_t length, const struct rr_chunk_lists *lists);
 
-/* Describes a record in one line, without line feed. The age in the line is counted from now, in ns. */
+/* Describes a record in one line, without line feed. The line says how old the record is at the time now, in
+ * ns. */
 void rr_trace_text(const struct rr_trace_record *record, uint64_t now, char *text, size_t size);
 
 /* Logs the last RR_TRACE_RECORDS records, oldest first, one line each. A peer cannot cause more lines than it

@@ -16,11 +16,12 @@ struct rr_transfer {
 	uint32_t segment, segment_at; /* the place for it: the segment, and the place in the segment */
 };
 
-/* Begins a transfer. The pieces together must not be longer than the chunk. */
+/* Begins to write the pieces into the chunk by RDMA Write. The pieces together must not be longer than the
+ * chunk. */
 struct rr_transfer rr_transfer(const struct rr_piece *pieces, uint32_t count, struct rr_chunk *chunk);
 
-/* Fills in the next RDMA Write: its sges (at most sge_max) and its target. False if there are no more; the
- * lengths of the chunk's segments are then the octets written to each, as the reply is to return them. */
+/* Fills in the next RDMA Write: its sges (at most sge_max) and its target. Returns false if there are no
+ * more. The segments of the chunk then have the lengths that were written, as the reply returns them. */
 bool rr_transfer_next(
 	struct rr_transfer *transfer, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
 

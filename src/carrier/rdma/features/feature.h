@@ -66,15 +66,16 @@ struct rr_features {
 	uint8_t *states; /* of the features in more, one after the other */
 };
 
-/* Makes the states of the features in more. The properties are not set yet. Errors: NOMEM. */
+/* Makes the states of the features in the list more. The properties are not set yet. Returns 0 or
+ * -RPCRDMA_ERR_NOMEM. */
 int rr_features_init(
 	struct rr_features *features, const struct rr_env *env, const struct rr_feature *const *more);
 
 /* Calls begin() of each feature, as the connection is established. */
 void rr_features_begin(struct rr_features *features, struct rr_connection *connection);
 
-/* Calls end() of each feature, and frees the states. features may also be zeroed memory, or
- * rr_features_init() may have failed. */
+/* Calls end() of each feature, and frees the states. features may also be zeroed memory, or memory with which
+ * rr_features_init() failed. */
 void rr_features_free(struct rr_features *features, const struct rr_env *env);
 
 /* Returns the table entry of a type code, and stores the state of its feature in *state. NULL if no feature
@@ -88,9 +89,9 @@ const struct rr_feature_message *rr_feature_find(
 int rr_feature_received(struct rr_features *features, const struct rr_rdma_header *header,
 	struct rpcrdma_bytes payload, struct rr_optional *answer);
 
-/* Queues the request: it is sent as soon as the peer is known to use version 2 and there is a credit. done()
- * brings the outcome, later. A side that accepted waits until its peer has sent a message of version 2.
- * Returns 0, or -RPCRDMA_ERR_DISCONNECTED if the request will not be sent; done() is then not called. */
+/* Queues the request. It is sent as soon as the peer is known to use version 2 and there is a credit; done()
+ * later brings the outcome. On the side that accepted, it waits until the peer has sent a message of version
+ * 2. Returns 0, or -RPCRDMA_ERR_DISCONNECTED if the request will not be sent; done() is then not called. */
 int rr_feature_ask(struct rr_connection *connection, struct rr_feature_request *request);
 
 #endif

@@ -49,8 +49,9 @@ struct rr_negotiation {
 	bool failed; /* version 2 was not answered, and another connection may try version 1 */
 };
 
-/* Begins the search, on the side that connects to server. server is NULL on the side that accepted: its
- * calls, of the reverse direction, go in the version of the calls that it receives. */
+/* Begins the negotiation of the version, on the side that connects to server. On the side that accepted,
+ * server is NULL: that side uses for its calls (in the reverse direction) the version of the calls that it
+ * receives. */
 void rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *server, socklen_t size);
 
 /* Calls the function that the table in negotiation.c has for the event in the present state. */

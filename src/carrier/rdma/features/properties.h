@@ -52,11 +52,11 @@ void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR
  * already. */
 bool rr_properties_tell(struct rr_properties *properties, uint32_t xid);
 
-/* Takes note of an RDMA_ERROR with ERR_INVAL_OPTION. True if the error answers a message about
+/* Is called after an RDMA_ERROR with ERR_INVAL_OPTION. Returns true if the error answers a message about
  * properties. */
 bool rr_properties_refused(struct rr_properties *properties, uint32_t xid);
 
-/* Tells whether both sides announced responder-provided Read chunks. */
+/* Tells whether both sides announced that they support responder-provided Read chunks. */
 bool rr_properties_read_chunks(const struct rr_properties *properties);
 
 #endif

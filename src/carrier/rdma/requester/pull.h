@@ -14,8 +14,9 @@
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 #define RR_PULL_LATE     (8 * RR_SECOND)
 
-/* Begins to handle a reply to the slot's call that lies in a Read chunk. The receive then belongs to the
- * pull. False if there is no memory for the pull; the connection then ends. */
+/* Begins to handle a reply to the slot's call that lies in a Read chunk. The Receive buffer then belongs to
+ * the pull (the reading of that reply). Returns false if there is no memory for the pull; the connection then
+ * ends. */
 bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
 
 /* Checks the reply and begins to read it, or ends the call if the reply is bad. The Send of the call must
@@ -25,10 +26,11 @@ void rr_pull_begin(struct rr_slot *slot);
 /* Answers a reply in a Read chunk with an RDMA_DONE if no call has its XID. */
 void rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Ends a pull that still waits for memory, as the transaction was cancelled. RDMA Reads under way go on. */
+/* Ends a pull (the reading of a reply) that still waits for memory, as the transaction was cancelled. RDMA
+ * Reads under way go on. */
 void rr_pull_cancel(struct rr_slot *slot);
 
-/* Frees the pull. The endpoint must have been closed. */
+/* Frees the slot's pull (the reading of a reply), if it has one. The endpoint must have been closed. */
 void rr_pull_end(struct rr_slot *slot);
 
 #endif

@@ -85,12 +85,12 @@ rr_slot_reply_segment(const struct rr_slot *slot)
 /* Tells whether the chunks of a reply are those that its call offered. */
 bool rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists);
 
-/* Hands the reply that was pulled into pulled_memory, of that many octets, to the transaction. Does nothing
- * if the call was cancelled. */
+/* Hands the reply to the transaction: the first `octets` octets of pulled_memory, into which the reply was
+ * read. Does nothing if the call was cancelled. Returns 0 or an error. */
 int rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint32_t octets);
 
-/* Passes on the credits and the version that the answer shows, whatever the outcome of the call; then
- * finishes the slot with error, or has the call sent again. */
+/* Passes on the credits that the answer grants and the version that it shows, whatever the outcome of the
+ * call. Then ends the slot's call with error, or has the call sent again. */
 void rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival);
 
 /* Ends the peer's access to all memory that the slot offered, and makes the handles of that memory
@@ -101,21 +101,21 @@ void rr_slot_invalidate(struct rr_slot *slot);
  * not know that the call was cancelled may still invalidate a handle with its reply. */
 void rr_slot_revoke(struct rr_slot *slot);
 
-/* Makes the slot free: ends the access to its memory, and returns an answer that was held, the XID and the
- * credit. */
+/* Makes the slot free: ends the peer's access to its memory, frees an answer that was held, and gives the XID
+ * and the credit back. */
 void rr_slot_release(struct rr_slot *slot);
 
-/* Gives the transaction a slot, registers its memory, and sends the call. After an error the transaction has
- * no slot. */
+/* Gives the transaction a slot, registers its memory, and sends the call. Returns 0, or an error; the
+ * transaction then has no slot. */
 int rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided);
 
-/* Has the call sent again after ERR_VERS, in the version that the connection has now. receive is that of the
- * error, and is freed. */
+/* Has the call sent again after ERR_VERS, in the version that the connection has now. Frees receive, the
+ * Receive buffer of the error. */
 void rr_slot_retry(struct rr_slot *slot, uint8_t *receive);
 
-/* Ends the transaction with error, if it was not cancelled, as the call was answered. Frees the slot and the
- * receive of the answer. */
+/* Ends the transaction with error, if it was not cancelled, as the call was answered. Frees the slot and
+ * receive, the Receive buffer of the answer. */
 void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 
 /* Is called when a work request of the slot's job completed. If it is the Send of the call, an answer that
@@ -123,14 +123,14 @@ void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 typedef void rr_slot_completed_function(struct rr_job *job, enum rr_work_kind kind, int status);
 rr_slot_completed_function rr_slot_completed;
 
-/* Makes as many slots as calls may be under way. Errors: NOMEM. */
+/* Makes as many slots as calls may be under way. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *completed);
 
 /* Frees all slots of the list, as the connection is over. Their transactions fail, or, if forget is true,
  * end without done(). */
 void rr_slots_end(struct rr_connection *connection, struct rr_list *slots, bool forget);
 
-/* Queues the transaction; the connection's task calls its done() with that error. */
+/* Queues a transaction that has failed; the connection's task calls its done() with error. */
 void rr_requester_fail(struct rr_connection *connection, struct rr_transaction *transaction, int error);
 
 #endif

@@ -17,22 +17,23 @@
 /* Tells whether the reply to a call of that version may lie in a Read chunk at all. */
 bool rr_provided_allowed(const struct rr_connection *connection, uint32_t version);
 
-/* Returns the octets of the largest chunk that could be exposed now, or 0 if no chunk could be exposed. */
+/* Returns the octets of the largest Read chunk that could be exposed now, or 0 if no chunk could be
+ * exposed. */
 uint32_t rr_provided_room(const struct rr_connection *connection, uint32_t version);
 
-/* Exposes the reply as it was planned: registers its pieces, and posts the Receive that its RDMA_DONE will
- * use. From then on inbound->provided is set, and its segments are the Read list of the reply. After an
- * error, nothing is exposed. */
+/* Exposes the reply in a Read chunk, as it was planned: registers its pieces, and posts the Receive that its
+ * RDMA_DONE will use. From then on inbound->provided is set, and its segments are the Read list of the reply.
+ * Returns 0, or an error; nothing is then exposed. */
 int rr_provided_expose(struct rr_inbound *inbound);
 
-/* Is called when the Send that names the chunk completed: starts the time within which the requester must
- * pull the reply. */
+/* Is called when the Send with the reply's header, which names the chunk, completed: starts the time within
+ * which the requester must pull the reply. */
 void rr_provided_named(struct rr_provided *provided);
 
 /* Handles an RDMA_DONE that arrived: the reply that it names is no longer exposed. */
 void rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Ends all chunks after the endpoint was closed. The inbounds whose replies they hold live on. */
+/* Ends all chunks after the endpoint was closed. The inbound calls whose replies they hold live on. */
 void rr_provided_end(struct rr_connection *connection);
 
 /* A reply in a Read chunk that this side provides. */

@@ -81,7 +81,7 @@ rr_inbound_set_state(struct rr_inbound *inbound, enum rr_inbound_state state)
 	inbound->state = state;
 }
 
-/* Calls the function that the table in respond.c has for the event in the inbound's state. */
+/* Calls the function that the table in respond.c has for the event in the state of the inbound call. */
 void rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event);
 
 static inline struct rr_inbound *
@@ -90,29 +90,31 @@ rr_inbound_of(struct rr_exchange *exchange)
 	return rr_container(exchange, struct rr_inbound, base);
 }
 
-/* Returns an inbound that owns the receive, the header and the lists of the arrival, or NULL if there is no
- * memory. arrival may be NULL: the inbound is then for a message of this side that does not answer another
- * message. */
+/* Returns the structure of an inbound call, which owns the Receive buffer, the header and the lists of the
+ * arrival. NULL if there is no memory. arrival is NULL if no message arrived: the structure is then used to
+ * send a request of this side. */
 struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Takes note that the call of the inbound is answered, so that the peer may send another call in its
- * place. */
+/* Is called when the inbound call is answered: it no longer counts as unanswered, as the peer may send
+ * another call in its place. */
 void rr_inbound_answered(struct rr_inbound *inbound);
 
-/* Frees the inbound with all that it holds. */
+/* Frees the inbound call with all that it holds. */
 void rr_inbound_free(struct rr_inbound *inbound);
 
-/* Ends an inbound whose message needs no answer: posts the Receive again that the message used up. */
+/* Ends an inbound message that needs no answer: frees it and posts the Receive again that the message used
+ * up. */
 void rr_inbound_done(struct rr_inbound *inbound);
 
-/* Sends an RDMA_OPTIONAL, as an answer to the message that arrived, or as a request of this side.
- * -RPCRDMA_ERR_LIMIT if it is too long for the peer. */
+/* Sends an RDMA_OPTIONAL, as an answer to the message that arrived, or as a request of this side. Returns 0,
+ * or -RPCRDMA_ERR_LIMIT if it is too long for the peer. */
 int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional);
 
-/* Calls sent() of the owner, as the reply was sent or never will be, and frees the inbound. */
+/* Calls the sent() that the owner gave, as the reply was sent or never will be, and frees the inbound
+ * call. */
 void rr_inbound_finish(struct rr_inbound *inbound);
 
-/* Answers the message of the inbound by an RDMA_ERROR with err. */
+/* Answers the inbound message by an RDMA_ERROR with err. */
 void rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err);
 
 /* Answers a message whose header is wrong by an RDMA_ERROR with err. The credit value of such a header is
