@@ -3,8 +3,8 @@
 
 /* Connects and listens by the kind of carriers to which the transport belongs. */
 
-/* Returns the part of the engine (for TCP or for RDMA) that makes connections over the transport. NULL if the
- * engine has no such part. */
+/* Returns the part of the engine (for TCP or for RDMA) that makes connections over the transport. Returns
+ * NULL if the engine has no such part. */
 static struct rr_carriers *
 carrier_kind(const struct rpcrdma_engine *engine, enum rr_transport transport)
 {

@@ -113,8 +113,8 @@ void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_ne
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
 /* Returns the histogram of the times that the calls of a procedure took. Each time begins with the call and
- * ends with its done(), also if the connection was lost meanwhile. Cancelled calls are not counted. NULL if
- * no call of the program was made. */
+ * ends with its done(), also if the connection was lost meanwhile. Cancelled calls are not counted. Returns
+ * NULL if no call of the program was made. */
 const struct rpcrdma_latency *rr_client_latency(
 	const struct rpcrdma_client *client, const struct rpcrdma_program *program, uint32_t proc);
 

@@ -152,7 +152,7 @@ call_history_make(
 }
 
 /* Returns the history (statistics) of the call's procedure. The first call of a program allocates the
- * histories of all its procedures. NULL if there are too many programs, or no such procedure, or no
+ * histories of all its procedures. Returns NULL if there are too many programs, or no such procedure, or no
  * memory. */
 static struct rr_history *
 call_history_of(struct rpcrdma_client *client, const struct rr_call *call)

@@ -12,8 +12,8 @@ rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)
 	rr_cache_put(&engine->calls, call);
 }
 
-/* Takes memory for a call from the engine's cache, which it prepares at the first call. NULL if there is no
- * memory. */
+/* Takes memory for an RPC call from the engine's cache, and prepares the cache when it is first used. Returns
+ * NULL if there is no memory. */
 static struct rpcrdma_call *
 calls_get(struct rpcrdma_engine *engine)
 {

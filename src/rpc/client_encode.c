@@ -20,8 +20,8 @@ struct buffer {
 	uint8_t data[];
 };
 
-/* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. NULL
- * if there is no memory. */
+/* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. Returns
+ * NULL if there is no memory. */
 static struct buffer *
 encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
 {
@@ -62,7 +62,7 @@ rr_client_free_buffers(struct rpcrdma_client *client)
 		rr_free(client->engine->env, rr_container(link, struct buffer, link));
 }
 
-/* Encodes the call's header and arguments into its buffer. False if the buffer is too small, or the
+/* Encodes the call's header and arguments into its buffer. Returns false if the buffer is too small, or the
  * arguments break their schema. */
 static bool
 encode_write_call(struct rr_call *call, const struct rpcrdma_procedure *procedure)
@@ -264,8 +264,8 @@ encode_not_executed(struct rr_call *call, const struct rr_reply_header *reply)
 }
 
 /* Stores the reply in message. If the caller gave a buffer (call->keep), copies the reply's stream there
- * first, so that results which point into the stream stay valid after the call. -RPCRDMA_ERR_LIMIT if the
- * buffer is too small. */
+ * first, so that results which point into the stream stay valid after the call. Returns -RPCRDMA_ERR_LIMIT if
+ * the buffer is too small. */
 static int
 encode_keep_reply(struct rr_call *call, struct rpcrdma_message *message)
 {

@@ -62,8 +62,9 @@ struct rr_attachment {
 	void (*ended)(struct rr_attachment *attachment);
 };
 
-/* Returns the attachment with that key of the request's connection. NULL if there is no such attachment, if
- * the connection has ended, or if the server did not accept it (the call came in the reverse direction). */
+/* Returns the attachment with that key of the request's connection. Returns NULL if there is no such
+ * attachment, if the connection has ended, or if the server did not accept it (the call came in the reverse
+ * direction). */
 struct rr_attachment *rr_request_attached(const struct rpcrdma_request *request, const void *key);
 
 /* Attaches data to the request's connection. Returns false, and does not use the attachment, if the
@@ -148,7 +149,7 @@ void rr_server_each_connection(const struct rpcrdma_server *server,
 
 /* Returns the histogram of the times that the calls of a procedure took. Each time begins with the arrival of
  * the call and ends when its reply is handed over; dropped calls are not counted. index is that of the
- * service, in the order of rr_server_new(). NULL if there is no such procedure. */
+ * service, in the order of rr_server_new(). Returns NULL if there is no such procedure. */
 const struct rpcrdma_latency *rr_server_latency(
 	const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 

@@ -153,8 +153,8 @@ rr_block_try(struct rr_block *block)
 		rr_block_accept(block, RR_SYSTEM_ERR);
 }
 
-/* Decodes the arguments and executes the procedure, or answers with an error. False if the call must wait
- * for pool memory.
+/* Decodes the arguments and executes the procedure, or answers with an error. Returns false if the call must
+ * wait for pool memory.
  *
  * RFC 8166, 6.1: if a call has a reduced data item that is not DDP-eligible, "The Responder MUST NOT process
  * this RPC Call message and MUST report the violation as described in Section 4.5.2". RFC 8166, 4.5.2, has
@@ -212,7 +212,8 @@ rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32
 }
 
 /* Finds the service and the procedure of the call, and runs the procedure. A call of a program, version or
- * procedure that is not served is answered with an error. False if the call must wait for pool memory. */
+ * procedure that is not served is answered with an error. Returns false if the call must wait for pool
+ * memory. */
 static bool
 call_dispatch(struct rr_block *block, const struct rr_call_header *call, struct rpcrdma_xdr_reader *reader)
 {

@@ -73,7 +73,7 @@ listen_called(void *ctx, struct rr_exchange *exchange)
 static const struct rr_carrier_events events = { .closed = listen_closed, .call = listen_called };
 
 /* Allocates what the server keeps for the carrier's connection, and prepares the line in which the
- * connection's calls wait. NULL if there is no memory. */
+ * connection's calls wait. Returns NULL if there is no memory. */
 static struct connection *
 listen_new_connection(struct rpcrdma_server *server, struct rr_carrier *carrier)
 {
@@ -131,8 +131,8 @@ rr_server_way_back(
 	return 0;
 }
 
-/* Returns the server's connection by which the request came. NULL if the connection has ended, or if the
- * server did not accept it (the request came in the reverse direction). */
+/* Returns the server's connection by which the request came. Returns NULL if the connection has ended, or if
+ * the server did not accept it (the request came in the reverse direction). */
 static struct connection *
 listen_connection(const struct rpcrdma_request *request)
 {

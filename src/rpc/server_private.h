@@ -144,7 +144,7 @@ void rr_line_release(struct rr_line *line);
  * the caller must give the memory back. */
 bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
 /* Returns memory that rr_line_keep_spare() kept and that was reserved with the given size. The memory then
- * belongs to the caller. NULL if there is no such memory. */
+ * belongs to the caller. Returns NULL if there is no such memory. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
 /* Makes the block free again, as its reply was sent, or as its call gets no reply. */
 void rr_block_release(struct rr_block *block);
@@ -167,7 +167,7 @@ void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 bool rr_block_serve(struct rr_block *block, struct rr_exchange *exchange);
 
 /* Goes on with a call whose arguments are decoded: executes the call, or answers it if it is a repetition.
- * False if the call must be served again when there is pool memory. */
+ * Returns false if the call must be served again when there is pool memory. */
 bool rr_block_execute(struct rr_block *block);
 /* Does what rr_block_execute() does, for a repetition that waited for the first call. */
 void rr_block_try(struct rr_block *block);
@@ -184,7 +184,7 @@ void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
 
 /* server_reply.c */
-/* Takes memory for the reply to the procedure. False if there is no memory now. */
+/* Takes memory for the reply to the procedure. Returns false if there is no memory now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
 void rr_block_succeed(struct rr_block *block);
 void rr_block_accept(struct rr_block *block, enum rr_accept_stat stat);

@@ -36,8 +36,8 @@ rr_queue_pop(struct rr_exchange_queue *queue)
 }
 
 /* Allocates a block, the memory in which a call is served. Only the block's structure is zeroed, not the
- * arguments, the result and the arenas behind it, as most calls use little of them. NULL if there is no
- * memory. */
+ * arguments, the result and the arenas behind it, as most calls use little of them. Returns NULL if there is
+ * no memory. */
 static struct rr_block *
 queue_new_block(struct rpcrdma_server *server)
 {
@@ -75,7 +75,7 @@ queue_may_take_block(const struct rr_line *line)
 }
 
 /* Takes a free block, or makes a new one, and adds it to the blocks of the line (the calls of one
- * connection). NULL if there is no memory. */
+ * connection). Returns NULL if there is no memory. */
 static struct rr_block *
 queue_take_block(struct rr_line *line)
 {

@@ -10,8 +10,9 @@
 
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
-/* Returns the most octets that the procedure's results can take in the stream, bounded by the server's
- * reply_max. Results that may travel apart from the stream count only if the flavor forbids that. */
+/* Returns the most octets that the results of the call can take in the stream, but at most the server's
+ * reply_max. The bound is the one that the service computes for this call, or else that of the procedure.
+ * Results that may travel apart from the stream count only if the flavor forbids them to. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -66,8 +67,8 @@ reply_item_max(const struct rpcrdma_request *request)
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
-/* Encodes a reply into memory by writer: its header, and the result if the call succeeded. False if the
- * reply does not fit. */
+/* Encodes a reply into memory with writer: its header, and the result if the call succeeded. Returns false if
+ * the reply does not fit. */
 static bool
 reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory, uint32_t size,
 	struct rpcrdma_xdr_writer *writer)
@@ -159,8 +160,8 @@ reply_shrink(struct rr_block *block, struct rr_pool *results)
 	return smaller;
 }
 
-/* Frees the memory for the largest reply that the written reply does not need, before the reply waits for
- * the peer. A small reply is copied into the block for this. */
+/* Frees as much of the memory for the largest reply as the written reply does not need, before the reply
+ * waits for the peer. A small reply is copied into the block, so that all of this memory is freed. */
 static void
 reply_trim(struct rr_block *block)
 {

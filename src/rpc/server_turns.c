@@ -10,7 +10,7 @@ enum { TURNS_BUCKETS = 1024 };
 /* ---- Addresses ---- */
 
 /* Returns the entry that stands for all connections from that host, and makes it if it does not exist yet.
- * NULL if there is no memory. */
+ * Returns NULL if there is no memory. */
 static struct rr_line_address *
 turns_address_of(struct rpcrdma_server *server, const struct rr_host *host)
 {

@@ -26,9 +26,9 @@ rdma_config_is_good(const struct rr_engine_config *config)
 	       config->chunk_max > 0 && config->chunk_max <= CHUNKS_MAX;
 }
 
-/* Sets how many replies, and how many octets of them, a connection may expose in Read chunks. The default
- * number is that of the credits: a requester that sends its RDMA_DONE before it uses the credit for the next
- * call never has more replies exposed. */
+/* Sets how many replies, and how many octets of them, a connection may expose in Read chunks. By default
+ * these are as many replies as there are credits: a requester that sends its RDMA_DONE before it uses the
+ * credit for the next call never has more replies exposed. */
 static void
 rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 {

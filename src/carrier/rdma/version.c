@@ -28,8 +28,8 @@ rr_version_other(uint32_t refused, struct rr_version_range own, struct rr_versio
 
 /* ---- Servers ---- */
 
-/* Stores the octets and the port of an address in the form by which servers are remembered. False if the
- * address is neither IPv4 nor IPv6. */
+/* Stores the octets and the port of an address in the form in which servers are remembered: an IPv4 address
+ * is stored as an IPv6 address. Returns false if the address is neither IPv4 nor IPv6. */
 static bool
 version_key(const struct sockaddr *address, uint8_t octets[16], uint16_t *port)
 {

@@ -63,8 +63,8 @@ rr_tcp_init_exchanges(struct rr_tcp *tcp)
 	rr_list_init(&tcp->exchanges);
 }
 
-/* Returns a new exchange (a call of the peer with its answer) from the engine's cache. NULL if there is no
- * memory. */
+/* Returns a new exchange (a call of the peer with its answer) from the engine's cache. Returns NULL if there
+ * is no memory. */
 static struct exchange *
 exchange_new(struct rr_tcp *tcp)
 {

@@ -140,8 +140,8 @@ read_starve(struct rr_tcp *tcp)
 	rr_pool_wait(pool, tcp->base.party, &tcp->waiter);
 }
 
-/* Hands the complete record tcp->whole on, as a call or as a reply. False if there is no pool memory for a
- * call, so that the record has to wait, or if the connection ended. */
+/* Hands the complete record tcp->whole on, as a call or as a reply. Returns false if there is no pool memory
+ * for a call, so that the record has to wait, or if the connection ended. */
 static bool
 read_deliver(struct rr_tcp *tcp)
 {
@@ -262,8 +262,8 @@ read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 	       rr_record_has_begun(in, RR_TCP_BEGUN, rr_tcp_record_max(tcp));
 }
 
-/* Handles the octets that were read: hands on the record that waits, and then each record that they
- * complete. True if more octets are to be read; false if reading has to stop, or the connection ended. */
+/* Handles the octets that were read: hands on the record that waits, and then each record that they complete.
+ * Returns true if more octets are to be read; false if reading has to stop, or the connection ended. */
 static bool
 read_process(struct rr_tcp *tcp)
 {

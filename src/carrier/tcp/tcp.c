@@ -69,7 +69,8 @@ tcp_finish_connect(struct rr_tcp *tcp)
 		tcp->base.events->connected(tcp->base.ctx);
 }
 
-/* Is called when the socket is ready: ends the connect(), or reads and writes. */
+/* Is called when the socket is ready: finishes the connect(), or reads and writes. Ends the connection if the
+ * socket reports an error. */
 static void
 tcp_ready(struct rr_watch *watch, unsigned events)
 {
@@ -290,7 +291,7 @@ static const struct rr_carrier_ops tcp_ops = {
 /* ---- Its beginning ---- */
 
 /* Returns the buffer into which all TCP carriers of the engine read, and allocates it at the first call.
- * NULL if there is no memory. */
+ * Returns NULL if there is no memory. */
 static uint8_t *
 tcp_staging_of(struct rr_carriers *base)
 {

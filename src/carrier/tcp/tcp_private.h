@@ -140,7 +140,7 @@ bool rr_tcp_may_read(const struct rr_tcp *tcp);
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
 /* write.c */
-/* Queues a message to be written. False if the message is longer than a record may be. */
+/* Queues a message to be written. Returns false if the message is longer than a record may be. */
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
 void rr_tcp_flush(struct rr_tcp *tcp);

@@ -41,8 +41,8 @@ chunks_round_up(uint64_t octets, uint32_t multiple)
 
 /* Sets where each chunk lies in memory. For the chunks from index `first` on, also sets at which octet of the
  * reduced stream (of `body` octets) the chunk belongs: at its position in the unreduced stream, less the
- * octets of the chunks before it, with padding. Returns false if this is outside the stream or before the
- * previous chunk, or if the whole message has more than max octets. */
+ * octets of the chunks before it, with padding. Returns false if that octet is outside the stream or before
+ * that of the previous chunk, or if the whole message has more than max octets. */
 static bool
 chunks_locate(struct rr_read_chunks *chunks, uint32_t first, uint32_t body, uint32_t max)
 {

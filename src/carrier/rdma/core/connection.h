@@ -179,8 +179,8 @@ rr_connection_of(struct rr_carrier *carrier)
 
 /* ---- carrier.c ---- */
 
-/* Makes a connection that has no endpoint yet. peer is the peer's address as text. NULL if there is no
- * memory. */
+/* Makes a connection that has no endpoint yet. peer is the peer's address as text. Returns NULL if there is
+ * no memory. */
 struct rr_connection *rr_rdma_new(
 	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
 

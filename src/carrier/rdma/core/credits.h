@@ -18,7 +18,7 @@ struct rr_credits {
 /* Sets the account to the state of a fresh connection. */
 void rr_credits_init(struct rr_credits *credits, uint32_t asked);
 
-/* Takes a credit. False if there is no free credit. */
+/* Takes a credit. Returns false if there is no free credit. */
 bool rr_credits_take(struct rr_credits *credits);
 
 /* Returns the credit of a call that was answered, or never sent. */

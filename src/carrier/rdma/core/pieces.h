@@ -35,7 +35,7 @@ rr_item_bit(uint32_t i)
 	return UINT64_C(1) << i;
 }
 
-/* Returns the octets of an item with its roundup padding. */
+/* Returns how many octets an item takes with its roundup padding. */
 static inline uint64_t
 rr_item_octets(const struct rpcrdma_item *item)
 {

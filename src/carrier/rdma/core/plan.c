@@ -90,7 +90,7 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	return 0;
 }
 
-/* Returns the octets of the call's header with all chunks that the plan has so far. */
+/* Returns how many octets the call's header takes, with all chunks that the plan has so far. */
 static uint32_t
 plan_call_header(const struct rr_call_plan *plan)
 {
@@ -195,9 +195,9 @@ rr_plan_call(const struct rr_call_limits *limits, const struct rr_transaction *t
 
 /* ---- Replies ---- */
 
-/* Returns the octets of a reply's header. The header has all Write chunks and the Reply chunk that the call
- * offered. reads is the number of read segments if the responder provides the reply in a Read chunk, else 0:
- * RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies". */
+/* Returns how many octets a reply's header takes. The header has all Write chunks and the Reply chunk that
+ * the call offered. reads is the number of read segments if the responder provides the reply in a Read chunk,
+ * else 0: RFC 8166, 4.3.1: "Responders MUST leave the Read list empty in all replies". */
 static uint32_t
 plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 {
@@ -205,8 +205,8 @@ plan_reply_header(const struct rr_chunk_lists *offered, uint32_t reads)
 }
 
 /* Decides which data items of the reply go into Write chunks: item i goes into chunk i, unless that chunk is
- * empty. False if an item is larger than its chunk. The chunk of an item without octets is not used for
- * another item.
+ * empty. Returns false if an item is larger than its chunk. The chunk of an item without octets is not used
+ * for another item.
  *
  * RFC 8267, 6.4.1: with "a matching non-empty Write chunk", a "READ operation MUST return its DDP-eligible
  * data item using that chunk"; with an empty one, "all of its result data items inline"; those "that have no

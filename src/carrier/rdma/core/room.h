@@ -38,7 +38,7 @@ struct rr_room {
 enum { RR_ROOM_KEPT = 256 };
 
 /* Returns a block of size octets from a cache that the engine's RDMA connections share; its contents are
- * undefined. The first call prepares the cache. NULL if there is no memory. */
+ * undefined. The first call prepares the cache. Returns NULL if there is no memory. */
 static inline void *
 rr_room_get(const struct rr_room *room, struct rr_cache *cache, size_t size)
 {

@@ -100,8 +100,8 @@ trace_take_block(struct rr_trace_block *block)
 	return block;
 }
 
-/* Returns a block that the trace can use: a new block, or an old block that is used again. The block is in
- * no list. NULL if there is no memory. */
+/* Returns a block that the trace can use: a new block, or an old block that is used again. The block is in no
+ * list. Returns NULL if there is no memory. */
 static struct rr_trace_block *
 trace_find_block(const struct rr_trace *trace)
 {
@@ -118,7 +118,7 @@ trace_find_block(const struct rr_trace *trace)
 	return block;
 }
 
-/* Adds a block to the trace, for its next record. False if there is no memory. */
+/* Adds a block to the trace, for its next record. Returns false if there is no memory. */
 static bool
 trace_begin_block(struct rr_trace *trace)
 {
@@ -167,8 +167,8 @@ rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint
 		trace_put(trace, now, sent, data, length, lists);
 }
 
-/* Writes the name of the message's procedure to name, and behind it, for an RDMA_ERROR, the name of the
- * error. Both depend on the version. */
+/* Writes into name the name of the message's procedure, and, for an RDMA_ERROR, the name of the error behind
+ * it. Both names depend on the protocol version of the message. */
 static void
 trace_name_message(const struct rr_trace_record *record, char *name, size_t size)
 {

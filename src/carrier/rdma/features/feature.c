@@ -18,7 +18,7 @@ features_count(const struct rr_feature *const *list)
 
 /* ---- The states that features keep for a connection ---- */
 
-/* Returns the octets that the state of a feature (an optional protocol extension) takes, with the padding
+/* Returns how many octets the state of a feature (an optional protocol extension) takes, with the padding
  * that aligns the next state. */
 static size_t
 features_room(const struct rr_feature *feature)
@@ -43,7 +43,7 @@ rr_features_init(struct rr_features *features, const struct rr_env *env, const s
 	return 0;
 }
 
-/* Returns the state of a feature: of that at index `place` of the list features->more. */
+/* Returns the state of the feature that is at index `place` of the list features->more. */
 static void *
 features_state(const struct rr_features *features, uint32_t place)
 {

@@ -78,8 +78,8 @@ void rr_features_begin(struct rr_features *features, struct rr_connection *conne
  * rr_features_init() failed. */
 void rr_features_free(struct rr_features *features, const struct rr_env *env);
 
-/* Returns the table entry of a type code, and stores the state of its feature in *state. NULL if no feature
- * has the type code. */
+/* Returns the table entry of a type code, and stores the state of its feature in *state. Returns NULL if no
+ * feature has the type code. */
 const struct rr_feature_message *rr_feature_find(
 	const struct rr_features *features, uint32_t opttype, void **state);
 

@@ -7,7 +7,7 @@
 #include "wire/rpcrdma1.h"
 #include "wire/rpcrdma2.h"
 
-/* Returns what this engine remembers of the server's versions. */
+/* Returns what the engine remembers about the protocol versions of the server. */
 static enum rr_server_trait
 negotiation_recall(const struct rr_connection *connection)
 {
@@ -95,8 +95,8 @@ negotiation_ask_after_all(struct rr_connection *connection)
 
 /* Is called after ERR_VERS: chooses another version that both sides use.
  * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "To continue operation, the requester selects a protocol
- * version in the range of responder-supported versions for subsequent messages on this connection." If there
- * is no such version, all calls fail; so they do if the peer refuses one version after the other. */
+ * version in the range of responder-supported versions for subsequent messages on this connection." All calls
+ * fail if there is no such version, or if the peer refuses one version after the other. */
 static void
 negotiation_select_other(struct rr_connection *connection)
 {

@@ -100,9 +100,9 @@ optional_send_request(struct rr_connection *connection, struct rr_feature_reques
 
 /* Puts the CONNPROP of this side, which announces its properties, in front of all other requests, unless the
  * CONNPROP was sent or waits to be sent. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Generally, a
- * participant will send a RDMA2_CONNPROP message as the first message after a connection is established." Its
- * XID is random: 5.3.2 of the same draft: "In assigning the value of this field, the sender does not need to
- * avoid conflict with xid's associated with RPC messages". */
+ * participant will send a RDMA2_CONNPROP message as the first message after a connection is established." The
+ * XID of the CONNPROP is random: 5.3.2 of the same draft: "In assigning the value of this field, the sender
+ * does not need to avoid conflict with xid's associated with RPC messages". */
 static void
 optional_introduce(struct rr_connection *connection)
 {
@@ -142,8 +142,8 @@ optional_may_send(const struct rr_connection *connection, const struct rr_featur
 	       (!is_ours || connection->requester.credits.limit > 1);
 }
 
-/* Returns the oldest request that can be sent now, or that must fail as it can never be sent. NULL if there
- * is no such request. */
+/* Returns the oldest request that can be sent now, or that must fail as it can never be sent. Returns NULL if
+ * there is no such request. */
 static struct rr_feature_request *
 optional_next(struct rr_connection *connection)
 {

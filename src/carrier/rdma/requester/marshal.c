@@ -76,11 +76,11 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 	return 0;
 }
 
-/* Returns the header of the slot's call, an RDMA_MSG or an RDMA_NOMSG: RFC 8166, 4.2.4: "A Requester MUST
- * NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; 4.6.1: "senders MUST NOT send RDMA_MSGP
- * procedures." Its version is that of the connection: RFC 8166, 4.2.2: it "MUST contain the value one (1)"
- * in version 1; RFC 8167, 5.1: it is the same "in reverse- and forward-direction Call messages on the same
- * connection." */
+/* Returns the header of the slot's call: an RDMA_NOMSG for a long call, else an RDMA_MSG. RFC 8166, 4.2.4: "A
+ * Requester MUST NOT send an RPC-over-RDMA header with the RDMA_ERROR procedure"; RFC 8166, 4.6.1: "senders
+ * MUST NOT send RDMA_MSGP procedures." Its version is that of the connection. RFC 8166, 4.2.2: in version 1
+ * the field "MUST contain the value one (1)". RFC 8167, 5.1: the version is the same "in reverse- and
+ * forward-direction Call messages on the same connection." */
 static struct rr_rdma_header
 marshal_header(const struct rr_slot *slot, const struct rr_call_plan *plan)
 {

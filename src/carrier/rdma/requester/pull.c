@@ -153,7 +153,7 @@ pull_expired(struct rr_timer *timer)
 /* ---- The message ---- */
 
 /* Makes the structure for pulling a reply of the slot's call, with a copy of the message that arrived and of
- * its chunk lists. NULL if there is no memory. */
+ * its chunk lists. Returns NULL if there is no memory. */
 static struct rr_pull *
 pull_make(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

@@ -126,9 +126,9 @@ reply_is_good(const struct rr_slot *slot, const struct rr_arrival *arrival)
 }
 
 /* Tells whether the RDMA_ERROR can be about the slot's call: its version is that of the call, or it is an
- * ERR_VERS, which may name a version of the peer. RFC 8166, 4.5: in errors, "The rdma_vers field MUST
- * contain the same version that was in the rdma_vers field in the failing request". An error is never about
- * a reply: RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures". */
+ * ERR_VERS, whose header may have another version. RFC 8166, 4.5: in errors, "The rdma_vers field MUST
+ * contain the same version that was in the rdma_vers field in the failing request". An error is never about a
+ * reply: RFC 8166, 4.2.4: "A Responder MUST silently discard RDMA_ERROR procedures". */
 static bool
 reply_is_good_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
@@ -182,10 +182,10 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 	return reply_hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
 
-/* Counts the RDMA_ERROR, and returns the error with which it ends the call: VERS or CHUNK. RFC 8166, 4.5:
- * "Receipt of this procedure completes the RPC transaction associated with XID in the rdma_xid field." RFC
- * 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the specification of the RPC
- * transport." */
+/* Counts the RDMA_ERROR, and returns the error with which the call ends: -RPCRDMA_ERR_VERS or
+ * -RPCRDMA_ERR_CHUNK. RFC 8166, 4.5: "Receipt of this procedure completes the RPC transaction associated with
+ * XID in the rdma_xid field." RFC 8267, 6.7.2: "the requester MUST respond to that error as prescribed by the
+ * specification of the RPC transport." */
 static int
 reply_take_error(const struct rr_slot *slot, const struct rr_rdma_header *header)
 {
@@ -271,10 +271,10 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_conclude(slot, error, arrival);
 }
 
-/* Checks that the handle which the message invalidated belongs to the slot's call. If not, ends the
- * connection and returns false, as memory that another call still needs may have been invalidated. RFC 8797,
- * 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with the Transaction ID (XID)
- * in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." */
+/* Checks that the handle which the message invalidated (if it did invalidate one) belongs to the slot's call.
+ * If not, ends the connection and returns false, as memory that another call still needs may have been
+ * invalidated. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated only with
+ * the Transaction ID (XID) in the rdma_xid field of the RPC-over-RDMA Transport Header it carries." */
 static bool
 reply_check_invalidated(
 	struct rr_connection *connection, struct rr_slot *slot, const struct rr_arrival *arrival)
@@ -296,8 +296,8 @@ reply_check_invalidated(
 	return false;
 }
 
-/* Returns the slot of the call with that XID, also if the call was cancelled. NULL if there is no such
- * call. */
+/* Returns the slot of the call with that XID, also if the call was cancelled. Returns NULL if there is no
+ * such call. */
 static struct rr_slot *
 requester_find(const struct rr_connection *connection, uint32_t xid)
 {
@@ -333,7 +333,7 @@ reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *
 typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival);
 
 /* Checks that the message answers the slot's call, counts the answer, and posts the Receive again that it
- * used up. False if the message is no answer; it was then discarded. */
+ * used up. Returns false if the message is no answer; it was then discarded. */
 static bool
 slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

@@ -7,7 +7,7 @@
 enum { KEPT_MAX = 256 };
 
 /* Allocates the structure of an inbound call, with the arrays of its chunk lists and its buffer behind it.
- * NULL if there is no memory. */
+ * Returns NULL if there is no memory. */
 static struct rr_inbound *
 inbound_make(struct rr_room *room)
 {

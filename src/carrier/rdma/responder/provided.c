@@ -28,9 +28,10 @@ provided_room_octets_max(const struct rr_room *room)
 }
 
 /* Tells whether the reply to a call of that version may lie in a Read chunk: only in version 2, in the
- * forward direction, and if both sides announced it. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6:
- * "responder-provided Read chunks MUST be used only when both peers support them". RFC 8166, 4.3.1, does not
- * allow such chunks in version 1, and RFC 8167 does not allow any chunks in the reverse direction. */
+ * forward direction, and if both sides announced that they support it.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6: "responder-provided Read chunks MUST be used only when both
+ * peers support them". RFC 8166, 4.3.1, does not allow such chunks in version 1, and RFC 8167 does not allow
+ * any chunks in the reverse direction. */
 bool
 rr_provided_allowed(const struct rr_connection *connection, uint32_t version)
 {
@@ -54,8 +55,8 @@ rr_provided_room(const struct rr_connection *connection, uint32_t version)
 
 /* ---- The table ---- */
 
-/* Adds the chunk to the table of its connection, and its octets to those that the connection and the engine
- * expose. */
+/* Adds the chunk (a Read chunk with a reply of this side) to the table of its connection, and its octets to
+ * those that the connection and the engine expose. */
 static void
 provided_account(struct rr_provided *provided)
 {
@@ -70,9 +71,9 @@ provided_account(struct rr_provided *provided)
 		table->peak = table->exposed;
 }
 
-/* Ends the inbound call whose reply lies in the chunk, and so frees the memory of the reply, as the reply is
- * no longer needed. The chunk no longer counts as exposed. The owner may close the connection inside this
- * function. */
+/* Ends the inbound call whose reply lies in the Read chunk, and so frees the memory of the reply, as the
+ * reply is no longer needed. The chunk no longer counts as exposed. The owner may close the connection inside
+ * this function. */
 static void
 provided_let_go(struct rr_provided *provided)
 {
@@ -90,8 +91,8 @@ provided_let_go(struct rr_provided *provided)
 	rr_inbound_event(inbound, RR_INBOUND_PULLED);
 }
 
-/* Removes the chunk: ends the peer's access to it, takes it out of the table, ends the inbound call whose
- * reply it holds, and frees it. */
+/* Frees the chunk (a Read chunk with a reply of this side). Before this, ends the peer's access to the chunk,
+ * takes the chunk out of the table, and ends the inbound call whose reply the chunk holds. */
 static void
 provided_forget(struct rr_provided *provided)
 {
@@ -156,7 +157,7 @@ provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *
 	return 0;
 }
 
-/* Makes the connection's map of exposed chunks by XID, if it does not exist yet. False if there is no
+/* Makes the connection's map of exposed chunks by XID, if it does not exist yet. Returns false if there is no
  * memory. */
 static bool
 provided_make_table(struct rr_connection *connection)

@@ -88,7 +88,7 @@ respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		rr_inbound_event(rr_container(job, struct rr_inbound, job), RR_INBOUND_SENT);
 }
 
-/* Returns the first segment of the chunk that has octets, or NULL if all are empty. */
+/* Returns the first segment that is not empty, or NULL if all segments of the chunk are empty. */
 static const struct rr_segment *
 respond_first_used(const struct rr_chunk *chunk)
 {
@@ -99,11 +99,11 @@ respond_first_used(const struct rr_chunk *chunk)
 	return NULL;
 }
 
-/* Returns the segment of the call whose handle the reply is to invalidate: the first segment with octets of
- * a Write chunk, of the Reply chunk or of the Read list. (An empty segment may have no memory, and the last
- * segment of a Write chunk may be padding whose handle serves many calls.) NULL if the reply must not
- * invalidate any handle. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate an STag associated
- * only with the Transaction ID (XID) in the rdma_xid field". */
+/* Returns the segment of the call whose handle the reply is to invalidate: the first segment that is not
+ * empty, of the Write chunks, else of the Reply chunk, else of the Read list. (An empty segment may have no
+ * memory, and the last segment of a Write chunk may be padding whose handle serves many calls.) Returns NULL
+ * if the reply must not invalidate any handle. RFC 8797, 4.1: "Each RDMA Send with Invalidate MUST invalidate
+ * an STag associated only with the Transaction ID (XID) in the rdma_xid field". */
 static const struct rr_segment *
 respond_segment_to_invalidate(const struct rr_inbound *inbound)
 {
@@ -168,8 +168,8 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 }
 
 /* Sets the credit field of the RDMA_OPTIONAL that lies encoded in the buffer, and records the message in the
- * connection's trace. An answer grants credits, a request asks for some. Returns the octets of the
- * message. */
+ * connection's trace. An answer grants credits, a request asks for some. Returns how many octets the message
+ * has. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -183,11 +183,11 @@ respond_put_option(struct rr_inbound *inbound)
 	return inbound->option;
 }
 
-/* Encodes the header of the answer into the buffer, and returns its octets. The chunks are those of the
- * call, with the lengths that were written: RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the segment
- * count and all segments from the Requester-provided Write chunk into the RPC Reply message's Transport
- * header", and likewise the Reply chunk. RFC 8166, 4.6.2: "senders MUST NOT send RDMA_DONE messages." RFC
- * 8166, 4.6.1, says the same of RDMA_MSGP. */
+/* Encodes the header of the answer into the buffer, and returns how many octets it has. The chunks are those
+ * of the call, with the lengths that were written: RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the
+ * segment count and all segments from the Requester-provided Write chunk into the RPC Reply message's
+ * Transport header", and likewise the Reply chunk. RFC 8166, 4.6.2: "senders MUST NOT send RDMA_DONE
+ * messages." RFC 8166, 4.6.1, says the same of RDMA_MSGP. */
 static uint32_t
 respond_put_header(struct rr_inbound *inbound)
 {
@@ -255,10 +255,10 @@ respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sg
 			(struct rr_sge){ inbound->plan.pieces[i].data, inbound->plan.pieces[i].length };
 }
 
-/* Prepares the RDMA Writes into the next chunk: into the Write chunk of each data item that is placed, then
- * into the Reply chunk. False if no chunk is left. RFC 8166, 3.4.6.2: "A Responder MUST NOT write XDR
- * roundup padding into a Write chunk, even if the Requester made space available for it": the item is
- * written without padding. */
+/* Prepares the RDMA Writes into the next chunk: first into each Write chunk that is used for a data item,
+ * then into the Reply chunk. Returns false if no chunk is left. RFC 8166, 3.4.6.2: "A Responder MUST NOT
+ * write XDR roundup padding into a Write chunk, even if the Requester made space available for it": the item
+ * is written without padding. */
 static bool
 respond_next_transfer(struct rr_inbound *inbound)
 {
@@ -284,8 +284,8 @@ respond_next_transfer(struct rr_inbound *inbound)
 	return true;
 }
 
-/* Fills in the next work request of the answer: the RDMA Writes, then the Send. False if the Send was the
- * last. */
+/* Fills in the next work request of the answer: the RDMA Writes, one after the other, then the Send. Returns
+ * false if the Send was filled in before. */
 static bool
 respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -319,7 +319,8 @@ respond_credits_for(const struct rr_inbound *inbound)
 		inbound->header.credit);
 }
 
-/* Keeps how many credits the message grants, and the fewest and the most that any message granted. */
+/* Stores how many credits the message grants, and the fewest and the most that any message of the connection
+ * granted. */
 static void
 respond_grant(struct rr_connection *connection, uint32_t credits)
 {
@@ -443,7 +444,7 @@ respond_count_reply(struct rr_inbound *inbound)
 	counters->octets_rdma_write += written;
 }
 
-/* Sets the lengths of the chunks to which the reply does not write to zero. RFC 8166, 4.3.2.2: "the
+/* Sets to zero the lengths of all chunks into which the reply does not write. RFC 8166, 4.3.2.2: "the
  * Responder MUST return this Write chunk as an unused Write chunk". draft-ietf-nfsv4-rfc5667bis-01, 3: a
  * server "MUST ignore the Write list for any other NFS procedure, as well as any Write chunks beyond the
  * first". */
@@ -473,8 +474,8 @@ respond_is_reply_to(const struct rr_inbound *inbound, const struct rpcrdma_messa
 	       type == RR_REPLY;
 }
 
-/* Plans how the reply travels. If the reply is not valid or cannot be conveyed, the plan is an
- * RDMA_ERROR. */
+/* Plans how the reply travels. If the reply is not valid or cannot be conveyed, the plan is to answer with an
+ * RDMA_ERROR instead. */
 static void
 respond_plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 {

@@ -91,8 +91,8 @@ rr_inbound_of(struct rr_exchange *exchange)
 }
 
 /* Returns the structure of an inbound call, which owns the Receive buffer, the header and the lists of the
- * arrival. NULL if there is no memory. arrival is NULL if no message arrived: the structure is then used to
- * send a request of this side. */
+ * arrival. Returns NULL if there is no memory. arrival is NULL if no message arrived: the structure is then
+ * used to send a request of this side. */
 struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Is called when the inbound call is answered: it no longer counts as unanswered, as the peer may send
