@@ -184,8 +184,8 @@ call_prepare_transaction(struct rr_transaction *transaction)
 }
 
 /* Tells whether a new call may go over the client's connection: the connection is up, or was lost while no
- * call needed it (it is then made again for the call). False for a lost connection that calls wait for, and
- * for a connection that could not be made at all. */
+ * call needed it (it is then made again for the call). Returns false if calls wait for a lost connection, or
+ * if the connection could not be made at all. */
 static bool
 call_may_go_over(const struct rpcrdma_client *client)
 {

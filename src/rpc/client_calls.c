@@ -68,8 +68,8 @@ calls_check(const struct rpcrdma_call_config *config, struct rr_text *text)
 	return 0;
 }
 
-/* Is called when the inner call has ended: calls the caller's done(), and returns the call's memory to the
- * engine's cache. */
+/* Is called when the inner call (struct rr_call) has ended: calls the caller's done(), and returns the memory
+ * of the public call (struct rpcrdma_call) to the engine's cache. */
 static void
 calls_ended(struct rr_call *base, int error)
 {

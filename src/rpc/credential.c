@@ -24,8 +24,8 @@ credential_own(struct rr_auth_sys *cred, char *machine)
 		machine[0] = '\0';
 }
 
-/* Copies the given credential into cred, and its machine name into machine. Returns -RPCRDMA_ERR_INVAL if the
- * given credential has too many groups, or its name has no end. */
+/* Copies the given credential into cred, and its machine name into machine. Returns 0, or -RPCRDMA_ERR_INVAL
+ * if the given credential has too many groups, or its name has no terminating zero. */
 static int
 credential_given(
 	struct rr_auth_sys *cred, char *machine, const struct rpcrdma_auth_sys *given, struct rr_text *text)

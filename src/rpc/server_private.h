@@ -159,7 +159,7 @@ void rr_server_turns_end(struct rpcrdma_server *server);
  * rr_line_end() must be called even then. */
 bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
 void rr_line_end(struct rr_line *line);
-/* Serves the call, or keeps it until it can be served. */
+/* Serves the call, or keeps it in the line until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
 
 /* server_call.c: serves the call of the exchange. Returns false if it must be served again when there is pool

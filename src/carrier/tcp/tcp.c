@@ -126,7 +126,8 @@ tcp_linger(struct rr_tcp *tcp)
 	rr_loop_arm(tcp->base.engine->loop, &tcp->timer, LINGER_LIMIT);
 }
 
-/* Ends the transactions, with an error passed to their done(), then calls the owner's closed(). */
+/* Ends the transactions, with an error passed to their done(). Then calls the owner's closed(), unless the
+ * carrier was closed meanwhile. */
 static void
 tcp_tell_failure(struct rr_tcp *tcp)
 {

@@ -263,7 +263,7 @@ void rr_driver_close(struct rr_connection *connection);
 void rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* ---- requester.c, reply.c ---- */
+/* ---- requester.c and reply.c ---- */
 
 int rr_requester_init(struct rr_connection *connection);
 void rr_requester_destroy(struct rr_connection *connection);
@@ -308,7 +308,7 @@ bool rr_optional_refused(struct rr_connection *connection, const struct rr_arriv
 /* Handles an RDMA_OPTIONAL that arrived. */
 void rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* ---- responder.c, respond.c ---- */
+/* ---- responder.c, respond.c and inbound.c ---- */
 
 /* Handles a call that arrived, or a wrong message that must have been a call. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);

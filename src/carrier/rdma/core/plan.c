@@ -52,9 +52,10 @@ plan_is_left_to_responder(const struct rr_call_limits *limits, const struct rr_t
 }
 
 /* Decides which chunks the call offers for its reply: no chunk if the largest reply fits inline; else Write
- * chunks; else one Reply chunk for the whole reply, without Write chunks, as some servers handle both
- * together wrongly. If the responder can provide a Read chunk for the reply, no Reply chunk is offered.
- * Returns 0, or -RPCRDMA_ERR_LIMIT if the reply may be larger than message_max. */
+ * chunks, if the rest of the reply then fits inline; else one Reply chunk for the whole reply, without Write
+ * chunks, as some servers handle both together wrongly. If the responder can provide a Read chunk for the
+ * reply, only Write chunks are offered. Returns 0, or -RPCRDMA_ERR_LIMIT if the reply may be larger than
+ * message_max. */
 static int
 plan_results(const struct rr_call_limits *limits, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)

@@ -64,8 +64,8 @@ trace_take_rest(struct rr_trace_record *record, const uint8_t *data, const struc
 		trace_take_lists(record, lists);
 }
 
-/* Fills in the next record of the last block of the trace (the connection's last headers). The block must
- * have room for it. */
+/* Fills in the next record of the last block of the trace (the connection's last headers). The caller has
+ * checked that the block has room for the record. */
 static inline void
 trace_put(struct rr_trace *trace, uint64_t now, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)

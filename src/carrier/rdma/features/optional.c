@@ -116,8 +116,8 @@ optional_introduce(struct rr_connection *connection)
 		rr_list_prepend(&features->requests, &features->properties.request.link);
 }
 
-/* Tells whether requests of features can never be sent on this connection, as the peer uses version 1. False
- * on the accepting side, as there the peer may still begin to use version 2. */
+/* Tells whether requests of features can never be sent on this connection, as the peer uses version 1.
+ * Returns false on the side that accepted, as its peer may still begin to use version 2. */
 static bool
 optional_is_void(const struct rr_connection *connection)
 {

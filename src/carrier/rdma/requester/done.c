@@ -57,8 +57,8 @@ done_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	done_end(done);
 }
 
-/* Encodes the header of the RDMA_DONE, which is the whole message, and records it in the connection's trace
- * of the last headers. */
+/* Encodes the header of the RDMA_DONE, which is the whole message, and records the header in the connection's
+ * trace of the last headers. */
 static void
 done_put_header(struct done *done, uint32_t xid)
 {

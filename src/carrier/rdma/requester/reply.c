@@ -332,8 +332,8 @@ reply_discard_answer(struct rr_connection *connection, const struct rr_arrival *
 /* Reacts to an event of a slot; arrival: the message, if a message is the event. */
 typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival);
 
-/* Checks that the message answers the slot's call, counts the answer, and posts the Receive again that it
- * used up. Returns false if the message is no answer; it was then discarded. */
+/* Checks that the message answers the slot's call. If so, counts the answer, and posts the Receive again that
+ * the answer used up. Otherwise discards the message and returns false. */
 static bool
 slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

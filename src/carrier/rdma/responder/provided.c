@@ -220,7 +220,8 @@ provided_of(struct rr_map_link *link)
 	return link ? rr_container(link, struct rr_provided, by_xid) : NULL;
 }
 
-/* Returns the region of the chunk that has this handle, or NULL if no region has it. */
+/* Returns the region with this handle among the regions of the chunk, or NULL if no region has this
+ * handle. */
 static struct rr_region *
 provided_find_region(struct rr_provided *provided, uint32_t handle)
 {
