@@ -19,8 +19,9 @@ struct rr_source {
 	bool tcp;   /* RPC goes over TCP itself, not over RDMA: the port is the one that the caller chose */
 };
 
-/* Writes an address to text, which has room for RR_ADDRESS_TEXT: "192.0.2.1:20049", "[2001:db8::1]:20049", or
- * the path of a Unix socket, cut where it is too long. */
+/* Writes an address to text, which has room for size octets: "192.0.2.1:20049", "[2001:db8::1]:20049", or the
+ * path of a Unix socket, which is cut if it is too long. RR_ADDRESS_TEXT is enough for any address with a
+ * port. */
 void rr_address_text(const struct sockaddr *address, char *text, size_t size);
 
 struct rr_text;

@@ -78,15 +78,16 @@ rr_party_leaves(struct rr_party *party)
 
 /* ---- Which connection goes ---- */
 
-/* Whether the party's connection was accepted at least GRACE ago and its peer has not sent a call yet. */
+/* Whether the party, a connection, is silent: it was accepted at least GRACE ago, and its peer has not sent a
+ * call yet. */
 static bool
 admission_is_silent(const struct rr_party *party, uint64_t now)
 {
 	return !party->called && now - party->accepted_at >= GRACE;
 }
 
-/* Whether the server is at work on calls of the party's peer, and has been so for less than BUSY_LIMIT since
- * the peer's last call. Notes in busy_since when this was first seen after the last call. */
+/* Whether the server still executes calls of the party's peer, and less than BUSY_LIMIT has passed since this
+ * was first seen after the peer's last call. Notes that time in party->busy_since. */
 static bool
 admission_is_busy(struct rr_party *party, uint64_t now)
 {
@@ -98,9 +99,9 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
-/* Moves the first LOOKS parties of the list shares->parties to the end of that list: they are the candidates
- * of this turn. Returns the link in front of the first candidate, which is the head of the list if all
- * parties are candidates. */
+/* Moves the first LOOKS parties (connections) of the list shares->parties, or all if there are fewer, to the
+ * end of that list: one of them may be cut off. Returns the link in front of the first party that was moved;
+ * that link is the head of the list if all parties were moved. */
 static struct rr_list *
 admission_take_turn(struct rr_shares *shares)
 {
@@ -117,8 +118,8 @@ admission_take_turn(struct rr_shares *shares)
 	return behind;
 }
 
-/* Sets the member silent of each host to the number of its silent connections among the parties that stand
- * behind `before` in the list. */
+/* Counts, for each host, its silent connections among the parties that stand behind `before` in the list
+ * shares->parties, and sets host->silent to the number. A silent connection has not sent a call in time. */
 static void
 admission_count_silent(struct rr_shares *shares, const struct rr_list *before, uint64_t now)
 {
@@ -131,10 +132,10 @@ admission_count_silent(struct rr_shares *shares, const struct rr_list *before, u
 	}
 }
 
-/* Whether the connection of party may be closed to make room for a new connection. newcomer is the host that
- * makes the new connection; it is NULL if that host has no connection yet. A silent connection may always go;
- * a busy one only if its host has at least two connections more than newcomer; any other one if its host has
- * more connections than newcomer, or is newcomer itself. */
+/* Whether the connection of party may be closed to make room for a new connection from the host newcomer
+ * (NULL if that host has no connection yet). A silent connection may always be closed; a busy one only if its
+ * host has at least two connections more than newcomer; any other one if its host has more connections than
+ * newcomer, or is newcomer itself. */
 static bool
 admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_t now)
 {
@@ -147,9 +148,9 @@ admission_may_go(struct rr_party *party, const struct rr_host *newcomer, uint64_
 	return its > own || party->host == newcomer;
 }
 
-/* Whether party is to be cut off in preference to other, if only one of the two has to go: a host with more
- * silent connections loses one first, then a host with more connections, then a party that never called, then
- * the party whose last call is older. */
+/* Whether party is cut off rather than other, if one of the two has to be. The first difference decides: the
+ * party is cut off whose host has more silent connections, or whose host has more connections, or that never
+ * called, or whose last call is older. */
 static bool
 admission_goes_before(const struct rr_party *party, const struct rr_party *other)
 {

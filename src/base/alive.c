@@ -8,8 +8,8 @@
 enum { PROBES = 3 }; /* of a silent peer, within the limit */
 
 /* Sets *silent to the nanoseconds since the peer's TCP last sent data or an acknowledgement. Returns whether
- * the peer owes an acknowledgement (octets were sent again, or probes were sent); false also if the kernel
- * does not say. */
+ * the peer owes an acknowledgement: octets or probes were sent, and it has not answered yet. If the kernel
+ * gives no information, returns false and leaves *silent as it is. */
 static bool
 alive_silent_for(int fd, uint64_t *silent)
 {
@@ -26,8 +26,8 @@ alive_silent_for(int fd, uint64_t *silent)
 	return info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
 }
 
-/* Calls dead() if the peer owes an answer and has been silent for the limit; else arms the timer for the next
- * look. */
+/* Calls dead() if the peer owes an acknowledgement and has been silent for alive->limit; else arms the timer
+ * for the next look at the peer. */
 static void
 alive_look(struct rr_timer *timer)
 {

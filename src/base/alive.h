@@ -26,7 +26,7 @@ struct rr_alive {
 /* Initialises alive, once, before the other functions are used. */
 void rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive));
 
-/* Begins to watch fd, a connected socket: dead() is called where the peer, although it owes an answer, has
+/* Begins to watch the peer of fd, a connected socket: dead() is called when the peer owes an answer and has
  * been silent for limit nanoseconds. */
 void rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t limit);
 

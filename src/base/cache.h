@@ -26,8 +26,9 @@ rr_cache_init(struct rr_cache *cache, const struct rr_env *env, size_t size, uin
 	*cache = (struct rr_cache){ .env = env, .size = size, .most = most };
 }
 
-/* Takes a block out of the cache and returns it. Its contents are those that it had in rr_cache_put(), except
- * for the first pointer, which the cache used. Returns NULL if the cache keeps no block. */
+/* Takes a block out of the cache and returns it. The block has the contents that it had when rr_cache_put()
+ * got it, except for its first octets, where the cache kept a pointer. Returns NULL if the cache keeps no
+ * block. */
 static inline void *
 rr_cache_take(struct rr_cache *cache)
 {

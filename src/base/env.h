@@ -31,7 +31,7 @@ struct rr_env {
  * RR_LOG_WARNING. */
 extern const struct rr_env rr_env_system;
 
-/* Returns zeroed memory, or NULL. */
+/* Returns size octets of zeroed memory, or NULL if there is no memory. */
 void *rr_alloc(const struct rr_env *env, size_t size);
 
 /* Returns a zeroed array of count elements of size octets each. Returns NULL if there is no memory, or if
@@ -41,7 +41,7 @@ void *rr_alloc_array(const struct rr_env *env, size_t count, size_t size);
 /* Frees memory, which may be NULL. */
 void rr_free(const struct rr_env *env, void *memory);
 
-/* Returns a copy of text, to be freed by rr_free(), or NULL. */
+/* Returns a copy of text, which the caller frees with rr_free(), or NULL if there is no memory. */
 char *rr_strdup(const struct rr_env *env, const char *text);
 
 static inline uint64_t

@@ -3,10 +3,9 @@
 
 enum { AVERAGED = 8 }; /* an average weighs about this many jobs */
 
-/* Returns the entry of the table that stands for the owner with this number. If the entry belongs to another
- * owner, it is given to this owner only if the other owner's tag (where its next job stands in the order) is
- * not ahead of the clock: its next job would then begin at the clock anyway, so nothing is lost. Otherwise,
- * both owners share the entry. */
+/* Returns the entry of the table for the owner with this number. If another owner has the entry, the new
+ * owner takes the entry over only if the old owner's tag is at most fair->clock: the old owner loses nothing
+ * then, as its next job would get the tag `clock` anyway. Otherwise, both owners share the entry. */
 static struct rr_fair_owner *
 fair_owner(struct rr_fair *fair, uint64_t number)
 {

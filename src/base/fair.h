@@ -36,11 +36,13 @@ struct rr_fair {
 	struct rr_fair_owner owners[RR_FAIR_OWNERS];
 };
 
-/* Gives turn its tag: a job of the owner has come. fair is zeroed before its first use. */
+/* Sets turn for a job of the owner that has just come: gives it its tag, which says when it begins, and
+ * charges the owner with the average cost. fair must be zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
 /* Advances the clock to the tag of turn, whose job begins. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
-/* Charges the owner with cost instead of the average that it was charged with: the job of turn has ended. */
+/* Charges the owner with cost instead of the average that it was charged with before: the job of turn has
+ * ended. */
 void rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost);
 
 /* Takes back what the owner was charged with for turn, whose job will not begin. */

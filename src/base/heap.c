@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-/* Joins two heaps with the roots a and b, and returns the common root: of a and b, the root that comes first
- * in the order of the heap becomes the parent of the second root. a or b may be NULL, for an empty heap. */
+/* Joins two heaps with the roots a and b, and returns the common root: the one of a and b that comes first in
+ * the order of the heap. The other one becomes its first child. a or b is NULL if that heap is empty. */
 static struct rr_heap_link *
 heap_meld(const struct rr_heap *heap, struct rr_heap_link *a, struct rr_heap_link *b)
 {

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Writes to name the host name of an IPv6 address: the first 64 bits with "/64", or the IPv4 address if the
- * address stands for one. The last 64 bits of *address become zero in the first case. */
+/* Writes to name the name under which connections from an IPv6 address are counted: the IPv4 address if
+ * *address stands for one, else its first 64 bits, as "[2001:db8::/64]". In the second case, the function
+ * sets the last 64 bits of *address to zero. */
 static void
 host_name_in6(struct in6_addr *address, char name[RR_HOST_NAME])
 {

@@ -218,9 +218,9 @@ rr_loop_fd(const struct rr_loop *loop)
 	return loop->epoll;
 }
 
-/* Returns for how many milliseconds a turn may wait: until the next timer expires, or for the caller's
- * timeout in nanoseconds, whichever is sooner. The result is rounded up, so that the loop does not spin; -1
- * means without limit. */
+/* Returns for how many milliseconds a turn of the loop may wait: until the next timer expires, or for timeout
+ * nanoseconds (negative: without limit), whichever is sooner. The result is rounded up, so that the loop does
+ * not spin; the result -1 means without limit. */
 static int
 loop_wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
@@ -265,8 +265,8 @@ loop_wait_for_events(struct rr_loop *loop, int limit)
 	return n;
 }
 
-/* Calls ready() of each watch whose descriptor is ready, with the events that came. An entry is NULL if its
- * watch was removed meanwhile. */
+/* Calls ready() of each watch whose descriptor is ready, with the events that came. Skips a watch that was
+ * removed meanwhile: its pointer in loop->ready is NULL. */
 static void
 loop_handle_ready(struct rr_loop *loop)
 {

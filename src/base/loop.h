@@ -137,8 +137,8 @@ bool rr_loop_calls_back(const struct rr_loop *loop);
 void rr_loop_enter(struct rr_loop *loop);
 void rr_loop_leave(struct rr_loop *loop);
 
-/* Returns how many turns there were. Callers bound by it what they do within one turn, as all else waits
- * meanwhile. */
+/* Returns how many turns of the loop there have been. Callers use it to limit what they do within one turn,
+ * as everything else waits meanwhile. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);
 
 /*

@@ -21,8 +21,8 @@ struct rr_map {
 	uint64_t seed; /* peers choose keys: with the seed they cannot choose buckets */
 };
 
-/* Makes a map with at least so many buckets; the number is rounded up to a power of two. Returns 0 or
- * -RPCRDMA_ERR_NOMEM. */
+/* Makes an empty map with at least `buckets` buckets; the number is rounded up to a power of two. Returns 0
+ * or -RPCRDMA_ERR_NOMEM. */
 int rr_map_init(struct rr_map *map, const struct rr_env *env, uint32_t buckets);
 
 /* Frees the buckets, not the elements. A map that is zeroed, or whose rr_map_init() failed, may be freed,
@@ -31,8 +31,8 @@ void rr_map_free(struct rr_map *map, const struct rr_env *env);
 
 void rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key);
 
-/* Returns the link with that key, of several the one that was added last, or NULL if there is no such link.
- */
+/* Returns the link with that key, or NULL if there is no such link. If several links have the key, returns
+ * the one that was added last. */
 struct rr_map_link *rr_map_find(const struct rr_map *map, uint64_t key);
 
 /* Returns the link with the same key that was added before this link, or NULL if there is no such link. */

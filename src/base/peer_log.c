@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends the minute and begins the next one: for each host, logs how many warnings were left out in the old
- * minute, if any; then forgets all hosts. */
+/* Ends the minute for which warnings are counted, and begins the next one: logs for each host how many
+ * warnings were left out in the old minute, if any, and forgets all hosts. */
 static void
 log_begin_anew(struct rr_peer_log *log)
 {
@@ -27,7 +27,8 @@ log_begin_anew(struct rr_peer_log *log)
 	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
 }
 
-/* Begins the next minute: called at the end of a minute in which warnings were left out. */
+/* Runs at the end of a minute in which warnings were left out: logs how many they were, and begins the next
+ * minute. */
 static void
 log_expired(struct rr_timer *timer)
 {
@@ -55,9 +56,9 @@ host_of(struct rr_peer_log *log, const char *peer)
 	return host;
 }
 
-/* Whether one more warning about the peer may be written: at log level RR_LOG_INFO always, else if the peer's
- * host has had less than RR_PEER_LOG_LINES in this minute. A warning that may not be written is counted as
- * left out, and the timer is armed to say so at the end of the minute. */
+/* Whether one more warning about the peer may be written: at log level RR_LOG_INFO always, else if fewer than
+ * RR_PEER_LOG_LINES warnings were written about the peer's host in this minute. Counts a warning that may not
+ * be written, and arms the timer that logs the count at the end of the minute. */
 static bool
 log_may(struct rr_peer_log *log, const char *peer)
 {

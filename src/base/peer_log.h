@@ -37,12 +37,12 @@ struct rr_peer_log {
 
 void rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop);
 
-/* Says how many lines were held back. */
+/* Logs, for each host, how many warnings were held back in this minute, and disarms the timer. */
 void rr_peer_log_end(struct rr_peer_log *log);
 
-/* Writes a line of level RR_LOG_WARNING about a peer, unless the peer's host has had its lines in this
- * minute. peer is the peer's address as text, or "" if no single peer is the cause; the line itself has to
- * name the peer. log may be NULL: then nothing is written. */
+/* Writes a line of level RR_LOG_WARNING about a peer, unless the peer's host has had RR_PEER_LOG_LINES lines
+ * in this minute. peer is the peer's address as text, or "" if no single peer is the cause; the line itself
+ * has to name the peer. Does nothing if log is NULL. */
 void rr_log_peer(struct rr_peer_log *log, const char *peer, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

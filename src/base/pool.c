@@ -31,8 +31,8 @@ pool_buffer_of(struct rr_pool_head *head)
 
 /* ---- Buffers ---- */
 
-/* Frees buffers that are kept for reuse, the largest first, until the pool keeps no more than limit octets.
- */
+/* Frees buffers that are kept for reuse, the largest first, until the pool keeps at most limit octets for
+ * reuse. */
 static void
 pool_trim(struct rr_pool *pool, size_t limit)
 {
@@ -77,9 +77,8 @@ list_of(struct rr_pool *pool, size_t rounded)
 	return &pool->free[(size_t)above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
 }
 
-/* Allocates a buffer of size octets, aligned to ALIGNMENT, and returns its head. Frees buffers that are kept
- * for reuse first, as far as the pool would otherwise exceed its bound. Returns NULL if there is no memory.
- */
+/* Allocates a buffer of size octets, aligned to ALIGNMENT, and returns its head. If the pool would exceed its
+ * bound with it, first frees buffers that are kept for reuse. Returns NULL if there is no memory. */
 static struct rr_pool_head *
 pool_new_buffer(struct rr_pool *pool, size_t size)
 {
@@ -124,8 +123,8 @@ rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 }
 
 /* Grants the account a buffer of at least size octets, and returns the head of the buffer. Returns NULL if
- * the shares do not allow the request now, if it would overtake others that wait, or if there is no memory.
- */
+ * the account's share does not allow the buffer now, if requests of other accounts must be granted first, or
+ * if there is no memory. */
 static struct rr_pool_head *
 pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 {
@@ -172,9 +171,9 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 	return rr_pool_get(pool, party, least);
 }
 
-/* Keeps a buffer that came back, for reuse, or frees it if it is larger than RR_POOL_KEPT. Queues a look at
- * the requests that wait, as there may be memory for them now, unless the buffer comes from the account whose
- * request is just being woken. */
+/* Keeps a buffer that came back, for reuse, or frees it if it is larger than RR_POOL_KEPT. If requests wait
+ * for memory, queues the task that grants them, unless the buffer comes from the account whose request is
+ * just being woken. */
 static void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
@@ -192,9 +191,9 @@ pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
-/* Updates the pool for the buffer of head, which comes back: it is no more the one that its account wants to
- * replace by a larger one. If it is the last buffer of the account, the account is no more pool->guest, the
- * account that may go beyond the bound. */
+/* Updates the pool for the buffer of head, which comes back. Clears account->growing if it is this buffer,
+ * which the account wanted to replace by a larger one. Clears pool->guest, the account that may exceed the
+ * bound, if this is the last buffer of that account. */
 static void
 pool_forget_growing(struct rr_pool *pool, const struct rr_pool_head *head)
 {
@@ -270,10 +269,11 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	return pool_buffer_of(smaller);
 }
 
-/* Returns how large the next buffer should be for a message of which `come` of `wanted` octets have come.
- * Without a proof that the party moves what it holds, a large message takes its memory in steps: else a few
- * slow peers could hold all memory. A party that holds a further buffer asks for `wanted` at once: if it had
- * to wait later, that buffer would not come back meanwhile. */
+/* Returns how large the next buffer should be for a message of `wanted` octets, of which `come` have come. A
+ * large message takes its memory in steps if its party, a connection, has not yet proved to move what it
+ * holds: else a few slow peers could hold all memory. A party that also holds a buffer other than `buffer`
+ * asks for `wanted` at once, because that other buffer would not come back while it waited for a larger
+ * one. */
 size_t
 rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
 {

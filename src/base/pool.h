@@ -60,67 +60,60 @@ struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource,
 /* Frees the pool, which may be NULL. Every buffer must have come back. */
 void rr_pool_free(struct rr_pool *pool);
 
-/*
- * Takes a buffer of at least size octets for party (may be NULL); its contents are undefined. Returns NULL if
- * the bound or the party's share is reached, if others wait for what is due to them (unless the party is the
- * one being woken), or if there is no memory. A request that is larger than the bound is granted while no
- * other buffer is out: such requests are slow, but come through.
- */
+/* Takes a buffer of at least size octets for party, which may be NULL; the contents of the buffer are
+ * undefined. Returns NULL if the bound or the party's share is reached, if others wait for memory that is due
+ * to them (unless the party's own request is being woken), or if there is no memory. A request that is larger
+ * than the bound is granted if no other buffer is in use: such requests are slow, but come through. */
 void *rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size);
 
-/* Takes a buffer of *size octets as rr_pool_get() does. Where that is not granted and the party holds nothing
- * of the pool, the function takes a buffer of least octets instead, and *size becomes least. */
+/* Takes a buffer of *size octets as rr_pool_get() does. If that is not granted, and the party holds no buffer
+ * of the pool, takes a buffer of least octets instead, and sets *size to least. Returns NULL if neither is
+ * granted. */
 void *rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, size_t least);
 
-/*
- * Returns how large the next buffer should be for something that comes slowly: come octets have come, and
- * wanted octets will have come in the end. buffer, which may be NULL, is the buffer that it has now, and
- * which the next one replaces. The result is `wanted` where the party has proved to move what it holds, where
- * it holds another buffer, or where there is plenty of memory; else RR_POOL_STEP to begin with, and then
- * `come`, rounded up.
- */
+/* Returns how large the next buffer should be for something that comes slowly: `come` octets have come, and
+ * `wanted` octets will have come in the end. buffer is the buffer that it has now, which the next one
+ * replaces, or NULL if it has none. The result is `wanted` if the party has proved to move what it holds, if
+ * the party holds another buffer, or if there is plenty of memory; else it is at first RR_POOL_STEP, and
+ * later `come`, rounded up. */
 size_t rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted);
 
-/*
- * Replaces buffer by a buffer of size octets with the same first length octets, and takes buffer back. The
- * request is judged as if the party did not hold buffer. NULL as of rr_pool_get(): the party then keeps
- * buffer, also while it waits. buffer may be NULL.
- */
+/* Replaces buffer by a buffer of size octets with the same first length octets, and takes buffer back. The
+ * request is judged as if the party did not hold buffer. If the request is not granted, returns NULL, as
+ * rr_pool_get() does: the party then keeps buffer, also while it waits. buffer may be NULL. */
 void *rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t length, size_t size);
 
-/* Whether no other buffer than this one is out: waiting for a larger one would then be in vain. buffer may be
- * NULL. */
+/* Whether `buffer` is the only buffer of the pool that is in use: waiting for a larger one would then be in
+ * vain. If buffer is NULL, whether no buffer is in use. */
 bool rr_pool_is_alone(const struct rr_pool *pool, void *buffer);
 
 /* Gives buffer back to the pool. buffer may be NULL. */
 void rr_pool_put(struct rr_pool *pool, void *buffer);
 
-/*
- * Replaces buffer by a smaller buffer with the same first length octets, and takes buffer back. Returns
- * buffer itself where a smaller one has no room for these octets, or cannot be had.
- */
+/* Replaces buffer by a smaller buffer with the same first length octets, and takes buffer back. Returns the
+ * new buffer, or buffer itself if a smaller one has no room for these octets or cannot be had. */
 void *rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length);
 
-/* Queues waiter, whose party has just been refused a buffer, until that can be granted; no effect where
- * waiter waits already. rr_list_remove(&waiter->link) ends the wait. */
+/* Queues waiter until the buffer that its party has just been refused can be granted. Does nothing if waiter
+ * is queued already. rr_list_remove(&waiter->link) ends the wait. */
 void rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter *waiter);
 
-/* Whether no buffer is out and nobody waits: a request was then refused for lack of memory, and waiting would
- * be in vain. */
+/* Whether no buffer is in use and no request waits: a request was then refused for lack of memory, and
+ * waiting would be in vain. */
 bool rr_pool_is_idle(const struct rr_pool *pool);
 
-/* Whether anybody waits. */
+/* Whether any request waits for memory of the pool. */
 bool rr_pool_is_wanted(const struct rr_pool *pool);
 
 /* Returns since when some party has been waiting for memory that is due to it, or 0 if there is no such
  * party. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
-/* Whether the party has proved to move some of what it holds. True where party is NULL. */
+/* Whether the party, a connection, has proved to move some of what it holds. True also if party is NULL. */
 bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party);
 
-/* Begins another probation of the party if it has held a buffer for longer than RR_SHARE_LATE: the pool then
- * no longer relies on the party's moving what it holds. */
+/* If the party has held a buffer for longer than RR_SHARE_LATE, forgets what it has proved to move, and
+ * begins another probation: buffers that come back in this time prove nothing. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
 /* Return the octets that are out now, and the most that were ever out at a time. */

@@ -62,12 +62,14 @@ struct rr_account *rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 /* pool_share.c: says whether the account may have a buffer of size octets now. */
 enum rr_pool_verdict rr_pool_share_judge(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether the request would overtake another account's request that waits for memory due to it. */
+/* Whether a request of the account for size octets would overtake a request of another account, which waits
+ * for memory that is due to that account. */
 bool rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether the account is to have a buffer of size octets whatever others hold, and not only what others
- * leave. */
+/* Whether the account is entitled to a buffer of size octets however much other accounts hold. If not, it can
+ * have only what the others leave. */
 bool rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether the request is a small one: with it, the account holds RR_POOL_START octets at most. */
+/* Whether a request for size octets is a small one: with it, the account holds RR_POOL_START octets at
+ * most. */
 bool rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether size is so much that small requests would have nothing left beside it. */
 bool rr_pool_share_is_huge(const struct rr_pool *pool, size_t size);
@@ -77,15 +79,15 @@ bool rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size);
 bool rr_pool_share_is_unproven(const struct rr_account *account, size_t size);
 /* Returns how many octets the first waiting request of the account wants, or 0 if no request waits. */
 size_t rr_pool_share_wants(const struct rr_account *account);
-/* Returns the account's host where that host holds its part of the pool, so that the request has to wait
- * until the host gives memory back; else NULL. */
+/* Returns the account's host if the host holds so much of the pool that the request for size octets has to
+ * wait until the host gives memory back. Returns NULL if it has not to wait for that. */
 struct rr_host *rr_pool_share_full_host(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether size is little compared to the bound on memory that parties have not proved to move, and nobody
+/* Whether size is little compared to the bound on memory that parties have not proved to move, and no request
  * waits. */
 bool rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size);
-/* Whether parties hold more memory that they have not proved to move than its bound allows, the reserve for
- * small requests not counted. */
+/* Whether parties hold more memory that they have not proved to move than the bound on such memory allows.
+ * The reserve for small requests is not counted into the bound. */
 bool rr_pool_share_is_beyond(const struct rr_pool *pool);
 /* rr_pool_share_charge() counts the buffer of head as held by the account; rr_pool_share_discharge() takes it
  * out of the count again. */

@@ -13,7 +13,7 @@ share_reserve_of(const struct rr_pool *pool)
 	return pool->max / RR_POOL_RESERVE;
 }
 
-/* Returns how many octets are left below bound when `used` are taken; 0 if bound is exceeded. */
+/* Returns how many octets are left below bound when `used` octets are taken; 0 if there are none left. */
 static size_t
 share_left_below(size_t bound, size_t used)
 {
@@ -42,8 +42,8 @@ rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 	return size > pool->max - share_reserve_of(pool);
 }
 
-/* Returns the bound on memory "without proof": octets that parties hold beyond what they have proved to move.
- * The reserve for small requests is not counted. */
+/* Returns how many octets all parties (connections) together may hold "without proof", that is, beyond what
+ * they have proved to move. Small requests may take their reserve in addition. */
 static size_t
 share_unproven_max(const struct rr_pool *pool)
 {
@@ -67,7 +67,8 @@ rr_pool_share_wants(const struct rr_account *account)
 /* ---- What is proved ---- */
 
 /* Returns how many of `used` octets would be "without proof" if the account held that many: the octets beyond
- * what its party has proved to move. The account for requests of no party needs no proof. */
+ * what its party, a connection, has proved to move. The result is 0 for the account of requests without a
+ * party. */
 static size_t
 share_unproven_of(const struct rr_account *account, size_t used)
 {
@@ -163,9 +164,10 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 	return pool->unproven > share_unproven_max(pool);
 }
 
-/* Whether the account may have a larger buffer although the bound on memory without proof (octets beyond what
- * parties have proved to move) is reached. Accounts that hold a small buffer and wait for a larger one could
- * wait for each other for ever, so one such account at a time, the guest, may exceed the bound. */
+/* Whether the account may exceed the bound on memory without proof (octets beyond what parties have proved to
+ * move) to get a larger buffer in place of its only one. Accounts that hold a small buffer and wait for a
+ * larger one could wait for each other for ever, so one of them at a time, the guest, may exceed the
+ * bound. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -174,12 +176,11 @@ share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 
 /* ---- Judgement ---- */
 
-/*
- * Whether an account that holds a buffer already must not have `more` further octets without proof (octets
- * beyond what its party has proved to move), of which it would then hold `after`. Half of the bound on all
- * such memory is kept for first buffers. While others wait, an account may have one part of RR_POOL_NEWCOMERS
- * of the bound: else a few accounts that move nothing would hold all.
- */
+/* Whether an account that holds a buffer already must wait for a further one. With it, the account would hold
+ * `after` octets without proof (octets beyond what its party has proved to move), `more` of them new. It must
+ * wait if less than `more` is left of half of the bound on all such memory: the other half is kept for first
+ * buffers. While others wait, it must also wait if `after` exceeds one part of RR_POOL_NEWCOMERS of the
+ * bound. */
 static bool
 share_is_further_barred(
 	const struct rr_pool *pool, const struct rr_account *account, size_t more, size_t after)
@@ -191,9 +192,9 @@ share_is_further_barred(
 	return after > most / RR_POOL_NEWCOMERS && rr_pool_turn_others_wait(pool, account);
 }
 
-/* Whether a request of size octets must wait, as all accounts together would hold too much memory without
- * proof (octets beyond what their parties have proved to move). If no other account holds such memory, and
- * none waits, there is no bound. */
+/* Whether a request of size octets must wait because all accounts together would hold too much memory without
+ * proof (octets beyond what their parties have proved to move). If no other account holds such memory, and no
+ * other one waits for memory, there is no bound. */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
@@ -210,8 +211,8 @@ share_is_barred(const struct rr_pool *pool, const struct rr_account *account, si
 	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
 }
 
-/* Returns how many more octets the host of the account's party may have: one host may hold seven eighths of
- * the memory for large requests, the last eighth is for other hosts. */
+/* Returns how many more octets the host of the account's party may have for large requests. One host may hold
+ * seven eighths of the memory for large requests; the last eighth is for other hosts. */
 static size_t
 share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -259,8 +260,11 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
 }
 
-/* Whether the account `other`, which waits for memory that is due to it, must get that memory before
- * `account` gets a buffer of size octets. */
+/* Whether `other`, an account that waits for memory that is due to it, must get that memory before `account`
+ * gets a buffer of size octets. The result is false if the new buffer does not delay `other`: if another host
+ * has to give memory back first, if `other` waits only for a bound on memory without proof (that nobody has
+ * proved to move), to which the new buffer does not count, or if the new buffer comes from the reserve for
+ * small requests, and `other` does not need that. */
 static bool
 share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	const struct rr_account *account, size_t size)

@@ -3,8 +3,8 @@
  * while it has waiters. */
 #include "base/pool_private.h"
 
-/* Notes whether the account waits although its share entitles it to what it wants, and, if so, since when. If
- * it does, starts the umpire, a timer that cuts off parties which hold memory without moving data. */
+/* Sets account->due: whether the account waits for memory to which its share entitles it. If so, notes since
+ * when, and starts the umpire, a timer that cuts off connections which hold memory without moving data. */
 static void
 turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 {
@@ -15,8 +15,8 @@ turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 		rr_shares_wanted(pool->shares);
 }
 
-/* Wakes the request that has waited longest in the account. Returns false if the request was woken in vain
- * and has put itself in front of the account's list again. */
+/* Wakes the request of the account that has waited longest, so that it asks for memory again. Returns false
+ * if the request got no memory and has put itself at the front of the account's list again. */
 static bool
 turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 {
@@ -41,8 +41,8 @@ struct round {
 };
 
 /* Whether the request of account must wait, because an earlier request of this round waits for the same
- * memory: the round is closed to the large requests of one host, to all requests of one kind (small or
- * large), or to requests beyond what their party has proved to move (unproven). */
+ * memory. The round can be closed to the large requests of one host, to all small or all large requests, or
+ * to those of them for memory that their party, a connection, has not proved to move. */
 static bool
 turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {
@@ -52,8 +52,8 @@ turn_is_closed(const struct round *round, const struct rr_account *account, size
 	       (round->closed_to_unproven[small] && rr_pool_share_is_unproven(account, wants));
 }
 
-/* Notes in round that later requests which would overtake the account's request must wait: it was not
- * granted, and verdict says why, and so which later requests would take its memory. */
+/* Notes in round which later requests must wait, because they would take the memory that the account's
+ * request needs. That request was not granted; verdict says why. */
 static void
 turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_account *account,
 	enum rr_pool_verdict verdict, size_t wants)
@@ -86,8 +86,8 @@ turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, 
 	return false;
 }
 
-/* Wakes the account's first waiting request if it can be granted, and returns whether that changed anything.
- * If the request is for a larger buffer in place of the account's buffer `growing`, it is judged as if that
+/* Wakes the account's first waiting request if it can be granted. Returns whether the request was woken and
+ * got memory. If the request is for a larger buffer in place of account->growing, it is judged as if that
  * buffer had come back. */
 static bool
 turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
@@ -181,7 +181,7 @@ rr_pool_is_wanted(const struct rr_pool *pool)
 	return false;
 }
 
-/* Whether an account in the list, other than `account`, wants memory. */
+/* Whether an account in the list, other than `account`, has a request that waits for memory. */
 static bool
 turn_has_other(const struct rr_list *list, const struct rr_account *account)
 {

@@ -41,8 +41,8 @@ host_new(struct rr_shares *shares, const char name[RR_HOST_NAME])
 	return host;
 }
 
-/* Returns the host to which the peer's address belongs, and counts one more party of it. Makes the host if
- * there is none yet. Returns NULL if there is no memory. */
+/* Returns the host to which the peer's address belongs, and counts one more party (connection) of that host.
+ * Makes the host if there is none yet. Returns NULL if there is no memory. */
 static struct rr_host *
 host_of(struct rr_shares *shares, const char *peer)
 {
@@ -58,7 +58,7 @@ host_of(struct rr_shares *shares, const char *peer)
 	return host;
 }
 
-/* Counts one party less of the host, and frees the host with its last party. */
+/* Counts one party (connection) less of the host, and frees the host if it was the last one. */
 static void
 host_leave(struct rr_shares *shares, struct rr_host *host)
 {
@@ -132,9 +132,9 @@ rr_party_end(struct rr_party *party, const void *ctx)
 
 /* ---- The umpire ---- */
 
-/* Returns how many octets the party holds of those pools for whose memory some party has been waiting for
- * RR_SHARE_TICK or longer. since[i] is the time since when a party has been waiting for memory of pool i, or
- * 0 if none has. A pool for which `party` itself waits is not counted. */
+/* Returns how many octets the party, a connection, holds of those pools for whose memory others have been
+ * waiting for RR_SHARE_TICK or longer. since[i] says since when some party has been waiting for memory of
+ * pool i; it is 0 if no party waits. A pool for which `party` itself waits is not counted. */
 static size_t
 share_holds_of_wanted(
 	const struct rr_shares *shares, const struct rr_party *party, const uint64_t *since, uint64_t now)
@@ -150,7 +150,7 @@ share_holds_of_wanted(
 	return held;
 }
 
-/* Whether the party has proved to move any octets, in any of its pools. */
+/* Whether the party, a connection, has proved to move any octets, in any of its pools. */
 static bool
 share_has_proved(const struct rr_party *party)
 {
@@ -161,12 +161,10 @@ share_has_proved(const struct rr_party *party)
 	return false;
 }
 
-/*
- * Cuts the party off if its peer has moved too few octets within the limit, while the party holds `held`
- * octets that others wait for. A party is not judged if held is 0 or if its peer owes nothing. When the peer
- * has moved what the limit asks for, the next period begins, so that a burst at the beginning does not count
- * twice.
- */
+/* Cuts the party (a connection) off if its peer has moved too few octets within a time limit, while the party
+ * holds `held` octets that others wait for. A party is not judged if held is 0, or if the peer has nothing to
+ * send or to take. When the peer has moved enough octets, the next period begins, so that a burst at the
+ * beginning does not count twice. */
 static void
 share_judge(struct rr_party *party, size_t held, uint64_t now)
 {
@@ -187,8 +185,9 @@ share_judge(struct rr_party *party, size_t held, uint64_t now)
 	party->moved_then = moved;
 }
 
-/* Looks at one party: begins another probation if the party has held a buffer for too long, then cuts off the
- * party if it moves too little of the memory that others wait for. */
+/* Looks at one party, a connection. If it has held a buffer for too long, the pool forgets what it has proved
+ * to move. Then the function cuts the party off if its peer moves too few octets while others wait for the
+ * memory that the party holds. */
 static void
 share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {
@@ -202,8 +201,9 @@ share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 		share_judge(party, held, now);
 }
 
-/* The umpire's timer expired: looks at every party, to cut off those that hold, without moving data, memory
- * that others wait for. Arms the timer again if any party waits. */
+/* The umpire's timer expired: looks at each party (connection), and cuts off those that do not move data
+ * while others wait for the memory that they hold. Arms the timer again if any party waits for memory that is
+ * due to it. */
 static void
 share_tick(struct rr_timer *timer)
 {

@@ -124,8 +124,8 @@ struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);
 /* Stops the umpire and frees the table of hosts. Every party must have been freed before. */
 void rr_shares_end(struct rr_shares *shares);
 
-/* Makes a party with one reference, for a connection to peer, an address as text; ops and ctx are how the
- * umpire asks about the connection. Returns NULL if there is no memory. */
+/* Makes a party with one reference, for a connection to peer, an address as text. By ops, which are called
+ * with ctx, the umpire asks about the connection, and ends it. Returns NULL if there is no memory. */
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
@@ -134,12 +134,12 @@ struct rr_party *rr_party_new(
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
-/* Notes that the connection with that ctx has ended: the umpire asks no more about it. The function also
- * removes a reference, as rr_party_release() does. party may be NULL. */
+/* Notes that the connection with that ctx has ended: the umpire asks no more about the connection. The
+ * function also removes a reference, as rr_party_release() does. party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
-/* Returns how many octets a second a party that holds `held` octets must move while others wait for memory.
- */
+/* Returns how many octets a second a connection that holds `held` octets must move while others wait for
+ * memory. */
 static inline uint64_t
 rr_share_least(size_t held)
 {
@@ -148,8 +148,8 @@ rr_share_least(size_t held)
 
 /* ---- admission.c: connections that peers make ---- */
 
-/* Whether a connection of the peer may be accepted. If accepted_max connections exist already, the function
- * cuts off one of them to make room, as admission.c says. False means that the new connection must be
+/* Whether a new connection of the peer may be accepted. If accepted_max connections exist already, cuts off
+ * one of them to make room. False means that no connection may be cut off for this peer: the new one must be
  * declined. */
 bool rr_shares_admit(struct rr_shares *shares, const char *peer);
 

@@ -56,7 +56,7 @@ rr_spread_free(struct rr_spread *spread)
 
 /* ---- Connections that come from other engines ---- */
 
-/* Returns the member's seat, its listener, with that address, or NULL if the member does not listen there. */
+/* Returns the member's seat (listener) with that address, or NULL if the member does not listen there. */
 static struct rr_spread_seat *
 spread_seat_at(const struct rr_spread_member *member, const char *address)
 {
@@ -69,8 +69,8 @@ spread_seat_at(const struct rr_spread_member *member, const char *address)
 	return NULL;
 }
 
-/* Closes a connection that another engine handed on, as the member does not listen at its address any more.
- */
+/* Closes the connection in gift, which another engine handed on, because the member no longer listens at its
+ * address. Counts one connection less of the member. */
 static void
 spread_refuse(struct rr_spread_member *member, struct gift *gift)
 {
@@ -78,9 +78,9 @@ spread_refuse(struct rr_spread_member *member, struct gift *gift)
 	rr_spread_ended(member);
 }
 
-/* Passes a connection that another engine handed on to the member's listener at its address, or closes it if
- * there is no such listener; frees the gift. Needs no lock, as only the member itself changes its list of
- * seats. */
+/* Passes the connection in gift, which another engine handed on, to the member's listener at gift->address,
+ * or closes the connection if there is no such listener. Frees the gift. Needs no lock, as only the member
+ * itself changes its list of seats (listeners). */
 static void
 spread_unwrap(struct rr_spread_member *member, struct gift *gift)
 {
@@ -195,8 +195,9 @@ rr_spread_stand(struct rr_spread_seat *seat)
 
 /* ---- Connections ---- */
 
-/* Returns the member with the fewest connections among those that listen at the address of the seat. Of equal
- * members, the seat's own member is preferred. */
+/* Returns the member with the fewest connections among those that listen at the address of the seat, a
+ * listener. If the seat's own member has no more connections than any other, it is that member. The caller
+ * holds the lock. */
 static struct rr_spread_member *
 spread_choose(const struct rr_spread_seat *seat)
 {

@@ -53,9 +53,9 @@ void rr_spread_leave(struct rr_spread_member *member);
 void rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int fd);
 void rr_spread_stand(struct rr_spread_seat *seat);
 
-/* Decides which engine gets a connection that the listener of seat accepted. True means that the connection
- * was handed on to another engine. False means that it is for the caller: it counts as the caller's until
- * rr_spread_ended(). */
+/* Decides which engine gets a connection that the listener of seat accepted. Returns true if the connection
+ * was handed on to another engine. Returns false if the caller keeps the connection, which counts as the
+ * caller's until rr_spread_ended(). */
 bool rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer);
 
 /* Counts one connection less of the member: the connection has ended, or no listener was there for it. */
