@@ -35,8 +35,8 @@ rr_ulb_callback(void)
 	return &nfs42_NFS_CB_program;
 }
 
-/* Answers for arguments or results in which no data may travel in chunks: these need not be decoded. Returns
- * RR_WALK_MISPLACED if the message has items (data from chunks) nevertheless, else RR_WALKED. */
+/* Searches arguments or results in which no data may travel in chunks: they need not be decoded. Returns
+ * RR_WALK_MISPLACED if the message has data from chunks (items) nevertheless, else RR_WALKED. */
 static enum rr_walk_answer
 binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 {
@@ -48,8 +48,8 @@ binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 }
 
 /* Finds the items, the data that may travel in chunks, in the arguments or results of any procedure other
- * than COMPOUND. entry is the place of the type in the program's table; it is 0 if the type has no such data.
- */
+ * than COMPOUND. entry is where the code for the type begins in program->walk; it is 0 if the type has no
+ * such data. */
 static enum rr_walk_answer
 binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)
@@ -70,8 +70,8 @@ binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	return RR_WALKED;
 }
 
-/* Finds the items, the data that may travel in chunks, in a COMPOUND. begin() moves over the front of the
- * COMPOUND and returns the number of its operations; next() moves over one operation. */
+/* Finds the items, the data that may travel in chunks, in a COMPOUND. begin() moves over the fields in front
+ * of the operations and returns the number of operations; next() moves over one operation. */
 static enum rr_walk_answer
 binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found,
 	uint32_t (*begin)(struct rr_walk *walk), uint32_t (*next)(struct rr_walk *walk))
@@ -92,8 +92,8 @@ binding_find_in_compound(const struct rpcrdma_xdr_reader *reader, struct rr_ulb_
 	return RR_WALKED;
 }
 
-/* Returns the procedure of the program, and sets the list of found items to empty. Returns NULL if the
- * program has no such procedure. */
+/* Returns the procedure of the program with the number proc, and makes the list of found items empty. Returns
+ * NULL if the program has no such procedure. */
 static const struct rpcrdma_procedure *
 binding_find_procedure(const struct rpcrdma_program *program, uint32_t proc, struct rr_ulb_items *found)
 {

@@ -11,8 +11,8 @@
  * all minor versions. */
 const struct rpcrdma_program *rr_ulb_find(uint32_t prog, uint32_t vers);
 
-/* Returns the schema of NFS version 4 callbacks, whose program number each client chooses. It has no
- * marks. */
+/* Returns the schema of NFS version 4 callbacks, whose program number each client chooses. No data of
+ * callbacks may travel in chunks. */
 const struct rpcrdma_program *rr_ulb_callback(void);
 
 /* The items that a walk found. The caller sets items and max. */
@@ -23,9 +23,9 @@ struct rr_ulb_items {
 	uint32_t results; /* of a reply: the results that may have an item, also those without one */
 };
 
-/* Find the marked items of a call or of a reply. reader stands behind the RPC header, at the arguments or
- * results; it is not moved. Items with length 0 are found, too: they are results, and pair with Write
- * chunks. */
+/* Find the items, the data that may travel in chunks, of a call or of a reply. reader stands behind the RPC
+ * header, at the arguments or results; the functions do not move it. Items of length 0 are found, too: they
+ * are results, and belong to Write chunks as others do. */
 enum rr_walk_answer rr_ulb_walk_call(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found);
 enum rr_walk_answer rr_ulb_walk_reply(const struct rpcrdma_program *program, uint32_t proc,

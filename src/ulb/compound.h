@@ -10,14 +10,15 @@
 /* Whether proc is COMPOUND of NFS version 4, by the schema of any minor version. */
 bool rr_compound_is(const struct rpcrdma_program *program, uint32_t proc);
 
-/* Steps over the fields in front of the operations of a call; returns the count of operations that the call
- * claims. */
+/* Moves the walk over the fields in front of the operations of a COMPOUND call, and returns the number of
+ * operations that the call claims to have. */
 uint32_t rr_compound_begin_call(struct rr_walk *walk);
 
-/* Steps over an operation, and returns its number. */
+/* Moves the walk over one operation of a call, and returns the operation's number. */
 uint32_t rr_compound_next_call(struct rr_walk *walk);
 
-/* Do the same with a reply. */
+/* Do for the reply of a COMPOUND what rr_compound_begin_call() and rr_compound_next_call() do for the
+ * call. */
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 

@@ -22,10 +22,10 @@ struct rr_reply_size {
 	uint32_t results[RR_ESTIMATE_RESULTS];
 };
 
-/* Estimates the size of the reply to a call. reader stands at the arguments of a call of procedure proc; it
- * is not moved. Returns false if the arguments do not decode; the size then has the minimum 0 and no maximum.
- * NFS version 4 does not limit some data; the estimate assumes that names of users, groups, servers and
- * network addresses have at most NFS4_OPAQUE_LIMIT octets, and bitmaps at most four words. */
+/* Estimates the size of the reply to a call. reader stands at the arguments of a call of procedure proc; the
+ * function does not move it. Returns false if the arguments do not decode; the size then has the minimum 0
+ * and no maximum. NFS version 4 does not limit some data; the estimate assumes that names of users, groups,
+ * servers and network addresses have at most NFS4_OPAQUE_LIMIT octets, and bitmaps at most four words. */
 bool rr_ulb_reply_size(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_reply_size *size);
 

@@ -199,8 +199,8 @@ compound_word_max(uint32_t word, uint64_t first)
 	return max;
 }
 
-/* Returns how many octets the result of GETATTR takes at most: its bitmap is no larger than the one at args,
- * and its attributes are those that this one asks for. */
+/* Returns how many octets the result of GETATTR takes at most. At args is the bitmap of the attributes that
+ * the call asks for: the result has these attributes at most, and a bitmap that is no longer. */
 static uint32_t
 compound_attributes_max(const uint8_t *args)
 {
@@ -249,9 +249,9 @@ compound_operation_max(uint32_t number, const uint8_t *args)
 	return rr_estimate_add(operation->max, (uint32_t)rr_min(counted, UINT32_MAX));
 }
 
-/* Returns how many octets the data of READ or READLINK, which may travel in a chunk, have at most: of READ
- * the count in its arguments, behind stateid and offset; of READLINK UNKNOWN, as its arguments do not limit
- * the length. */
+/* Returns how many octets of data, which may travel in a chunk, READ or READLINK return at most. For READ it
+ * is the count in the arguments, behind stateid and offset. For READLINK it is UNKNOWN, as the arguments do
+ * not limit the length. */
 static uint32_t
 compound_item_max(uint32_t number, const uint8_t *args)
 {

@@ -33,9 +33,10 @@ rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	}
 }
 
-/* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the status and the list, or a
- * failure, of `failure` octets, if that is larger. count is the argument that limits the list, RFC
- * 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in bytes". */
+/* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the size of the status and the
+ * list, or `failure`, the size of a failed result, if that is larger. count is the argument that limits the
+ * list, RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
+ * bytes". */
 static uint32_t
 legacy_list_max(uint32_t count, uint32_t failure)
 {
@@ -63,9 +64,9 @@ rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	}
 }
 
-/* Sets the largest size of the reply to NFSACL's GETACL: without limit if the call asks for entries of access
- * control lists, else that of the attributes and counts. RFC 8267, 5.2: "There is no protocol-specified size
- * limit for NFS version 3 ACLs" */
+/* Sets the largest size of the reply to NFSACL's GETACL. It has no limit if the call asks for entries of
+ * access control lists; else the reply has only attributes and counts. RFC 8267, 5.2: "There is no
+ * protocol-specified size limit for NFS version 3 ACLs" */
 void
 rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
 {

@@ -8,15 +8,16 @@
 /* The estimates are in several files, as the headers that they need share names and cannot be included
  * together. */
 
-/* Returns a + b, or UINT32_MAX if the sum is larger; UINT32_MAX means without limit, and stays so. */
+/* Returns a + b, or UINT32_MAX if the sum is larger. UINT32_MAX means that there is no limit: the sum is
+ * UINT32_MAX if a or b is. */
 static inline uint32_t
 rr_estimate_add(uint32_t a, uint32_t b)
 {
 	return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* Adds to the estimate one result of at most max octets that may travel in a chunk. Beyond
- * RR_ESTIMATE_RESULTS results are only counted. */
+/* Adds to the estimate one result of at most max octets that may travel in a chunk. If there are
+ * RR_ESTIMATE_RESULTS results already, only counts the result. */
 static inline void
 rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 {
@@ -25,7 +26,7 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 	size->result_count++;
 }
 
-/* Lower the sizes in size, which are those of the schema, by the arguments of the call. */
+/* Lower the sizes in size, which are set to those that the schema allows, by the arguments of the call. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);

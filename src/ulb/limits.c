@@ -21,8 +21,8 @@ limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 
 /* ---- Numbers in place ---- */
 
-/* Returns the same address without const, so that the message can be changed in place: the owner of the
- * message's memory allows the change. */
+/* Returns the address `at` without const, so that the octets there can be changed: the owner of the message's
+ * memory allows the change. */
 static uint8_t *
 limits_place(const uint8_t *at)
 {
@@ -90,17 +90,17 @@ limits_lower_channel(const uint8_t *channel, uint32_t request, uint32_t response
 	limits_lower_u32(channel + MAX_RESPONSE_CACHED, response);
 }
 
-/* Returns the attributes of the session's backchannel, which follow those of the fore channel in the message.
- */
+/* Returns the attributes of the session's backchannel. In the message they follow those of the fore channel,
+ * at fore. */
 static const uint8_t *
 limits_back_channel(const uint8_t *fore)
 {
 	return fore + CHANNEL + (size_t)4 * rr_get_be32(fore + RDMA_IRD);
 }
 
-/* Lowers the sizes of both channels in the arguments of a CREATE_SESSION. fore: the attributes of the fore
- * channel. Returns the largest response to a callback that the client asked for, if that was lowered, else 0.
- */
+/* Lowers the sizes of both channels in the arguments of a CREATE_SESSION; fore is where the attributes of the
+ * fore channel are. Returns the largest response to a callback that the client asked for if it was lowered,
+ * else 0. */
 static uint32_t
 limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 {
@@ -112,9 +112,9 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 	return asked > limits->callback_reply ? asked : 0;
 }
 
-/* Lowers the sizes of both channels in the result of a CREATE_SESSION. fore: the attributes of the fore
- * channel. asked: the largest response to a callback that the client asked for, if that was lowered in the
- * call, else 0. The client gets `asked` back if the server accepted the lowered number. */
+/* Lowers the sizes of both channels in the result of a CREATE_SESSION; fore is where the attributes of the
+ * fore channel are. asked is the largest response to a callback that the client asked for if it was lowered
+ * in the call, else 0. If the server accepted the lowered size, the client gets `asked` in the result. */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -202,7 +202,7 @@ limits_skip_attribute(struct rpcrdma_xdr_reader *reader, uint32_t number)
 	}
 }
 
-/* Lowers maxread and maxwrite in a fattr4 to the limit for data. A bitmap says which attributes there are;
+/* Lowers maxread and maxwrite in a fattr4 to limits->data. A bitmap says which attributes the fattr4 has;
  * their values follow in the order of their numbers, so the values in front of maxread are skipped. */
 static void
 limits_lower_attributes(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
@@ -243,9 +243,9 @@ limits_lower_entries(const struct rr_limits *limits, struct rpcrdma_xdr_reader *
 
 /* ---- NFS version 3 ---- */
 
-/* Lowers the sizes for READ, WRITE and READDIR in the result of FSINFO to the limit for data. RFC
- * 1813, 3.3.19: behind the attributes stand rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref; rtmult
- * and wtmult are left as they are. */
+/* Lowers the sizes for READ, WRITE and READDIR in the result of FSINFO to limits->data. RFC 1813, 3.3.19:
+ * behind the attributes stand rtmax, rtpref, rtmult, wtmax, wtpref, wtmult and dtpref; rtmult and wtmult are
+ * left as they are. */
 static void
 limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *reader)
 {
@@ -270,9 +270,9 @@ limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *r
  * in front of them; in a result, the session's name stands in the place of the client. */
 enum { CALL_CHANNELS = 4 + 16, REPLY_CHANNELS = 8 + 24 };
 
-/* Whether the result of the operation may have sizes that are to be lowered: those of a session, or the
- * attributes maxread and maxwrite. args are its arguments; in READDIR a cookie, a verifier and two counts
- * precede the bitmap of attributes. */
+/* Whether the result of the operation may have sizes that must be lowered: those of a session, or the
+ * attributes maxread and maxwrite. args are the operation's arguments; in READDIR a cookie, a verifier and
+ * two counts precede the bitmap of attributes. */
 static bool
 limits_asks_for_sizes(uint32_t operation, const uint8_t *args)
 {
@@ -323,9 +323,9 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 	return asked;
 }
 
-/* Lowers the sizes in the result of one operation of a COMPOUND. operation is the beginning of the result, of
- * `octets` octets: the operation's number, a status without error, and the result itself. asked: the largest
- * response to a callback that the client asked for, if that was lowered in the call, else 0. */
+/* Lowers the sizes in one result of a COMPOUND. `operation` is where the result begins, of `octets` octets:
+ * the operation's number, a status without error, and the rest. asked is the largest response to a callback
+ * that the client asked for if it was lowered in the call, else 0. */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

@@ -4,16 +4,17 @@
 
 #include "ulb/walk.h"
 
-/* Whether the items of a reply are in the Write chunks that they belong to, by RFC 8267, section 6.4.1:
- * each chunk belongs to one operation. If a result has several marked items, the first goes into the chunk,
- * the others stay inline.
+/* Whether the items of a reply (its data that may travel in chunks) are in the Write chunks to which they
+ * belong, by RFC 8267, section 6.4.1: each chunk belongs to one operation. If a result has several items, the
+ * first one belongs into the chunk, the others stay inline.
  *
- * items: all items that a walk found in the reply as it came (ulb/binding.h). chunks: the octets of each
- * Write chunk that the call offered; 0 is an empty chunk. A chunk without an item belongs to an operation
- * that failed, had no data, or was not asked for.
+ * items: all items that a walk found in the reply as it came (ulb/binding.h). chunks: the size of each Write
+ * chunk that the call offered; 0 is an empty chunk. A chunk without an item belongs to an operation that
+ * failed, had no data, or was not asked for.
  *
- * False: a violation of DDP-eligibility. RFC 8166, 6.1: "A Responder does not reduce a DDP-eligible result
- * data item into an available Write chunk. The Requester MUST terminate the pending RPC transaction". */
+ * Returns false if the reply violates DDP-eligibility. RFC 8166, 6.1: "A Responder does not reduce a
+ * DDP-eligible result data item into an available Write chunk. The Requester MUST terminate the pending RPC
+ * transaction". */
 bool rr_results_are_paired(
 	const struct rr_walk_item *items, uint32_t count, const uint32_t *chunks, uint32_t chunk_count);
 

@@ -13,9 +13,10 @@ const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES] = {
 	[NFSPROC3_READDIRPLUS] = { .often_large = true },
 };
 
-/* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the status and the list, or a
- * failure, of `failure` octets, if that is larger. count is the argument that limits the list, RFC
- * 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in bytes". */
+/* Returns how many octets the result of READDIR or READDIRPLUS takes at most: the size of the status and the
+ * list, or `failure`, the size of a failed result, if that is larger. count is the argument that limits the
+ * list, RFC 1813, 3.3.16 and 3.3.17: count and maxcount are "The maximum size of the ... resok structure, in
+ * bytes". */
 static uint32_t
 reply_list_max(uint32_t count, uint32_t failure)
 {

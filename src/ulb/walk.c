@@ -39,9 +39,9 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 		walk->answer = RR_WALK_UNKNOWN;
 }
 
-/* Ends the walk with an error, as the message has fewer octets than the schema demands, and returns false. If
- * an item (data moved to a chunk) has not been found in the schema, its data may be what is missing: the
- * answer is then RR_WALK_MISPLACED. */
+/* Ends the walk with an error, as the message has fewer octets than the schema demands, and returns false.
+ * The answer is RR_WALK_MISPLACED if the walk has not come to the place of some item (data that were moved to
+ * a chunk): the missing octets may be in that chunk. Else the answer is RR_WALK_UNKNOWN. */
 static bool
 walk_short_of_octets(struct rr_walk *walk)
 {
@@ -53,8 +53,8 @@ walk_short_of_octets(struct rr_walk *walk)
 	return false;
 }
 
-/* Ends the walk with an error, as the message has something that the schema does not know, and returns false.
- */
+/* Ends the walk with an error, as the message has something that the schema does not define. Returns
+ * false. */
 static bool
 walk_unknown(struct rr_walk *walk)
 {
@@ -124,8 +124,8 @@ walk_skip_opaque(struct machine *m, uint32_t max)
 	return walk_skip(m, (uint64_t)length + rr_pad(length));
 }
 
-/* Moves over opaque data that may travel in a chunk (an item), and so may be absent from the stream, and
- * records it. Returns false if the walk has failed. */
+/* Moves over opaque data that may travel in a chunk (an item), and records where they are. They may be in the
+ * stream, or absent from it. Returns false if the walk has failed. */
 static bool
 walk_skip_item(struct machine *m, uint32_t max)
 {
@@ -137,7 +137,7 @@ walk_skip_item(struct machine *m, uint32_t max)
 }
 
 /* Calls a subroutine of the walk's code: runs the code at address `element` `count` times, and then goes on
- * at address `back`. Returns false if the calls are nested too deeply. */
+ * at address `back`. Returns false, and the walk fails, if the calls are nested too deeply. */
 static inline bool
 walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 {
@@ -148,8 +148,8 @@ walk_call(struct machine *m, uint32_t element, uint32_t count, uint32_t back)
 	return true;
 }
 
-/* Reads the number of elements of an array, and calls the code at address `element` as many times. least is
- * the smallest size of an element. Returns false if the walk has failed. */
+/* Reads the number of elements of an array, and runs the code at address `element` once for each of them.
+ * least is the smallest size of an element. Returns false if the walk has failed. */
 static bool
 walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t element)
 {
@@ -176,8 +176,8 @@ walk_skip_array(struct machine *m, uint32_t max, uint32_t size)
 	return count <= max ? walk_skip(m, (uint64_t)count * size) : walk_unknown(m->walk);
 }
 
-/* Reads a flag from the message into *flag, and moves to the next instruction. Returns false if the message
- * ends before, or the flag is neither 0 nor 1. */
+/* Reads a flag (0 or 1) from the message into *flag, and moves to the next instruction. Returns false if the
+ * message ends before, or if the flag has another value. */
 static bool
 walk_branch(struct machine *m, uint32_t *flag)
 {

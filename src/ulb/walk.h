@@ -42,29 +42,31 @@ struct rr_walk {
 	uint32_t result;               /* of the items to come */
 };
 
-/* Begins a walk where reader stands: at arguments or results, behind the RPC header. Up to item_max items
- * are recorded in items, which may be NULL if item_max is 0. The message of the reader stays in use, the
- * reader does not. */
+/* Begins a walk where reader stands: at arguments or results, behind the RPC header. Up to item_max items are
+ * recorded in items, which may be NULL if item_max is 0. The walk has a copy of reader, but uses the same
+ * message, which must stay until the walk ends. */
 void rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, struct rr_walk_item *items,
 	uint32_t item_max);
 
-/* Moves over a value, by the subroutine of the walk's code at entry. Returns false if the walk has failed. */
+/* Moves over a value by the walk's code: runs the subroutine that begins at index entry. Returns false if the
+ * walk has failed. */
 bool rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry);
 
-/* Steps over an unsigned int and returns its value; 0 once the walk has failed. */
+/* Moves over an unsigned int and returns its value, or 0 if the walk has failed. */
 uint32_t rr_walk_u32(struct rr_walk *walk);
 
-/* Returns the unsigned int that comes next, without stepping over it. */
+/* Returns the unsigned int that comes next, without moving over it, or 0 if the walk has failed. */
 uint32_t rr_walk_peek(struct rr_walk *walk);
 
-/* Steps over an opaque<max> that is not marked. */
+/* Moves over an opaque<max> that may not travel in a chunk. */
 void rr_walk_opaque(struct rr_walk *walk, uint32_t max);
 
-/* Ends the walk as RR_WALK_UNKNOWN, for callers that find something that they do not know. */
+/* Ends the walk with the answer RR_WALK_UNKNOWN, unless it has failed already: the caller has found something
+ * that it does not know. */
 void rr_walk_refuse(struct rr_walk *walk);
 
-/* Ends the walk: the whole stream must have been stepped over, and every item that was taken out must have
- * been found. */
+/* Ends the walk and returns its answer. It is RR_WALKED only if the walk has moved over the whole stream, and
+ * has found every item that was taken out of the stream. */
 enum rr_walk_answer rr_walk_end(struct rr_walk *walk);
 
 #endif

@@ -96,11 +96,10 @@ ddp_opcode_fits(const struct rr_ddp_header *header)
 	return header->tagged || messages[header->opcode].queue == header->queue;
 }
 
-/*
- * Reads the header at the front of a DDP segment, and checks DDP's own fields before those of RDMAP. An RDMAP
- * version (RV) of 0, as the RDMA Consortium has it, is refused: peers that send it speak revision 0 of MPA,
- * and were refused when they connected. The reserved bits are "not checked on receive" (RFC 5041, 4.1).
- */
+/* Reads the header at the front of a DDP segment into *header, and returns whether the header is valid or
+ * which fault it has; DDP's own fields are checked before those of RDMAP. An RDMAP version (RV) of 0, which
+ * the RDMA Consortium's specification has, is refused: peers that send it speak revision 0 of MPA, and were
+ * refused when they connected. The reserved bits are "not checked on receive" (RFC 5041, 4.1). */
 enum rr_ddp_result
 rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)
 {

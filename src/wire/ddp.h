@@ -71,9 +71,9 @@ rr_ddp_header_size(bool tagged)
 	return tagged ? RR_DDP_TAGGED_SIZE : RR_DDP_UNTAGGED_SIZE;
 }
 
-/* Returns how many octets of a DDP segment come before its payload; control are the first two octets of the
- * segment. These octets are the header; of a Read Request or a Terminate, which have no payload, also all
- * that can follow the header. */
+/* Returns how many octets at the front of a DDP segment are no payload; control are the first two octets of
+ * the segment. The result is the size of the header. For a Read Request or a Terminate, which have no
+ * payload, it includes the most octets that can follow the header. */
 static inline size_t
 rr_ddp_head_size(const uint8_t control[RR_DDP_CONTROL_SIZE])
 {
@@ -95,8 +95,8 @@ rr_rdmap_invalidates(uint8_t opcode)
 	return opcode == RR_RDMAP_SEND_INVALIDATE || opcode == RR_RDMAP_SEND_SE_INVALIDATE;
 }
 
-/* Whether an untagged DDP header begins message number msn of the queue: its queue and message number are
- * these, and its offset within the message is 0. */
+/* Whether the untagged DDP header is that of the first segment of message number msn of the queue: it has
+ * this queue and message number, and the offset 0 within the message. */
 static inline bool
 rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, uint32_t msn)
 {
@@ -104,21 +104,20 @@ rr_ddp_is_first_of(const uint8_t header[RR_DDP_UNTAGGED_SIZE], uint32_t queue, u
 	       rr_get_be32(header + 14) == 0;
 }
 
-/* Writes the header and returns its octets, 14 or 18. */
+/* Writes the header and returns its size in octets, 14 or 18. */
 size_t rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *header);
 
-/* Writes the header of a Send that fits into one segment; handle: the memory that the Send invalidates, where
- * invalidates is set. */
+/* Writes the header of a Send that fits into one segment. If invalidates is true, the Send also invalidates
+ * the peer's memory that has this handle (STag). */
 void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t handle, uint32_t msn);
 
-/* Whether the control octets, all checks included, are those of the last segment of a Send without
- * invalidation. */
+/* Whether the control octets are those of the last segment of a Send without invalidation, also by their
+ * version numbers. */
 bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);
 
-/*
- * Reads the header at the front of a segment. With any result, all fields that the octets hold are set (the
- * rest are 0). Where the result is not RR_DDP_OK, the segment is to be refused with rr_ddp_cause().
- */
+/* Reads the header at the front of a segment. Fields that are not read, as the header is too short or has a
+ * fault, are 0. If the result is not RR_DDP_OK, the segment must be refused by a Terminate with the cause
+ * that rr_ddp_cause() returns. */
 enum rr_ddp_result rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header);
 
 /* ---- The RDMA Read Request Header (RFC 5040, section 4.4) ---- */
@@ -206,19 +205,20 @@ struct rr_terminate {
 	bool swapped;
 };
 
-/* Writes the Terminate Header, which follows the untagged header, and returns its octets. */
+/* Writes the Terminate Header, which follows the untagged header, and returns its size in octets. */
 size_t rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *terminate);
 
 /* Reads a Terminate Header as the specification says. The headers inside it then refer to data. Returns false
- * if there are fewer than four octets. A part that is announced and not complete counts as absent. */
+ * if there are fewer than four octets. A part that is announced but not complete counts as absent. */
 bool rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate);
 
-/* Returns the cause that the sender meant: if the Terminate is of siw's layout (swapped), the cause is put
- * into the specification's order. */
+/* Returns the cause that the sender meant. If terminate->swapped is set, the sender (the siw driver of Linux)
+ * exchanged layer and error type, and the function puts these into the specification's order. */
 uint16_t rr_terminate_meaning(const struct rr_terminate *terminate);
 
-/* Writes the Terminate in words for people, and returns text, which ends in a zero octet within size. If the
- * sender may have meant the layout of the siw driver, the words say the cause that this gives, too. */
+/* Writes a description of the Terminate for people to text, of size octets, and returns text, which always
+ * ends in a zero octet. If the sender may have meant the layout of the siw driver of Linux, the description
+ * also has the cause in that layout. */
 const char *rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate);
 
 #endif

@@ -31,7 +31,8 @@ enum {
 static const char request_key[] = "MPA ID Req Frame";
 static const char reply_key[] = "MPA ID Rep Frame";
 
-/* Returns the key, a fixed text, that a reply frame or a request frame of MPA begins with. */
+/* Returns the key, a fixed text, with which an MPA frame begins: a reply frame if reply is true, else a
+ * request frame. */
 static const char *
 mpa_key_of(bool reply)
 {
@@ -74,8 +75,8 @@ mpa_put_depths(uint8_t *out, const struct rr_mpa_frame *frame)
 	rr_put_be16(out + 2, ord);
 }
 
-/* Whether the frame can be written: its revision is known and has what the frame asks for, and IRD, ORD and
- * the private data are within the limits of MPA. */
+/* Whether the frame can be written: its revision is 2, or 1 if the frame is not an enhanced one, and IRD, ORD
+ * and the private data are within the limits of MPA. */
 static bool
 mpa_expressible(const struct rr_mpa_frame *frame)
 {

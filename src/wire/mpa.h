@@ -52,17 +52,14 @@ enum rr_mpa_result {
 	RR_MPA_BAD_LENGTH    /* more than 512 octets of Private Data, or enhanced and less than 4 */
 };
 
-/*
- * Writes frame to out. Returns its octets; 0 where the frame does not fit into size, or breaks a limit. Flags
- * that the frame cannot have (R in a request; the RTR bits without A) are not written.
- */
+/* Writes frame to out, which has room for size octets. Returns the size of the frame, or 0 if it does not fit
+ * or exceeds a limit of MPA. Flags that such a frame cannot have (R in a request; the RTR bits without A) are
+ * not written. */
 size_t rr_mpa_put(uint8_t *out, size_t size, const struct rr_mpa_frame *frame);
 
-/*
- * Reads the frame at the front of the size octets that have come so far; reply: a reply frame is due, else a
- * request frame. With RR_MPA_OK, *used is the size of the frame; with RR_MPA_MORE, the octets that are needed
- * at least for the next step.
- */
+/* Reads the frame at the front of the size octets that have come so far: a reply frame if reply is true, else
+ * a request frame. If the result is RR_MPA_OK, sets *used to the size of the frame; if it is RR_MPA_MORE, to
+ * the number of octets that must have come before the next attempt. */
 enum rr_mpa_result rr_mpa_get(
 	const void *data, size_t size, bool reply, struct rr_mpa_frame *frame, size_t *used);
 
@@ -84,9 +81,9 @@ rr_mpa_put_marker(uint8_t out[RR_MPA_MARKER_SIZE], uint64_t back)
 	rr_put_be16(out + 2, (uint16_t)back);
 }
 
-/* Whether the marker says that its FPDU (the frame of MPA) began `back` octets before it. The two lowest bits
- * are ignored, RFC 5044, 4.3: "MPA reserves these bits so they MUST be treated as zero for computation at the
- * receiver." */
+/* Whether the marker says that its FPDU (the frame of MPA) began `back` octets before the marker. The two
+ * lowest bits are ignored, RFC 5044, 4.3: "MPA reserves these bits so they MUST be treated as zero for
+ * computation at the receiver." */
 static inline bool
 rr_mpa_marker_is(const uint8_t in[RR_MPA_MARKER_SIZE], uint64_t back)
 {

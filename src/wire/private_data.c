@@ -56,12 +56,10 @@ rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_d
 	out[RECEIVE_OFFSET] = data_size_code(own->receive_size);
 }
 
-/*
- * Returns where in data the private data of RPC-over-RDMA begins, or NULL if it is not there. Looks at every
- * offset, RFC 8797, 5.2: "The offset of the Format Identifier is not restricted to any alignment." Goes on if
- * the version behind the identifier is unknown, as another layer's data may contain the same octets by
- * chance.
- */
+/* Returns where in data the private data of RPC-over-RDMA begins, or NULL if data does not contain it. Looks
+ * at every offset, RFC 8797, 5.2: "The offset of the Format Identifier is not restricted to any alignment."
+ * If the version behind a Format Identifier is unknown, looks further, as another layer's data may contain
+ * the same octets by chance. */
 static const uint8_t *
 data_find(const uint8_t *data, size_t size)
 {

@@ -19,9 +19,9 @@ struct rr_private_data {
 /* Writes the message. Sizes are rounded down to a multiple of 1024, never below 1024. */
 void rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_data *own);
 
-/* Looks for the private data of RPC-over-RDMA at any offset of data, and sets *peer. Returns false if data
- * has none of version 1, complete; *peer then holds the defaults (RFC 8797, section 5: 1024 octets both ways,
- * no remote invalidation). */
+/* Looks for the private data of RPC-over-RDMA version 1 at any offset of data, and sets *peer. Returns false
+ * if data does not contain it as a whole; *peer then has the defaults (RFC 8797, section 5: 1024 octets both
+ * ways, no remote invalidation). */
 bool rr_private_data_get(const void *data, size_t size, struct rr_private_data *peer);
 
 #endif

@@ -67,7 +67,8 @@ struct rr_property_message {
 	struct rr_property_subset done, rejected; /* RESPPROP: subsets of the set in the request */
 };
 
-/* Returns a set of the properties whose bits are in has, in the order of their indices, with their values. */
+/* Returns a set of properties with their values: those whose bits are set in has, in the order of enum
+ * rr_property. */
 struct rr_property_set rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES]);
 
 /* Returns the bits of the known properties that a subset of the set selects. */
@@ -76,16 +77,14 @@ uint32_t rr_property_selected(const struct rr_property_set *set, const struct rr
 /* Returns the subset of the set that selects the known properties whose bits are in has. */
 struct rr_property_subset rr_property_subset(const struct rr_property_set *set, uint32_t has);
 
-/*
- * Reads info, the whole of it, as the contents of the operation. False: info is malformed, that is it breaks
- * off or goes on, has more than RR_PROPERTY_SET_MAX properties, a known property twice, or a value that is
- * not of its type. A property of length zero has its default; unknown properties are only counted.
- */
+/* Reads the contents of the operation from info. Returns false if info is malformed: it is too short or too
+ * long, or has more than RR_PROPERTY_SET_MAX properties, a known property twice, or a value that is not of
+ * its type. A property of length zero gets its default; unknown properties are only counted. */
 bool rr_property_get(
 	enum rr_property_operation operation, struct rpcrdma_bytes info, struct rr_property_message *message);
 
-/* Writes the contents of the operation: known properties only; its subsets are of a set of `elements`
- * elements. */
+/* Writes the contents of the operation, with known properties only. elements is the number of properties in
+ * the set to which the subsets in message refer. */
 void rr_property_put(struct rpcrdma_xdr_writer *writer, enum rr_property_operation operation,
 	const struct rr_property_message *message, uint32_t elements);
 

@@ -8,8 +8,8 @@
 /* ---- struct opaque_auth, RFC 5531, section 8.2 ---- */
 
 /* Reads the body of a credential or verifier, of length octets. Returns false, and the reader fails, if the
- * body is longer than RFC 5531, 8.2, allows: "up to 400 bytes that are opaque to" the RPC protocol. A body
- * that breaks off fails the reader, too, but returns true. */
+ * body is longer than RFC 5531, 8.2, allows: "up to 400 bytes that are opaque to" the RPC protocol. If the
+ * message ends within the body, the reader fails, too, but the result is true. */
 static bool
 rpc_get_body(struct rpcrdma_xdr_reader *reader, uint32_t length, struct rr_opaque_auth *auth)
 {
@@ -35,8 +35,8 @@ rpc_get_auth(struct rpcrdma_xdr_reader *reader, struct rr_opaque_auth *auth)
 	return length == 0 || rpc_get_body(reader, length, auth);
 }
 
-/* Writes a credential or verifier: its flavor, and its body with the length. One without a body, the usual
- * case, is written at once. */
+/* Writes a credential or verifier: its flavor, the length of its body, and the body. If the body is empty, as
+ * is usual, writes both words in one step. */
 static void
 rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *auth)
 {
@@ -51,8 +51,9 @@ rpc_put_auth(struct rpcrdma_xdr_writer *writer, const struct rr_opaque_auth *aut
 	rpcrdma_put_bytes(writer, auth->body, RR_AUTH_BODY_MAX);
 }
 
-/* Returns an enum that is read from the stream; its values are 0 to max. For a larger value the reader fails
- * and the result is 0. RFC 4506, 4.3: "It is an error to encode as an enum any other integer". */
+/* Reads an enum whose values are 0 to max from the stream, and returns its value. If the value is larger, the
+ * reader fails and the result is 0. RFC 4506, 4.3: "It is an error to encode as an enum any other
+ * integer". */
 static uint32_t
 rpc_get_enum(struct rpcrdma_xdr_reader *reader, uint32_t max)
 {
@@ -112,7 +113,7 @@ rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader)
 	       (reader->failed || reader->items->offset < (size_t)(reader->next - reader->start));
 }
 
-/* Writes to words a credential and a verifier without bodies, as they are with AUTH_NONE. */
+/* Writes the credential and the verifier of a call to words. Both have no body, as with AUTH_NONE. */
 static void
 rpc_put_empty_auths(uint8_t *words, const struct rr_call_header *call)
 {
@@ -212,8 +213,9 @@ rpc_put_range(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *r
 	rpcrdma_put_u32(writer, reply->high);
 }
 
-/* Writes the header of an accepted reply, from the verifier on. A success with an empty verifier, the usual
- * case, is written elsewhere. */
+/* Writes the header of an accepted reply, from the verifier on: the verifier, the status and, after a
+ * mismatch of the program's version, the versions that the server supports. The usual reply, a success with
+ * an empty verifier, does not come here. */
 static void
 rpc_put_accepted(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply)
 {

@@ -66,16 +66,15 @@ struct rr_auth_sys {
 	struct rpcrdma_bytes machine;
 };
 
-/*
- * Reads a call header and leaves the reader at the arguments. False, with xid set and without a failure of
- * the reader, where the message is of type REPLY, or its rpcvers is not 2. Only a CALL of another version
- * leaves an rpcvers that is not 2: the caller answers it with RPC_MISMATCH. A credential or verifier that is
- * too long leaves an auth_stat and fails: the caller answers it with AUTH_ERROR. On any other failure the
- * header is not complete.
- */
+/* Reads a call header and leaves the reader at the arguments. Returns false, without a failure of the reader,
+ * if the message is a REPLY, or a CALL of another RPC version. In the second case, call->rpcvers is not 2,
+ * and the caller answers with RPC_MISMATCH. Returns false, and the reader fails, if a credential or verifier
+ * is too long: call->auth_stat is then set, and the caller answers with AUTH_ERROR. If the reader fails
+ * without an auth_stat, the header is not complete. */
 bool rr_rpc_get_call(struct rpcrdma_xdr_reader *reader, struct rr_call_header *call);
 
-/* Whether an item of the message lies in the header that rr_rpc_get_call() read, or failed to read. */
+/* Whether an item (data that came in a chunk) has its place in the header that rr_rpc_get_call() read. If
+ * rr_rpc_get_call() failed, whether the message has any item. */
 bool rr_rpc_header_is_reduced(const struct rpcrdma_xdr_reader *reader);
 
 /* Writes a call header; its rpcvers is always 2, whatever call->rpcvers is. */

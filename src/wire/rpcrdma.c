@@ -44,8 +44,8 @@ rdma_least_size(const struct rr_rdma_version *version, uint32_t proc)
 	return proc < sizeof(version->least) ? version->least[proc] : RR_RDMA_HEADER_MIN;
 }
 
-/* Reads the three chunk lists at once if all of them are empty, as in most headers. Returns false, and reads
- * nothing, if a list is not empty or the message ends before. */
+/* Reads the three chunk lists in one step if all of them are empty, as in most headers. Returns false, and
+ * reads nothing, if a list is not empty or the message ends before. */
 static inline bool
 rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 {
@@ -57,11 +57,9 @@ rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 	return true;
 }
 
-/*
- * Reads a transport header of the given version. A message with fewer octets than its procedure needs is not
- * read further, and the result is RR_HEADER_SHORT. RFC 8166, 4.5: its receiver "cannot trust the value of the
- * XID field; therefore, it MUST silently discard the message".
- */
+/* Reads a transport header of the given version. If the message has fewer octets than its procedure needs,
+ * stops, and returns RR_HEADER_SHORT. RFC 8166, 4.5: the receiver of such a message "cannot trust the value
+ * of the XID field; therefore, it MUST silently discard the message". */
 enum rr_header_result
 rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists)
@@ -79,8 +77,8 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 	return version->get(reader, header, lists);
 }
 
-/* Returns the segment that is read from the stream: handle, length and offset. All fields are 0, and the
- * reader fails, if the stream ends before. */
+/* Reads a segment from the stream and returns it: handle, length and offset. If the stream ends before, the
+ * reader fails, and all fields are 0. */
 static struct rr_segment
 rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 {
@@ -96,7 +94,8 @@ rdma_get_segment(struct rpcrdma_xdr_reader *reader)
 }
 
 /* Reads the Read list into lists->reads. Returns RR_HEADER_LIMIT if the list has more segments than the
- * caller's array, RR_HEADER_MALFORMED if it breaks off or a position is not a multiple of four. */
+ * caller's array, RR_HEADER_MALFORMED if the message ends within the list or a position is not a multiple of
+ * four. */
 static enum rr_header_result
 rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
@@ -115,9 +114,9 @@ rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the segments of a Write chunk or the Reply chunk into the caller's array lists->segments. A count
- * that the rest of the message cannot hold is malformed; a count that the array cannot hold gives
- * RR_HEADER_LIMIT. */
+/* Reads the segments of a Write chunk or the Reply chunk into the caller's array lists->segments. Returns
+ * RR_HEADER_MALFORMED if the rest of the message is too short for that many segments, RR_HEADER_LIMIT if the
+ * array has no room for them. */
 static enum rr_header_result
 rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
@@ -135,7 +134,7 @@ rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, 
 }
 
 /* Reads the Write list into lists->writes. Returns RR_HEADER_LIMIT if the list has more chunks or segments
- * than the caller's arrays, RR_HEADER_MALFORMED if it breaks off. */
+ * than the caller's arrays, RR_HEADER_MALFORMED if the message ends within the list. */
 static enum rr_header_result
 rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {

@@ -105,7 +105,8 @@ struct rr_rdma_version {
 		const struct rr_chunk_lists *lists);
 };
 
-/* Reads a whole header of that version: fixed words, size, version, and the rest by get(). */
+/* Reads a whole header of that version: the four fixed words, and the rest by version->get(). Also checks
+ * that the message has the version, and is not too short. */
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
@@ -154,9 +155,9 @@ bool rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *
 /* Writes the three lists. If lists is NULL, all three are written as empty. */
 void rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists);
 
-/* Returns the octets that the header of an RDMA_MSG or RDMA_NOMSG takes with these counts, in versions 1
- * and 2. writes: the number of Write chunks; segments: those in all Write chunks and in the Reply chunk.
- * UINT32_MAX where the size is larger than that. */
+/* Returns how many octets the header of an RDMA_MSG or RDMA_NOMSG takes, in versions 1 and 2. reads: the
+ * number of segments in the Read list; writes: the number of Write chunks; segments: the number of segments
+ * in all Write chunks and in the Reply chunk. The result is UINT32_MAX if the size is larger than that. */
 uint32_t rr_rdma_header_size(uint32_t reads, uint32_t writes, bool has_reply, uint32_t segments);
 
 /* Returns the sum of the lengths of a chunk's segments. */

@@ -70,8 +70,8 @@ rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header,
 	}
 }
 
-/* Whether a message of procedure proc breaks the rule on its RPC payload: a payload follows the header
- * although the procedure forbids it, or is missing although the procedure requires it. */
+/* Whether a message has an RPC payload although its procedure proc forbids that, or has none although its
+ * procedure requires one. follows says whether a payload follows the header. */
 static bool
 rdma2_is_payload_wrong(uint32_t proc, bool follows)
 {
@@ -164,8 +164,8 @@ rr_rdma_version(uint32_t number)
 	}
 }
 
-/* Returns the protocol version with that number, whose names of procedures and errors are wanted; version 1
- * if the number is unknown. */
+/* Returns the version of RPC-over-RDMA whose names of procedures and errors are used for version `number`:
+ * that version itself, or version 1 if the number is unknown. */
 static const struct rr_rdma_version *
 rdma2_version_for_names(uint32_t number)
 {

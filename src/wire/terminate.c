@@ -56,7 +56,8 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 }
 
 /* Reads the optional parts of a Terminate that `bits` announces: the segment length, the DDP header and the
- * Read Request header. A part that breaks off counts as absent. */
+ * Read Request header. If the Terminate ends within a part, this part and the parts behind it count as
+ * absent. */
 static void
 terminate_get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
 {
@@ -157,8 +158,8 @@ rr_terminate_meaning(const struct rr_terminate *terminate)
 	return terminate->swapped ? terminate_exchanged(terminate->cause) : terminate->cause;
 }
 
-/* Whether it is certain that the sender wrote the cause in the specification's order: it announced a part of
- * the Terminate, with bits in the specification's order, and that part could be read. */
+/* Whether it is certain that the sender wrote the cause in the order of the specification. It is if the
+ * sender announced an optional part of the Terminate with bits in that order, and the part could be read. */
 static bool
 terminate_certain(const struct rr_terminate *terminate)
 {

@@ -169,11 +169,10 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 	return xdr_get_inline(reader, xdr_get_length(reader, max));
 }
 
-/*
- * Returns the item (data that came in a chunk, not in the stream) for the opaque whose length word was just
- * read, and removes it from the reader's list. Returns NULL if the opaque's data lie in the stream. Empty
- * items for earlier places in the stream are chunks that were not used: they are skipped.
- */
+/* Returns the item (data that came in a chunk, not in the stream) for the opaque whose length word was just
+ * read, and moves the reader to the next item. Returns NULL if the data of the opaque lie in the stream.
+ * Items without data for earlier places in the stream come from chunks that were not used: they are
+ * skipped. */
 static const struct rpcrdma_item *
 xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
@@ -198,8 +197,8 @@ xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 	return item;
 }
 
-/* Whether the item (data that came in a chunk) holds an opaque of length octets. RFC 8166, section 3.4.5.2: a
- * Read chunk may include the padding of its data, or not, so both lengths fit there. */
+/* Whether the item (data that came in a chunk) can be an opaque of length octets. RFC 8166, section 3.4.5.2:
+ * a Read chunk may include the padding of its data, or not, so its length may be with or without padding. */
 static bool
 xdr_fits(const struct rpcrdma_item *item, uint32_t length)
 {
