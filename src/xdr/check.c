@@ -14,7 +14,7 @@ check_successor(struct rr_xdr_number number)
 }
 
 /* Computes the number of each name of an enum and defines the name. As in C, a name without a value has the
- * value of the name before plus one. inside: the enum is declared within another type. */
+ * number of the previous name plus one. inside: the enum is declared within another type. */
 static void
 check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {
@@ -98,9 +98,9 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 
 static void check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* Appends the definitions to which a named type refers to the list of types in the order in which C needs
- * them. If pointed_to is set, the type stands behind a pointer: C then needs only the name of a struct, not
- * its definition. Reports a type that contains itself. */
+/* For a named type, appends the definitions that C needs before it to the list compiler->ordered, in which
+ * every type stands behind the types that it needs. pointed_to: the type is used behind a pointer, so C needs
+ * only the name of a struct, and a struct is not appended. Reports a type that contains itself. */
 static void
 check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, bool pointed_to)
 {
@@ -121,8 +121,8 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 	}
 }
 
-/* Appends the definitions to which a declaration refers, itself or by its members, to the list of types in
- * the order in which C needs them. */
+/* Appends the definitions that a declaration needs, itself or by its members, to the list compiler->ordered,
+ * in which every type stands behind the types that it needs. */
 static void
 check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
@@ -139,9 +139,9 @@ check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_de
 		check_order_declaration(compiler, member);
 }
 
-/* Appends the definition to the list of types that is written to the header, after all types that it needs,
- * so that the list is in an order that C accepts. Does nothing if the definition is in the list already, or
- * is that of a type which another header defines. */
+/* Appends the definition to the list compiler->ordered, which is written to the header, and before it all
+ * definitions that it needs, so that the list is in an order that C accepts. Does nothing if the list has the
+ * definition already, or if the type is defined by another header. */
 static void
 check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
@@ -171,7 +171,7 @@ check_resolve_type(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *
 
 /* ---- Marks ---- */
 
-/* Returns the member of the struct or union with this name, or NULL if there is no such member. */
+/* Returns the member with this name of a struct or union, or NULL if there is no such member. */
 static struct rr_xdr_declaration *
 check_find_member(const struct rr_xdr_definition *definition, const char *name)
 {

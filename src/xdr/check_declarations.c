@@ -24,8 +24,8 @@ declarations_is_legal(const struct rr_xdr_type *type, struct rr_xdr_number numbe
 	}
 }
 
-/* Returns the label of the union that has the same value as `label` and stands before it, in any arm, or NULL
- * if there is no such label. */
+/* Returns an earlier label of the union, in any arm, that has the same value as `label`. Returns NULL if
+ * there is no such label. */
 static const struct rr_xdr_value *
 declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value *label)
 {
@@ -40,8 +40,8 @@ declarations_find_same(const struct rr_xdr_type *type, const struct rr_xdr_value
 	return NULL;
 }
 
-/* Reports a label of a union if its value is one that the discriminant cannot have, or if another label has
- * the same value. */
+/* Finds the value of a label of a union. Reports an error if the discriminant cannot have the value, or if an
+ * earlier label has the same value. */
 static void
 check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_type *discriminant, struct rr_xdr_value *label)
@@ -64,8 +64,8 @@ check_label(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 }
 
 /* Reports a discriminant that is no integer, bool or enum. RFC 4506, section 6.4: "The discriminant of a
- * union must be of a type that evaluates to an integer." Returns whether the schema is without error so far.
- */
+ * union must be of a type that evaluates to an integer." Returns false if this or an earlier error was
+ * found. */
 static bool
 check_discriminant(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *discriminant)
 {

@@ -39,8 +39,8 @@ known_resolve_number(struct rr_xdr_type *type)
 }
 
 /* Whether the declaration's type is netobj or des_block, which Sun's RPC library defines as opaque data. If
- * so, turns the declaration into that opaque data, with its shape and size. It must have no size or * of its
- * own. */
+ * so, turns the declaration into that opaque data, with its shape and size. A declaration that has a size or
+ * a * of its own is not changed; the result is then false. */
 static bool
 known_resolve_octets(struct rr_xdr_declaration *declaration)
 {
@@ -72,8 +72,8 @@ struct known_member {
 	uint32_t bound; /* 0: there is no bound */
 };
 
-/* Makes the declaration of one member of a struct of Sun's RPC library. Returns NULL, and an error is set, if
- * there is no memory. */
+/* Makes the declaration of a member that `known` describes, for a struct of Sun's RPC library. Returns NULL,
+ * and an error is set, if there is no memory. */
 static struct rr_xdr_declaration *
 known_make_member(
 	struct rr_xdr_compiler *compiler, const struct known_member *known, struct rr_xdr_position position)
@@ -126,8 +126,9 @@ known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	return true;
 }
 
-/* Gives value the number of its name, if the name is one of Sun's RPC library: a flavor of credentials (RFC
- * 5531, section 8.2) or MAXNETNAMELEN. Returns false if the name is another one. */
+/* If value is a name that Sun's RPC library defines, sets value to the number of that name and returns true;
+ * else returns false. These names are the flavors of credentials (RFC 5531, section 8.2) and
+ * MAXNETNAMELEN. */
 bool
 rr_xdr_evaluate_foreign(struct rr_xdr_value *value)
 {

@@ -3,8 +3,8 @@
 
 #include "xdr/compiler.h"
 
-/* Whether C would not accept `name` for the member: it is reserved, a macro, or the name of another member.
- */
+/* Whether the member cannot have `name` in C: the name is reserved, or that of a macro or of another
+ * member. */
 static bool
 names_is_taken(const struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type,
 	const struct rr_xdr_declaration *member, const char *name)

@@ -17,9 +17,9 @@ check_number(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, uint3
 			highest);
 }
 
-/* Defines a type for the arguments or result of a procedure, which C can use only if it has a name. The name
- * is PROCEDURE_args or PROCEDURE_result, with the version in front if that is taken. Returns the named type,
- * or NULL if there is no memory. */
+/* Defines a type for the arguments or result of a procedure: C needs a name for it. The name is
+ * PROCEDURE_args or PROCEDURE_result; if this name is taken, VERSION_ is put in front. Returns the named
+ * type, or NULL if there is no memory. */
 static struct rr_xdr_type *
 name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix,
@@ -51,8 +51,8 @@ name_type(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version
 	return named;
 }
 
-/* Makes a struct whose members are the arguments of a procedure that has several: in the stream, they follow
- * each other as the members of a struct do. Returns NULL if there is no memory. */
+/* Makes a struct whose members are the arguments of a procedure that has several: in the stream, arguments
+ * follow each other as the members of a struct do. Returns NULL if there is no memory. */
 static struct rr_xdr_declaration *
 programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *args)
 {
@@ -76,7 +76,8 @@ programs_make_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration
 	return declaration;
 }
 
-/* Whether the type has a name in C, so that a function that calls the procedure can take or return it. */
+/* Whether the type of an argument or result has a name in C, so that it can stand in the parameters of a
+ * function. */
 static bool
 programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 {
@@ -86,8 +87,8 @@ programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 	       (kind < RR_XDR_SCALARS || kind == RR_XDR_NAMED || kind == RR_XDR_VOID);
 }
 
-/* Resolves the arguments or the result of a procedure, and returns their type, which is given a name if it
- * has none. suffix is "args" or "result". */
+/* Finds the definitions of the types in the arguments or the result of a procedure. Returns the type of the
+ * arguments or the result; defines a name for the type if it has no name. suffix is "args" or "result". */
 static struct rr_xdr_type *
 check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)

@@ -59,8 +59,8 @@ void rr_xdr_compiler_free(struct rr_xdr_compiler *compiler);
  * no memory. */
 void *rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size);
 
-/* Returns a formatted text in the memory of the run. Returns "", and an error is set, if there is no memory.
- */
+/* Returns a formatted text in the memory of the run. Returns "", and an error is set, if there is no
+ * memory. */
 const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -83,40 +83,43 @@ void rr_xdr_read(struct rr_xdr_compiler *compiler);
  * cannot be read. */
 char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
 
-/* preprocess.c: returns the text as the C preprocessor leaves it. If there is nothing to preprocess,
- * returns text itself. */
+/* preprocess.c: runs the C preprocessor on text and returns the result. If text has no directives, returns
+ * text itself. */
 char *rr_xdr_preprocess(struct rr_xdr_compiler *compiler, char *text, size_t *length);
 
-/* parser.c: makes definitions, marks and passed lines from text. A zero must stand behind its length
- * octets. */
+/* parser.c: parses text, of length octets, into the lists of definitions, marks (data that may travel in a
+ * chunk) and lines for the header. A zero must stand behind the text. */
 void rr_xdr_parse(struct rr_xdr_compiler *compiler, const char *text, size_t length);
 
-/* check.c: defines and resolves names, puts types in order, and refuses all that cannot be compiled. */
+/* check.c: defines names, finds the definitions that types refer to, puts types into an order that C accepts,
+ * and reports everything that cannot be compiled. */
 void rr_xdr_check(struct rr_xdr_compiler *compiler);
 
-/* Defines the name of definition, and those of the enums inside. */
+/* Defines the name of definition and, if it is a type, the names of all enums inside the type. */
 void rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* check_types.c: finds the types to which a declaration refers, and its sizes. */
+/* check_types.c: finds the definitions of the types that a declaration refers to, and the numbers of its
+ * sizes. */
 void rr_xdr_resolve(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
 /* Whether the declaration is an array of no elements. */
 bool rr_xdr_is_empty(const struct rr_xdr_declaration *declaration);
 
-/* check_known.c: gives type the kind that its name has in Sun's RPC library or in C. For opaque data,
- * declaration gets a shape, too. Returns false if the name is not known there. */
+/* check_known.c: if Sun's RPC library or C defines the declaration's type, sets the type to that definition.
+ * For opaque data, also sets the declaration's shape and size. Returns false if the type is not known
+ * there. */
 bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
-/* Gives value the number that its name has in Sun's RPC library. Returns false if the name is not known
- * there. */
+/* If value is a name that Sun's RPC library defines, sets value to the number of that name and returns true;
+ * else returns false. */
 bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
 
 /* check_declarations.c: checks the unions inside a declaration. All types must be resolved and all names
  * known. */
 void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
-/* check_names.c: renames members whose names C or C++ could not have. Nothing may look for members by the
- * names of the schema after this. */
+/* check_names.c: renames members that cannot have their names in C or C++. Members can then no longer be
+ * found by the names that they have in the schema. */
 void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
 /* check_programs.c: rr_xdr_define_program() defines the names of a program's versions and procedures.
@@ -135,7 +138,8 @@ struct rr_xdr_name *rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_
 /* Whether a word is a keyword of C or C++, or a macro that these always have. */
 bool rr_xdr_is_reserved(const char *name);
 
-/* Returns name as it can be a name in C: a reserved word gets an underscore behind it. */
+/* Returns the name that `name` has in C: a reserved word gets an underscore behind it, and the author of the
+ * schema is warned. Other names remain as they are. */
 const char *rr_xdr_c_name(
 	struct rr_xdr_compiler *compiler, const char *name, struct rr_xdr_position position);
 
@@ -173,18 +177,20 @@ const char *rr_xdr_local(struct rr_xdr_compiler *compiler, const char *base);
 
 /* graph.c: the references between definitions. */
 
-/* Returns the declaration behind names that are only other names for it: follows `typedef T x` to its end. */
+/* If the declaration is only another name for a type (`typedef T x`), follows such names to their end, and
+ * returns the declaration that is found there; else returns the declaration itself. */
 const struct rr_xdr_declaration *rr_xdr_leaf(const struct rr_xdr_declaration *declaration);
 
 /* Returns the last member of a struct if it is optional data of the same struct, so that the struct is a
  * list; else NULL. */
 const struct rr_xdr_declaration *rr_xdr_tail(const struct rr_xdr_definition *definition);
 
-/* Whether a value of from can hold a value of to. tails: also by the tails of lists. */
+/* Whether a value of the type `from` can contain a value of the type `to`. If tails is false, the members by
+ * which linked lists go on are not searched. */
 bool rr_xdr_reaches(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *from,
 	const struct rr_xdr_definition *to, bool tails);
 
-/* Whether a value of definition can hold an item that a binding marks. */
+/* Whether a value of definition can contain data that may travel in a chunk. */
 bool rr_xdr_reaches_mark(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
 /* sizes.c */

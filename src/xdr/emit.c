@@ -184,8 +184,8 @@ rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type
 	}
 }
 
-/* Returns the arm of a union that has this value of its bool: an arm with that label, else the default arm.
- * Returns NULL if there is no such arm. */
+/* Returns the arm of a union that belongs to this value of the discriminant, a bool: the arm with that label,
+ * else the default arm. Returns NULL if there is no such arm. */
 static const struct rr_xdr_declaration *
 emit_find_arm(const struct rr_xdr_type *type, uint64_t value)
 {
@@ -205,8 +205,8 @@ emit_find_arm(const struct rr_xdr_type *type, uint64_t value)
 typedef void (*emit_arm)(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
 
-/* Writes the C statements for one arm of a union, by calling emit(). If arm is NULL, the value is not
- * allowed: writes the statement `fail`. An arm without a name (void) needs no statements. */
+/* Writes the C statements for one arm of a union, by calling emit(). If arm is NULL, the schema does not
+ * allow the value: writes the statement `fail` instead. Writes nothing for an arm without a name (void). */
 static void
 emit_one(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *arm, const char *path,
 	const char *fail, emit_arm emit)
@@ -218,7 +218,7 @@ emit_one(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *arm, c
 }
 
 /* Writes C code that handles the arms of a union whose discriminant is a bool: an if statement, with an else
- * if needed. */
+ * if both values need statements. A value without an arm runs the statement `fail`. */
 static void
 emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path, const char *fail,
 	emit_arm emit)
@@ -239,8 +239,8 @@ emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const ch
 	rr_xdr_close(emitter, "");
 }
 
-/* Writes C code that handles the arms of a union: a switch statement. Without a default arm, other values run
- * the statement `fail`. */
+/* Writes C code that handles the arms of a union: a switch statement. If the union has no default arm, values
+ * without an arm run the statement `fail`. */
 static void
 emit_switch(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path,
 	const char *fail, emit_arm emit)

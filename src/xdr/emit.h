@@ -90,18 +90,20 @@ extern const struct rr_xdr_scalar rr_xdr_scalars[RR_XDR_SCALARS];
 /* Returns the name in C of a scalar or of a type with a name. */
 const char *rr_xdr_c_type(const struct rr_xdr_type *type);
 
-/* Whether codecs of definition carry the depth, as its values can hold values of the same type. */
+/* Whether the functions that encode and decode definition count how deeply values are nested: its values can
+ * contain values of the same type. */
 bool rr_xdr_is_deep(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
-/* Whether a call of definition's codec, from the codec that is being written, must count the depth. */
+/* Whether a call of the function for definition, in the function that is being written, must count how deeply
+ * values are nested. */
 bool rr_xdr_counts_depth(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
-/* Whether the statements of definition's codec are written in place, not as a call: for a number, for
- * octets, and for an array of fixed length (ISO C has no pointers to const arrays). */
+/* Whether values of definition are encoded and decoded by statements, not by a call of a function: numbers,
+ * octets, and arrays of fixed length (ISO C has no pointers to const arrays). */
 bool rr_xdr_is_simple(const struct rr_xdr_definition *definition);
 
-/* Writes a union's arms as an if on a bool, or as a switch. emit writes the statements for an arm; fail is
- * the statement for values that have no arm. */
+/* Writes C code that handles the arms of a union: an if statement for a bool, else a switch statement. emit
+ * writes the statements for one arm; fail is the statement for values that have no arm. */
 void rr_xdr_emit_arms(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path,
 	const char *fail,
 	void (*emit)(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration,
@@ -140,8 +142,9 @@ void rr_xdr_emit_program(struct rr_xdr_emitter *emitter, const struct rr_xdr_def
 /* emit_call.c: writes for each procedure of the version a function that calls it. */
 void rr_xdr_emit_calls(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version);
 
-/* emit_walk.c: writes the code of xdr/walk.h as an array; and, for the header, the macros that say where
- * its subroutines begin. */
+/* emit_walk.c: rr_xdr_emit_walk() writes the walk's code (xdr/walk.h) as a C array.
+ * rr_xdr_emit_walk_entries() writes, for the header, the macros that say where the subroutines of that code
+ * begin. */
 void rr_xdr_emit_walk(struct rr_xdr_emitter *emitter);
 void rr_xdr_emit_walk_entries(struct rr_xdr_emitter *emitter);
 

@@ -6,8 +6,9 @@
 static void emit_declaration(
 	struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path);
 
-/* Writes the C code that reads or writes (as emitter->direction says) a value of a named type at path: its
- * statements in place if they are simple, else a call of its function. */
+/* Writes the C code that reads or writes (as emitter->direction says) a value of a named type. path is the C
+ * expression for the value. Writes the statements themselves if they are simple, else a call of the function
+ * for the type. */
 static void
 emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition, const char *path)
 {
@@ -23,7 +24,8 @@ emit_named(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 			emitter->direction->verb, definition->name, emitter->stream, address);
 }
 
-/* Writes the C code that reads or writes a value of the type. path is the C expression for the value. */
+/* Writes the C code that reads or writes (as emitter->direction says) a value of the type. path is the C
+ * expression for the value. */
 static void
 emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {
@@ -46,9 +48,9 @@ emit_type(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	}
 }
 
-/* Writes the C code that reads or writes opaque data or a string. placed: it may travel in a chunk, so the
- * code calls the function for items. RFC 8166, 3.4.2, of data that is not DDP-eligible: "All other XDR data
- * items MUST NOT be reduced." */
+/* Writes the C code that reads or writes opaque data or a string. placed: the data may travel in a chunk, so
+ * the code calls the function for such data (items). RFC 8166, 3.4.2, of data that is not DDP-eligible: "All
+ * other XDR data items MUST NOT be reduced." */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path,
 	bool placed)
@@ -87,8 +89,8 @@ emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	emit_loop(emitter, declaration->type, values, count);
 }
 
-/* Writes the C code that reads or writes optional data: whether the value is present and, if so, the value.
- */
+/* Writes the C code that reads or writes optional data: a flag that says whether the value is present and, if
+ * so, the value. */
 static void
 emit_optional(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
 {
@@ -138,7 +140,7 @@ emit_list(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *tail)
 	rr_xdr_close(emitter, "");
 }
 
-/* Writes the body of the C function that reads or writes the current type. */
+/* Writes the body of the C function that reads or writes a value of the type emitter->current. */
 static void
 emit_body(struct rr_xdr_emitter *emitter)
 {

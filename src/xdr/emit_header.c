@@ -20,7 +20,8 @@ header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *
 	return rr_xdr_number(emitter, &number);
 }
 
-/* Writes a #define for the number of each version and procedure of a program. */
+/* Writes a #define for the number of each version and of each procedure of a program. A procedure that an
+ * earlier version has with the same number is left out. */
 static void
 emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program)
 {
@@ -131,8 +132,8 @@ emit_foreign(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *def
 		emitter->writer, name, emitter->value);
 }
 
-/* Writes the lines that the schema passes on to the header (those that begin with %), as far as they stand in
- * front of `place` in the schema. Returns the lines that are left. */
+/* Writes those lines that the schema passes on to the header (in the schema they begin with %) that stand in
+ * front of `place` in the schema. Returns the rest of the lines. */
 static const struct rr_xdr_passed *
 emit_passed(struct rr_xdr_emitter *emitter, const struct rr_xdr_passed *passed, unsigned place)
 {

@@ -29,9 +29,9 @@ emit_wrappers_of_scalar(struct rr_xdr_emitter *emitter, const struct rr_xdr_scal
 		scalar->c_type, emitter->value);
 }
 
-/* Writes the body of a function that encodes an array whose address is a pointer to const void. The body
- * converts it by way of a struct that contains the array, as ISO C has no conversion to a pointer to a const
- * array. */
+/* Writes the body of a function that encodes an array. The function gets the array's address as a pointer to
+ * const void. The body converts the address by way of a struct that contains the array, as ISO C has no
+ * conversion to a pointer to a const array. */
 static void
 emit_put_of_array(struct rr_xdr_emitter *emitter, const char *name)
 {
@@ -83,9 +83,9 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 
 /* ---- The tables ---- */
 
-/* Writes two members of a procedure's entry in the table, for its arguments and its result, and a comment
- * with their names: all entries have all members in order, as C++ cannot name the members in an initialiser
- * as C does. */
+/* Writes two members of a procedure's entry in the table of procedures: the number for its arguments, and
+ * that for its result. A comment names the members. An initialiser in C++ cannot do so, and must have all
+ * members in order. */
 static void
 emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args, uint32_t of_result)
 {
@@ -167,7 +167,8 @@ emit_procedures(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *ver
 	rr_xdr_close(emitter, ";");
 }
 
-/* Writes the table of a version and the table of its procedures, after the functions that these refer to. */
+/* Writes the table of a version and the table of its procedures. Before the tables, writes the functions to
+ * which they refer. */
 static void
 emit_version(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program,
 	const struct rr_xdr_version *version)

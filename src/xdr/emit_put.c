@@ -7,8 +7,8 @@ emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 	rr_xdr_line(emitter, "rpcrdma_put_%s(%s, %s);", codec, emitter->stream, path);
 }
 
-/* Writes the C code that encodes an enum. The generated code fails for a number that the enum does not have.
- */
+/* Writes the C code that encodes an enum. When that code runs, it fails for a number that the enum does not
+ * have. */
 static void
 emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path)
 {

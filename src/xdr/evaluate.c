@@ -26,7 +26,8 @@ rr_xdr_evaluate_const(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	constant->ordered = RR_XDR_DONE;
 }
 
-/* Gives value the number of the constant that it names. Reports a constant that is a text. */
+/* Sets the number of value, which is the name of `constant`, to that of the constant. Reports a constant that
+ * is a text. */
 static void
 evaluate_take_const(
 	struct rr_xdr_compiler *compiler, struct rr_xdr_value *value, struct rr_xdr_definition *constant)

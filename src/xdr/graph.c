@@ -53,8 +53,8 @@ walk_declaration(const struct walk *walk, const struct rr_xdr_declaration *decla
 }
 
 /* Whether a member of the definition can contain what the search looks for: a value of the type walk->target
- * or, if target is NULL, data that may travel in a chunk. The member that links a list is left out, unless
- * walk->tails is set. */
+ * or, if target is NULL, data that may travel in a chunk. If walk->tails is false, the member by which a
+ * linked list goes on is not searched. */
 static bool
 walk_members(const struct walk *walk, const struct rr_xdr_definition *definition)
 {

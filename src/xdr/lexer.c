@@ -24,8 +24,8 @@ rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer)
 		lexer->file };
 }
 
-/* Whether the text at the lexer's place begins with word. The comparison cannot run past the text, which ends
- * in a zero. */
+/* Whether the text begins with word where the lexer stands. The comparison cannot run past the text, which
+ * ends in a zero. */
 static bool
 lexer_at(const struct rr_xdr_lexer *lexer, const char *word)
 {
@@ -56,7 +56,8 @@ rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer)
 	return end ? end : lexer->end;
 }
 
-/* Moves behind a comment, at whose first character the lexer is. Reports a comment without an end. */
+/* Moves behind a comment; the lexer stands at the comment's first character. Reports a comment without an
+ * end. */
 static void
 lexer_skip_comment(struct rr_xdr_lexer *lexer)
 {
@@ -77,7 +78,7 @@ rr_xdr_lexer_is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* Whether only blanks stand between the beginning of the line and the lexer's place. */
+/* Whether only blanks stand between the beginning of the line and the place where the lexer stands. */
 static bool
 lexer_is_first(const struct rr_xdr_lexer *lexer)
 {
@@ -88,8 +89,8 @@ lexer_is_first(const struct rr_xdr_lexer *lexer)
 	return true;
 }
 
-/* Moves to the next token: skips blanks and comments, and handles the lines between tokens, which are those
- * with # (directives) and with % (lines for the generated header). */
+/* Moves to the next token: skips blanks and comments, and handles the lines that are no tokens: those with #
+ * (directives), and those with % (which are copied to the generated header). */
 static void
 lexer_skip_to_token(struct rr_xdr_lexer *lexer)
 {
@@ -128,8 +129,8 @@ lexer_bad_number(struct rr_xdr_lexer *lexer, const struct rr_xdr_token *token, c
 	rr_xdr_error(lexer->compiler, token->position, "%s is not a number: %s", token->text, why);
 }
 
-/* Sets the magnitude of the token's number from digits in the given base. Reports letters that are no digits,
- * and a number that does not fit into 64 bits. */
+/* Sets the magnitude of the token's number from digits in the given base. Reports a character that is no
+ * digit in this base, and a number that does not fit into 64 bits. */
 static void
 lexer_convert(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token, const char *digits, int base)
 {
@@ -193,8 +194,8 @@ read_name(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 	token->text = rr_xdr_lexer_copy(lexer, start, lexer->next);
 }
 
-/* Reads into token a text in double quotes, or a character in single quotes, which is a token with the number
- * of the character. Only constants use these. */
+/* Reads a text in double quotes, or a character in single quotes, into token. A character becomes a token
+ * with the number of the character. Only the values of constants are written in this way. */
 static void
 read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {
@@ -217,8 +218,7 @@ read_quoted(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 		rr_xdr_error(lexer->compiler, token->position, "expected one character between the quotes");
 }
 
-/* Reads one character of punctuation, such as a brace, into token. Reports a character that XDR does not use.
- */
+/* Reads one character of punctuation, such as a brace, into token. Reports any other character. */
 static void
 read_punctuation(struct rr_xdr_lexer *lexer, struct rr_xdr_token *token)
 {

@@ -34,8 +34,8 @@ lines_skip_blanks(struct rr_xdr_lexer *lexer)
 		lexer->next++;
 }
 
-/* Returns the word at the lexer's place, and moves behind it and the blanks that follow. Returns "" if there
- * is no word. */
+/* Returns the word at the place where the lexer stands, and moves behind the word and the blanks that follow.
+ * Returns "" if there is no word at this place. */
 static const char *
 lines_word(struct rr_xdr_lexer *lexer)
 {
@@ -49,7 +49,7 @@ lines_word(struct rr_xdr_lexer *lexer)
 }
 
 /* Reads the rest of `#pragma rpcrdma place TYPE.FIELD`, which says that the field may travel in a chunk, and
- * adds TYPE and FIELD to the compiler's list of marks. */
+ * adds TYPE and FIELD to the list compiler->marks. */
 static void
 read_mark(struct rr_xdr_lexer *lexer)
 {
@@ -88,8 +88,8 @@ read_prefix(struct rr_xdr_lexer *lexer)
 	lexer->compiler->program_prefix = lexer->compiler->codec_prefix;
 }
 
-/* Reads the rest of a #pragma, behind that word. Ignores pragmas of other programs, and reports unknown ones
- * of rpcrdma. */
+/* Reads the rest of a #pragma, behind the word pragma. Ignores pragmas of other programs, and reports those
+ * pragmas of rpcrdma that are unknown. */
 static void
 read_pragma(struct rr_xdr_lexer *lexer)
 {
@@ -112,8 +112,8 @@ read_pragma(struct rr_xdr_lexer *lexer)
 			"unknown pragma, expected: #pragma rpcrdma place TYPE.FIELD, or prefix NAME");
 }
 
-/* Reads the rest of a line marker of the C preprocessor, behind the #: the number and the file of the next
- * line, for messages. */
+/* Reads the rest of a line marker of the C preprocessor, behind the #: the line number and the file name that
+ * messages give for the next line. */
 static void
 read_marker(struct rr_xdr_lexer *lexer)
 {

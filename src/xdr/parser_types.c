@@ -196,8 +196,8 @@ types_parse_labels(struct rr_xdr_parser *parser, struct rr_xdr_declaration *arm)
 	}
 }
 
-/* Parses the body of a union: `switch (DECLARATION) { case VALUE: DECLARATION; ... default: DECLARATION; }`.
- */
+/* Parses the body of a union: `switch (DECLARATION) { case VALUE: DECLARATION; ... }`, with `default:
+ * DECLARATION;` as its last arm if there is one. */
 static void
 types_parse_union_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {

@@ -23,8 +23,8 @@ static const char *const own_arguments[] = {
 
 enum { OWN = sizeof(own_arguments) / sizeof(*own_arguments) };
 
-/* Whether the line is a directive for the C preprocessor. It begins with #; a #pragma and a line marker,
- * which begin with # as well, need no preprocessing. */
+/* Whether the line is a directive that only the C preprocessor can handle: its first character is #, and it
+ * is neither a #pragma nor a line marker (# and a line number). */
 static bool
 preprocess_is_directive(const char *line)
 {
@@ -98,8 +98,9 @@ preprocess_spawn(struct rr_xdr_compiler *compiler, int output)
 	return process;
 }
 
-/* Returns all text that the process writes into the pipe, closes the pipe, and waits for the end of the
- * process. Returns NULL, and an error is set, if reading or the process failed. */
+/* Returns all text that the process writes into the pipe, and sets *length to its length. Closes the pipe,
+ * and waits for the end of the process. Returns NULL, and an error is set, if reading fails or the process
+ * fails. */
 static char *
 preprocess_collect(struct rr_xdr_compiler *compiler, int pipe, pid_t process, size_t *length)
 {

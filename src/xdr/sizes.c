@@ -33,7 +33,8 @@ sizes_larger(uint32_t a, uint32_t b)
 static struct rr_xdr_size size_of_declaration(
 	struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
-/* Returns the bounds of the encoded size of a struct: the sums of the bounds of its members. */
+/* Returns the bounds of the encoded size of a struct: the sums of the bounds of its members. Also adds up
+ * their items (data that may travel in a chunk). */
 static struct rr_xdr_size
 size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -50,8 +51,8 @@ size_of_struct(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return sum;
 }
 
-/* Returns the bounds of the encoded size of a union: its discriminant with the smallest and with the largest
- * arm. */
+/* Returns the bounds of the encoded size of a union: the discriminant with the smallest arm, and with the
+ * largest arm. The number of items (data that may travel in a chunk) is the largest of any arm. */
 static struct rr_xdr_size
 size_of_union(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 {
@@ -93,8 +94,9 @@ rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type)
 	return definition->size;
 }
 
-/* Returns the bounds of the encoded size of an array of at most count elements, or of optional data (count
- * 1), with the word in front that says how many there are. A count of UINT32_MAX means without limit. */
+/* Returns the bounds of the encoded size of an array of at most count elements, or of optional data (count is
+ * then 1). The size includes the word in front, which says how many elements there are. A count of UINT32_MAX
+ * means that there is no limit. */
 static struct rr_xdr_size
 size_of_elements(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type, uint32_t count)
 {

@@ -3,8 +3,8 @@
 
 #include <rpcrdma/error.h>
 
-/* Returns the entry of a procedure for the table of procedures: its name, its sizes, and where the
- * instructions begin by which a walk moves over its arguments and result. */
+/* Returns the entry of a procedure for the table of procedures: its name, the sizes of its arguments and
+ * result, and where the walk's code for them begins. A walk goes by this code through an encoded message. */
 static struct rpcrdma_procedure
 tables_load_procedure(struct rr_xdr_compiler *compiler, const struct rr_walk_code *walk,
 	const struct rr_xdr_procedure *procedure)
@@ -41,8 +41,8 @@ tables_count_procedures(const struct rr_xdr_version *version)
 	return (uint32_t)highest + 1;
 }
 
-/* Fills in the table of a version, and makes the table of its procedures. Does nothing if there is no memory.
- */
+/* Sets *table to the table of a version, and makes the table of the version's procedures. If there is no
+ * memory, *table remains as it is. */
 static void
 tables_load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk,
 	const struct rr_xdr_definition *program, const struct rr_xdr_version *version,

@@ -25,7 +25,7 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 	code->skip = 0;
 }
 
-/* Adds an instruction that moves over so many octets; if the last instruction moves over octets, too,
+/* Adds an instruction that moves over `octets` octets. If the last instruction moves over octets, too,
  * lengthens that instruction instead. */
 static void
 build_skip(struct rr_walk_code *code, uint32_t octets)
@@ -54,9 +54,9 @@ build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definitio
 	return target;
 }
 
-/* Returns the subroutine of the walk's code that moves over a value of the definition or type. If it is not
- * in the list of subroutines yet, adds it, so that it is built later. Returns NULL, and an error is set, if
- * there is no memory. */
+/* Returns the subroutine of the walk's code that moves over a value of the definition or, if that is NULL, of
+ * the type. If the list of subroutines does not have it yet, adds it to the list, so that it is built later.
+ * Returns NULL, and an error is set, if there is no memory. */
 static struct rr_walk_target *
 build_want(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -74,8 +74,8 @@ build_want(
 	return target;
 }
 
-/* Adds a word for the address of the subroutine that moves over a value of the definition or type; the
- * address is filled in when all subroutines are built. */
+/* Adds a word for the address of the subroutine that moves over a value of the definition or, if that is
+ * NULL, of the type. The word is 0 until all subroutines are built, and then gets the address. */
 static void
 build_address(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -111,8 +111,8 @@ rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position positio
 		"%s is not defined here, and items that are placed could not be found behind it", name);
 }
 
-/* Adds the instructions by which a walk moves over a value of the type: in place, or as a call of a
- * subroutine if the code of a named type is long. */
+/* Adds the instructions that move over a value of the type. For a named type with many instructions, adds
+ * only a call of the type's subroutine. */
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -134,8 +134,8 @@ walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	}
 }
 
-/* Returns how many elements or octets the declaration may have at most. Reports a limit that the schema does
- * not define. */
+/* Returns how many elements or octets the declaration may have at most, or UINT32_MAX if there is no limit.
+ * Reports a limit whose name the schema does not define. */
 static uint32_t
 build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -146,8 +146,8 @@ build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 		       : UINT32_MAX;
 }
 
-/* Adds the instructions by which a walk moves over opaque data or a string. op is the instruction for data of
- * variable length: RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
+/* Adds the instruction that moves over opaque data or a string. op is the instruction for data of variable
+ * length: RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
 static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
@@ -159,8 +159,8 @@ walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 	rr_walk_word(code, build_bound(code, declaration));
 }
 
-/* Adds the instructions by which a walk moves over an array of variable length: at once if all elements have
- * the same size, else with a loop over the elements. */
+/* Adds the instruction that moves over an array of variable length. If all elements have the same size, the
+ * instruction moves over all of them in one step; else it runs a subroutine for each element. */
 static void
 walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -205,9 +205,9 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 /* ---- Subroutines ---- */
 
-/* Adds the instructions by which a walk moves over an encoded linked list: those for the members of one
- * element, and a jump back to the first member while another element follows. tail is the member that links
- * the list. */
+/* Adds the instructions that move over an encoded linked list: those for the members of one element, and a
+ * jump back to the first of them if another element follows. tail is the member that points to the next
+ * element. */
 static void
 walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_declaration *tail)
@@ -221,8 +221,8 @@ walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	rr_walk_word(code, start);
 }
 
-/* Builds one subroutine of the walk's code (instructions that go through an encoded message) at the end of
- * that code, and notes its address. */
+/* Builds one subroutine at the end of the walk's code (instructions that go through an encoded message), and
+ * notes in target->entry where it begins. */
 static void
 walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 {

@@ -32,7 +32,8 @@ struct rr_walk_code {
 	struct rr_walk_patch *patches;
 };
 
-/* Builds all subroutines that procedures of the schema need; length is 0 if the schema has no marks. */
+/* Builds all subroutines of the walk's code that procedures of the schema need. code->length is 0 if no data
+ * of the schema may travel in chunks. */
 void rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler);
 
 /* Returns where the subroutine of a type begins in the walk's code, or 0 if arguments or results of this type
@@ -49,11 +50,12 @@ void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declarat
 /* walk_union.c */
 void rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type);
 
-/* walk_shape.c: whether all values of the type take the same number of octets. */
+/* walk_shape.c: whether all values of the declaration or type take the same number of octets. */
 bool rr_walk_is_uniform(const struct rr_xdr_declaration *declaration);
 bool rr_walk_is_uniform_type(const struct rr_xdr_type *type);
 
-/* Returns about how many words of code step over a value in place, without a subroutine. */
+/* Returns about how many words of instructions move over a value of the declaration. A subroutine that is
+ * called counts as its call alone. */
 unsigned rr_walk_cost(const struct rr_xdr_declaration *declaration);
 
 /* The highest cost of code in place. Types with a higher cost become subroutines, so that the size of the

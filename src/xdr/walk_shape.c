@@ -34,8 +34,8 @@ rr_walk_is_uniform(const struct rr_xdr_declaration *declaration)
 	return rr_walk_is_uniform_type(declaration->type);
 }
 
-/* Returns how many words the instructions take by which a walk moves over a value of the type in place. A
- * named type with many instructions is called as a subroutine, which takes 2 words. */
+/* Returns how many words of instructions a value of the type needs in the code that moves over it. For a
+ * named type with many instructions the result is 2: the code only calls the type's subroutine. */
 static unsigned
 shape_cost_of_type(const struct rr_xdr_type *type)
 {

@@ -52,8 +52,9 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 	return choices;
 }
 
-/* Adds the instruction RR_WALK_TABLE, for labels whose values are close together: it has one address for each
- * value between the lowest and the highest. Returns the index of the word for the default address. */
+/* Adds the instruction RR_WALK_TABLE, for labels whose values are close together. The instruction has an
+ * address for each value from the lowest to the highest label. Returns the index of the word for the default
+ * address. */
 static uint32_t
 union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -70,8 +71,8 @@ union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t coun
 	return other;
 }
 
-/* Adds the instruction RR_WALK_SWITCH, for labels whose values are far apart: it has pairs of value and
- * address. Returns the index of the word for the default address. */
+/* Adds the instruction RR_WALK_SWITCH, for labels whose values are far apart. The instruction has a pair of
+ * value and address for each label. Returns the index of the word for the default address. */
 static uint32_t
 union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -89,9 +90,9 @@ union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t cou
 	return other;
 }
 
-/* Writes the address of an arm's code into the instruction, for each label of the arm. If the arm is the
- * default, also writes it as the default address, at index `other`, and for each value of a table that has no
- * label. */
+/* Writes the address of an arm's code into the instruction of a union, for each label of the arm. If the arm
+ * is the default, also writes the address at index `other`, for the default, and for each value of an
+ * RR_WALK_TABLE that has no label. */
 static void
 union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
 	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)

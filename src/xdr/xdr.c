@@ -28,8 +28,8 @@ xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 	rr_xdr_trouble(compiler, -RPCRDMA_ERR_SYSTEM, "cannot write %s: %s", output->path, strerror(errno));
 }
 
-/* Creates a temporary file next to the output BASE SUFFIX, with the permissions that the output is to have,
- * and opens it for writing. */
+/* Creates a temporary file in the folder of an output file, with the permissions that the output file is to
+ * have, and opens it for writing. The output's name is base with suffix behind it. */
 static void
 xdr_open_output(struct rr_xdr_compiler *compiler, struct output *output, const char *base, const char *suffix)
 {

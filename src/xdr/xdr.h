@@ -48,7 +48,7 @@ struct rr_xdr_preprocess {
  * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM. */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 
-/* Does the same with memory from env, and with options for the preprocessor. */
+/* Does what rr_xdr_compile() does, with memory from env, and with options for the C preprocessor. */
 int rr_xdr_compile_with(const struct rr_env *env, const struct rr_xdr_preprocess *preprocess,
 	const char *input_path, const char *output_base, FILE *errors);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/xdr.h"
 
-/* Runs the schema compiler as a program of its own, for the build: the build needs it before the library and
- * the command exist. */
+/* Runs the schema compiler as a separate program, which the build of the library uses: the build needs the
+ * compiler before the library and the command exist. */
 int
 main(int argc, char **argv)
 {
