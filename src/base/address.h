@@ -26,8 +26,9 @@ void rr_address_text(const struct sockaddr *address, char *text, size_t size);
 
 struct rr_text;
 
-/* Finds the addresses of host, a name or a numeric address, and sets their port. Returns how many there are,
- * at least 1 and at most max, or -RPCRDMA_ERR_ADDRESS. The function may block in the name service. */
+/* Finds the addresses of host, a name or a numeric address, gives them the port, and writes them to
+ * addresses. Returns how many there are, at least 1 and at most max, or -RPCRDMA_ERR_ADDRESS. The function
+ * may block in the name service. */
 int rr_address_resolve(
 	const char *host, uint16_t port, struct sockaddr_storage *addresses, int max, struct rr_text *text);
 
@@ -48,8 +49,8 @@ uint16_t rr_address_port(const struct sockaddr *address);
 /* Whether the address stands for every address of this machine: 0.0.0.0 or [::]. */
 bool rr_address_is_any(const struct sockaddr *address);
 
-/* Sets *source to the address of this machine from which packets to peer would leave, by the routes of the
- * system; sends nothing. Returns -RPCRDMA_ERR_UNREACHABLE if there is no route. */
+/* Sets *source to the address of this machine from which packets to peer would leave, as the routes of the
+ * system say. Sends nothing. Returns -RPCRDMA_ERR_UNREACHABLE if there is no route to peer. */
 int rr_address_source(const struct sockaddr *peer, socklen_t size, struct sockaddr_storage *source);
 
 #endif

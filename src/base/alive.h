@@ -23,14 +23,14 @@ struct rr_alive {
 /* The usual limit, in nanoseconds. */
 #define RR_ALIVE_LIMIT (15 * RR_SECOND)
 
-/* Initialises alive, once, before the other functions are used. */
+/* Initialises alive: must be called once, before the other functions are called with it. */
 void rr_alive_init(struct rr_alive *alive, void (*dead)(struct rr_alive *alive));
 
 /* Begins to watch the peer of fd, a connected socket: dead() is called when the peer owes an answer and has
  * been silent for limit nanoseconds. */
 void rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t limit);
 
-/* Ends the watch; to be called before the descriptor is closed. No effect where nothing is watched. */
+/* Ends the watch; must be called before the descriptor is closed. Does nothing if there is no watch. */
 void rr_alive_stop(struct rr_alive *alive);
 
 #endif

@@ -53,7 +53,8 @@ rr_now(const struct rr_env *env)
 uint32_t rr_random_u32(const struct rr_env *env);
 uint64_t rr_random_u64(const struct rr_env *env);
 
-/* Writes a line to the log, if level is within env->log_level. The line ends without line feed. */
+/* Writes a line to the log, if env->log_level asks for lines of this level. format has no line feed at its
+ * end. */
 void rr_log(const struct rr_env *env, enum rr_log_level level, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -2,8 +2,8 @@
 #ifndef RR_BASE_ERRNO_H
 #define RR_BASE_ERRNO_H
 
-/* Returns the negative enum rpcrdma_error that stands for an errno of a connection, or -RPCRDMA_ERR_SYSTEM if
- * there is no such error. */
+/* Returns the negative enum rpcrdma_error for number, an errno of an operation on a connection. If no error
+ * stands for number, returns -RPCRDMA_ERR_SYSTEM. */
 int rr_errno_error(int number);
 
 #endif

@@ -39,13 +39,14 @@ struct rr_fair {
 /* Sets turn for a job of the owner that has just come: gives it its tag, which says when it begins, and
  * charges the owner with the average cost. fair must be zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
-/* Advances the clock to the tag of turn, whose job begins. */
+/* Notes that the job of turn begins: advances the clock to the tag of turn, unless the clock is ahead of
+ * it. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
 /* Charges the owner with cost instead of the average that it was charged with before: the job of turn has
  * ended. */
 void rr_fair_end(struct rr_fair *fair, const struct rr_fair_turn *turn, uint64_t cost);
 
-/* Takes back what the owner was charged with for turn, whose job will not begin. */
+/* Takes back the cost with which the owner was charged for turn: the job of turn will not begin. */
 void rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn);
 
 /* Whether the job of turn a begins before the job of turn b: the lower tag is first; of equal tags, the job

@@ -11,14 +11,14 @@
  */
 struct rr_hand;
 
-/* Makes the thread, which blocks all signals: other threads take them. Errors: NOMEM, SYSTEM (the system
- * gives no thread: errno). */
+/* Makes the second thread, which blocks all signals, so that other threads get them. Errors: NOMEM, SYSTEM
+ * (the system gives no thread; errno says why). */
 int rr_hand_new(const struct rr_env *env, struct rr_hand **hand);
 
-/* Calls work(ctx) in that thread, and returns when work() has returned. */
+/* Calls work(ctx) in the second thread, and returns when work() has returned. */
 void rr_hand_do(struct rr_hand *hand, void (*work)(void *ctx), void *ctx);
 
-/* Ends the thread. hand may be NULL. */
+/* Ends the second thread, and frees hand, which may be NULL. */
 void rr_hand_free(struct rr_hand *hand);
 
 #endif

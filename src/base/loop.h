@@ -54,33 +54,34 @@ struct rr_grave {
  * why). */
 struct rr_loop *rr_loop_new(const struct rr_env *env);
 
-/* Frees the loop, and the objects that are buried. No descriptor may be watched, no timer armed and no task
- * queued any more. loop may be NULL. */
+/* Frees the loop and the objects that are buried. Before, all watches must have ended, all timers must be
+ * disarmed, and no task may be queued. loop may be NULL. */
 void rr_loop_free(struct rr_loop *loop);
 
 const struct rr_env *rr_loop_env(const struct rr_loop *loop);
 
-/* Returns the log for warnings that peers cause: peer_log.h. */
+/* Returns the loop's log for warnings that peers cause (peer_log.h). */
 struct rr_peer_log *rr_loop_peer_log(struct rr_loop *loop);
 
 /* Watches fd for the events `wanted` (0: for errors alone). watch->ready must be set before. Returns 0 or
  * -RPCRDMA_ERR_SYSTEM. */
 int rr_loop_watch(struct rr_loop *loop, struct rr_watch *watch, int fd, unsigned wanted);
 
-/* Changes the events that a watch waits for; there is no system call where nothing changes. */
+/* Changes the events that a watch waits for. If these are the events that it waits for already, makes no
+ * system call. */
 void rr_loop_want(struct rr_loop *loop, struct rr_watch *watch, unsigned wanted);
 
-/* Ends the watch; its callback does not come again, not even in this turn. The descriptor stays open. */
+/* Ends the watch: its callback is not called any more, not even in this turn. The descriptor stays open. */
 void rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch);
 
-/* Initialises a timer, once before its first use. */
+/* Initialises a timer: must be called once, before the timer is used. */
 void rr_timer_init(struct rr_timer *timer, void (*expired)(struct rr_timer *timer));
 
-/* Arms (or re-arms) timer to expire delay nanoseconds from now. A timer that is armed while another one
- * expires does so in the next turn at the earliest. */
+/* Arms (or re-arms) timer to expire delay nanoseconds from now. If it is armed by the callback of a timer
+ * that expires, it expires in the next turn at the earliest. */
 void rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay);
 
-/* Disarms the timer. No effect where the timer is not armed. */
+/* Disarms the timer. Does nothing if the timer is not armed. */
 void rr_loop_disarm(struct rr_loop *loop, struct rr_timer *timer);
 
 static inline bool
@@ -89,39 +90,33 @@ rr_timer_armed(const struct rr_timer *timer)
 	return timer->armed;
 }
 
-/* Initialises a task, once before its first use. */
+/* Initialises a task: must be called once, before the task is used. */
 void rr_task_init(struct rr_task *task, void (*run)(struct rr_task *task));
 
-/*
- * Runs task at the end of this turn (of the next turn, if no turn is under way): once, however often the
- * function was called. Tasks queued by tasks run in the same turn, bounded to one hundred rounds.
- */
+/* Queues task, to run once at the end of this turn (of the next turn, if no turn is under way). Does nothing
+ * if task is queued already. Tasks that other tasks queue run in the same turn, but for one hundred rounds at
+ * most. */
 void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
 
-/* Takes the task out of the queue, if it is queued: it does not run. */
+/* Takes the task out of the queue, so that it does not run. Does nothing if the task is not queued. */
 void rr_task_cancel(struct rr_task *task);
 
-/*
- * Calls free with grave, a member of the object to be freed, and with the loop's environment: at the end of
- * the turn where a callback is under way, else at once. An object is buried once.
- */
+/* Has an object freed by free(), which is called with grave, a member of the object, and with the loop's
+ * environment. The call comes at the end of the turn if a callback is under way, else at once. An object may
+ * be buried only once. */
 void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 	void (*free)(struct rr_grave *grave, const struct rr_env *env));
 
-/*
- * One turn: waits for at most timeout nanoseconds (negative: until something happens; 0: not at all), and not
- * longer than to the next timer; then handles what is ready, timers that expired, and deferred tasks, and
- * frees what is buried. Returns 1 where anything ran, 0 where nothing did, -RPCRDMA_ERR_SYSTEM. A signal ends
- * the wait.
- */
+/* Runs one turn of the loop. Waits for at most timeout nanoseconds (negative: until something happens; 0: not
+ * at all), but not longer than to the next timer; a signal ends the wait. Then handles ready descriptors,
+ * expired timers and queued tasks, and frees what is buried. Returns 1 if anything of this ran, 0 if nothing
+ * did, or -RPCRDMA_ERR_SYSTEM. */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
-/*
- * Both return the time, as rr_now() of the loop's environment does. rr_loop_clock() reads the clock.
- * rr_loop_now() may be as old as the beginning of the turn, or the last rr_loop_clock() of the turn: callers
- * that need the time for each message use it, as a reading of the clock costs as much as a hundred
- * instructions.
- */
+/* Both return the time, as rr_now() of the loop's environment does. rr_loop_clock() reads the clock.
+ * rr_loop_now() may return an older time: that of the beginning of the turn, or of the last rr_loop_clock()
+ * in the turn. Callers that need the time for each message use rr_loop_now(), as reading the clock costs as
+ * much as a hundred instructions. */
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 
@@ -129,11 +124,12 @@ uint64_t rr_loop_clock(struct rr_loop *loop);
  * read the clock. */
 uint64_t rr_loop_known(const struct rr_loop *loop);
 
-/* True inside a callback: of a turn of the loop, or between rr_loop_enter() and rr_loop_leave(). */
+/* Whether the caller is inside a callback: one of a turn of the loop, or the code between rr_loop_enter() and
+ * rr_loop_leave(). */
 bool rr_loop_calls_back(const struct rr_loop *loop);
 
-/* Between these two calls, every function that is called counts as called inside a callback, although no turn
- * calls it. */
+/* rr_loop_enter() begins, and rr_loop_leave() ends, a time in which every function counts as called inside a
+ * callback, although no turn of the loop is under way. */
 void rr_loop_enter(struct rr_loop *loop);
 void rr_loop_leave(struct rr_loop *loop);
 
@@ -141,18 +137,18 @@ void rr_loop_leave(struct rr_loop *loop);
  * as everything else waits meanwhile. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);
 
-/*
- * Lets a turn that has nothing to do look for events again and again, for up to limit nanoseconds, before it
- * waits: being woken costs more than handling an event. A turn does so only while the last wait was shorter
- * than limit, and it yields the processor to threads that can run. 0, as in the beginning: turns wait at
- * once.
- */
+/* Lets a turn that has nothing to do look for events again and again, for up to limit nanoseconds, before it
+ * waits: being woken costs more than handling an event. A turn does so only if the last wait was shorter than
+ * limit, and it yields the processor to threads that can run. If limit is 0, as it is at first, turns wait at
+ * once. */
 void rr_loop_poll(struct rr_loop *loop, uint64_t limit);
 
-/* Returns a descriptor that is readable when a turn has something to do, except for timers. */
+/* Returns a descriptor that becomes readable when a turn has something to do. Expired timers do not make it
+ * readable. */
 int rr_loop_fd(const struct rr_loop *loop);
 
-/* Returns the nanoseconds until the next turn is due: 0 now, negative when the descriptor is readable. */
+/* Returns in how many nanoseconds the next turn is due. 0 means now; a negative number means that the next
+ * turn is due only when the descriptor of rr_loop_fd() is readable. */
 int64_t rr_loop_due(const struct rr_loop *loop);
 
 #endif

@@ -53,11 +53,11 @@ struct rr_pool_waiter {
 	size_t size;                                 /* private: octets that the request is for */
 };
 
-/* Makes a pool. max: the most octets that parties may hold at a time. resource: which account of each party
- * is the one with this pool. Returns NULL if there is no memory. */
+/* Makes a pool for the buffers of this resource. max is the most octets that all buffers in use may have
+ * together. Returns NULL if there is no memory. */
 struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max);
 
-/* Frees the pool, which may be NULL. Every buffer must have come back. */
+/* Frees the pool, which may be NULL. All buffers must have been given back before. */
 void rr_pool_free(struct rr_pool *pool);
 
 /* Takes a buffer of at least size octets for party, which may be NULL; the contents of the buffer are
@@ -105,8 +105,8 @@ bool rr_pool_is_idle(const struct rr_pool *pool);
 /* Whether any request waits for memory of the pool. */
 bool rr_pool_is_wanted(const struct rr_pool *pool);
 
-/* Returns since when some party has been waiting for memory that is due to it, or 0 if there is no such
- * party. */
+/* Returns since when some party (connection) has been waiting for memory that is due to it, or 0 if there is
+ * no such party. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
 /* Whether the party, a connection, has proved to move some of what it holds. True also if party is NULL. */
@@ -116,7 +116,7 @@ bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party
  * begins another probation: buffers that come back in this time prove nothing. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
-/* Return the octets that are out now, and the most that were ever out at a time. */
+/* Return how many octets of the pool are in use now, and the most that were ever in use at a time. */
 size_t rr_pool_used(const struct rr_pool *pool);
 size_t rr_pool_peak(const struct rr_pool *pool);
 

@@ -56,10 +56,11 @@ struct rr_pool {
 
 /* pool.c: returns the size of the buffer that a request for size octets gets, or 0 if size is too large. */
 size_t rr_pool_rounded_of(size_t size);
-/* Returns the party's account with the pool; where party is NULL, the account of requests of no party. */
+/* Returns the party's account with the pool. If party is NULL, returns the account for requests that have no
+ * party. */
 struct rr_account *rr_pool_account(struct rr_pool *pool, struct rr_party *party);
 
-/* pool_share.c: says whether the account may have a buffer of size octets now. */
+/* pool_share.c: decides whether the account may have a buffer of size octets now, and returns the verdict. */
 enum rr_pool_verdict rr_pool_share_judge(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether a request of the account for size octets would overtake a request of another account, which waits
@@ -71,7 +72,7 @@ bool rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_accou
 /* Whether a request for size octets is a small one: with it, the account holds RR_POOL_START octets at
  * most. */
 bool rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether size is so much that small requests would have nothing left beside it. */
+/* Whether a buffer of size octets would take some of the memory that is reserved for small requests. */
 bool rr_pool_share_is_huge(const struct rr_pool *pool, size_t size);
 /* Whether size exceeds the bound on memory that parties have not proved to move. */
 bool rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size);
@@ -93,13 +94,15 @@ bool rr_pool_share_is_beyond(const struct rr_pool *pool);
  * out of the count again. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);
-/* Credits the account, whose buffer comes back: the octets that its peer moved count as proof, if the buffer
- * was not kept for too long. */
+/* Notes that the buffer of head comes back to the pool. The octets that the account's peer has moved count as
+ * proof that it moves what it holds, unless the account is on probation. If the buffer was kept for too long,
+ * the proof is forgotten, and another probation begins. */
 void rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head);
 
-/* pool_turn.c: initialises the lists of waiters. */
+/* pool_turn.c: initialises the pool's lists of accounts with waiting requests, and the task that wakes the
+ * requests. */
 void rr_pool_turn_init(struct rr_pool *pool);
-/* Whether an account beside this one waits. */
+/* Whether a request of an account other than `account` waits. */
 bool rr_pool_turn_others_wait(const struct rr_pool *pool, const struct rr_account *account);
 
 #endif

@@ -121,7 +121,8 @@ uint64_t rr_shares_hash(const struct rr_shares *shares, const char *name);
 /* Returns the host with this name, or NULL if no connection of that host exists. */
 struct rr_host *rr_shares_host(struct rr_shares *shares, const char *name);
 
-/* Stops the umpire and frees the table of hosts. Every party must have been freed before. */
+/* Stops the umpire (the timer that cuts off slow connections) and frees the table of hosts. All parties must
+ * have been freed before. */
 void rr_shares_end(struct rr_shares *shares);
 
 /* Makes a party with one reference, for a connection to peer, an address as text. By ops, which are called
@@ -129,8 +130,8 @@ void rr_shares_end(struct rr_shares *shares);
 struct rr_party *rr_party_new(
 	struct rr_shares *shares, const char *peer, const struct rr_party_ops *ops, void *ctx);
 
-/* rr_party_hold() adds a reference to party, rr_party_release() removes one; removing the last one frees the
- * party. party may be NULL. */
+/* rr_party_hold() adds a reference to party and returns party. rr_party_release() removes a reference, and
+ * frees the party if it was the last one. party may be NULL. */
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
@@ -157,10 +158,11 @@ bool rr_shares_admit(struct rr_shares *shares, const char *peer);
  * Returns false if no connection may be cut off for this peer. */
 bool rr_shares_make_room(struct rr_shares *shares, const char *peer, enum rr_accepted kind);
 
-/* Counts the party's connection as an accepted one from now on. */
+/* Counts the connection of party as one that this side accepted, of that kind, until rr_party_leaves() is
+ * called. */
 void rr_party_accepted(struct rr_party *party, enum rr_accepted kind);
 
-/* Counts the party's connection no longer as an accepted one. */
+/* Stops counting the connection of party as one that this side accepted. */
 void rr_party_leaves(struct rr_party *party);
 
 /* Notes that the party's peer has sent a call: the party is not silent, and its order is now the latest. */

@@ -32,7 +32,8 @@ void rr_siphash(
 /* Returns the first 64 bits of the tag of an input. */
 uint64_t rr_siphash_64(const uint8_t key[RR_SIPHASH_KEY], const void *data, size_t size);
 
-/* Derives a key for a purpose from a secret of 32 octets: each purpose has a key of its own. */
+/* Writes to key a key that is derived from a secret of 32 octets and from the text purpose: each purpose has
+ * a key of its own. */
 void rr_siphash_derive(
 	const uint8_t secret[2 * RR_SIPHASH_KEY], const char *purpose, uint8_t key[RR_SIPHASH_KEY]);
 

@@ -41,15 +41,17 @@ struct rr_spread *rr_spread_new(const struct rr_env *env);
 /* Frees the spread, which may be NULL. */
 void rr_spread_free(struct rr_spread *spread);
 
-/* Makes the engine of that loop a member. Errors: -RPCRDMA_ERR_NOMEM, -RPCRDMA_ERR_SYSTEM. */
+/* Makes the engine of that loop a member of the spread, and sets *member. Errors: -RPCRDMA_ERR_NOMEM,
+ * -RPCRDMA_ERR_SYSTEM. */
 int rr_spread_join(struct rr_spread *spread, struct rr_loop *loop, struct rr_spread_member **member);
 
-/* Ends the member, and closes the connections that were handed on to it and that it has not accepted yet. The
- * member's seats must have gone before, and its loop must still exist. member may be NULL. */
+/* Ends the member, and closes connections that other engines handed on to it and that it has not accepted
+ * yet. All listeners (seats) of the member must have ended before, and its loop must still exist. member may
+ * be NULL. */
 void rr_spread_leave(struct rr_spread_member *member);
 
-/* rr_spread_sit(): seat, a listener of the member, begins to accept connections at the address that fd is
- * bound to. rr_spread_stand(): the listener ends. */
+/* rr_spread_sit() notes that seat, a listener of the member, begins to accept connections at the address to
+ * which fd is bound. rr_spread_stand() notes that this listener has ended. */
 void rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int fd);
 void rr_spread_stand(struct rr_spread_seat *seat);
 
@@ -58,7 +60,8 @@ void rr_spread_stand(struct rr_spread_seat *seat);
  * caller's until rr_spread_ended(). */
 bool rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer);
 
-/* Counts one connection less of the member: the connection has ended, or no listener was there for it. */
+/* Counts one connection less of the member: the connection has ended, or the member has no listener for it.
+ * member may be NULL. */
 void rr_spread_ended(struct rr_spread_member *member);
 
 /* Returns how many connections count as the member's. */

@@ -10,7 +10,8 @@ struct rr_text {
 	char text[256];
 };
 
-/* Writes the text and returns error, for `return rr_fail(&h->text, -RPCRDMA_ERR_X, "...")`. */
+/* Writes a formatted text to text and returns error. It is used as `return rr_fail(&h->text, -RPCRDMA_ERR_X,
+ * "...")`. */
 int rr_fail(struct rr_text *text, int error, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -7,7 +7,7 @@
 /* COMPOUND of NFS version 4, operation by operation. Version 4.2 has all messages of the earlier minor
  * versions, so its schema serves all of them. */
 
-/* Whether proc is COMPOUND of NFS version 4, by the schema of any minor version. */
+/* Whether the program is NFS version 4 and proc is COMPOUND. */
 bool rr_compound_is(const struct rpcrdma_program *program, uint32_t proc);
 
 /* Moves the walk over the fields in front of the operations of a COMPOUND call, and returns the number of
@@ -22,8 +22,8 @@ uint32_t rr_compound_next_call(struct rr_walk *walk);
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 
-/* Whether an operation is a "READ operation": RFC 8267, 6.4.1: "a "READ operation" refers to any NFS
- * version 4 operation that has a DDP-eligible result data item" */
+/* Whether the operation is a "READ operation", RFC 8267, 6.4.1: "a "READ operation" refers to any NFS version
+ * 4 operation that has a DDP-eligible result data item" */
 bool rr_compound_is_read(uint32_t operation);
 
 #endif

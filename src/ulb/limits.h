@@ -22,14 +22,15 @@ struct rr_limits {
 bool rr_limits_concern(
 	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 
-/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. Returns the largest answer to
- * a callback that the client asked for, if it was lowered, else 0. */
+/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. Returns the largest answer to a
+ * callback for which the client asked if it was lowered, else 0. */
 uint32_t rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_program *program,
 	uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 
-/* Lowers the numbers in a reply. reader stands at the results. asked: the result of rr_limits_lower_call().
- * If the server grants the lowered number, the client is shown the number that it asked for: some clients
- * take a smaller number for the error of a broken server (Linux: nfs4_verify_back_channel_attrs()). */
+/* Lowers the numbers in a reply, in the message's memory. reader stands at the results. asked is what
+ * rr_limits_lower_call() returned for the call. If the server granted the lowered size of answers to
+ * callbacks, the reply gets the size `asked` instead: some clients take a smaller size for the error of a
+ * broken server (Linux: nfs4_verify_back_channel_attrs()). */
 void rr_limits_lower_reply(const struct rr_limits *limits, uint32_t asked,
 	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 

@@ -16,7 +16,7 @@ struct rr_private_data {
 	bool remote_invalidation;         /* the R field */
 };
 
-/* Writes the message. Sizes are rounded down to a multiple of 1024, never below 1024. */
+/* Writes the private data. Its sizes are rounded down to a multiple of 1024, but never below 1024. */
 void rr_private_data_put(uint8_t out[RR_PRIVATE_DATA_SIZE], const struct rr_private_data *own);
 
 /* Looks for the private data of RPC-over-RDMA version 1 at any offset of data, and sets *peer. Returns false

@@ -71,10 +71,10 @@ struct rr_property_message {
  * rr_property. */
 struct rr_property_set rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES]);
 
-/* Returns the bits of the known properties that a subset of the set selects. */
+/* Returns which known properties of the set the subset selects, as one bit per property. */
 uint32_t rr_property_selected(const struct rr_property_set *set, const struct rr_property_subset *subset);
 
-/* Returns the subset of the set that selects the known properties whose bits are in has. */
+/* Returns a subset of the set: the known properties whose bits are set in has. */
 struct rr_property_subset rr_property_subset(const struct rr_property_set *set, uint32_t has);
 
 /* Reads the contents of the operation from info. Returns false if info is malformed: it is too short or too

@@ -110,8 +110,8 @@ struct rr_rdma_version {
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
-/* Reads the four fixed words; all other members of header become 0. Returns false, and does not move the
- * reader, if there are fewer octets. */
+/* Reads the four words that begin a header of any version (xid, version, credits and procedure), and sets all
+ * other members of header to 0. Returns false, and does not move the reader, if there are fewer octets. */
 bool rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header);
 void rr_rdma_put_fixed(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header);
 
@@ -128,11 +128,9 @@ rr_rdma_clear_lists(struct rr_chunk_lists *lists)
 	lists->has_reply = false;
 }
 
-/*
- * Reads the Read list, the Write list and the Reply chunk. lists must have its arrays and maxima set; its
- * counts must be 0 before (rr_rdma_clear_lists()), and never exceed the maxima. Positions that are no
- * multiple of four are malformed (RFC 8166, section 3.4.5).
- */
+/* Reads the Read list, the Write list and the Reply chunk into the arrays of lists. The caller sets these
+ * arrays and their sizes, and empties the lists by rr_rdma_clear_lists(). A position that is no multiple of
+ * four is malformed (RFC 8166, section 3.4.5). */
 enum rr_header_result rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists);
 
 /* Whether there is any chunk: in the Read list, in the Write list, or a Reply chunk. */
@@ -142,14 +140,15 @@ rr_rdma_has_lists(const struct rr_chunk_lists *lists)
 	return (lists->read_count | lists->write_count | lists->has_reply) != 0;
 }
 
-/* rr_rdma_lists_size() returns the octets of memory that arrays of so many elements take;
- * rr_rdma_place_lists() makes the lists use that memory, with these numbers as their maxima. */
+/* rr_rdma_lists_size() returns how many octets of memory arrays for so many Read segments, Write chunks and
+ * other segments take. rr_rdma_place_lists() makes *lists empty, with its arrays of these sizes in that
+ * memory. */
 size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);
 void rr_rdma_place_lists(
 	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments);
 
-/* Copies the lists into the arrays of *to, whose sizes are set. Returns false if they do not fit; *to is then
- * empty. */
+/* Copies the lists into the arrays of *to, whose sizes are set. Returns false, and makes *to empty, if they
+ * do not fit. */
 bool rr_rdma_copy_lists(struct rr_chunk_lists *to, const struct rr_chunk_lists *from);
 
 /* Writes the three lists. If lists is NULL, all three are written as empty. */

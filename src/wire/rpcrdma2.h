@@ -21,39 +21,40 @@ enum { RR_RDMA_OPTIONAL_MIN = RR_RDMA_FIXED_SIZE + 8 };
 /* Says whether an RPC Payload Stream may follow the Transport Header Stream (section 4.2). */
 enum rr_payload { RR_PAYLOAD_NEVER, RR_PAYLOAD_MAY, RR_PAYLOAD_ALWAYS };
 
-/* Says whether an RPC message (payload) follows the header of procedure proc: always, never, or maybe. */
+/* Returns whether an RPC message (payload) follows the header of procedure proc: always, never, or maybe. */
 enum rr_payload rr_rdma2_payload(uint32_t proc);
 
 /*
- * Reads a header from the front of reader and leaves the reader at the RPC Payload Stream, or at the end. A
- * message is malformed where a payload is absent that must follow, or is there and must not follow, and where
- * it has a procedure outside the XDR, an unknown err or a list that breaks off. Lists: see
- * rr_rdma_get_lists().
+ * Reads a header of version 2 and moves the reader behind it: to the RPC Payload Stream, if there is one. The
+ * caller prepares lists as for rr_rdma_get_lists(). A message is malformed if it lacks a payload that its
+ * procedure requires, has a payload that its procedure forbids, or has an unknown procedure, an unknown error
+ * or an incomplete list.
  *
- * An RDMA_ERROR fills err and, for RDMA_ERR_VERS, the range. An RDMA_OPTIONAL fills opttype and optinfo,
- * which refers to the message; the feature of that type decides whether the type is known, and whether it has
- * a payload.
+ * An RDMA_ERROR sets header->err and, for RDMA_ERR_VERS, the range of versions. An RDMA_OPTIONAL sets
+ * header->opttype and header->optinfo, which refers to the message. The optional feature of that type decides
+ * whether it knows the type, and whether a payload must follow.
  *
- * A message is too short below the octets that the XDR of its procedure takes: 28, RDMA_OPTIONAL 24,
- * RDMA_ERROR 20, RDMA_MSGP and RDMA_DONE 16.
+ * A message is too short if it has fewer octets than the XDR of its procedure takes: 24 for RDMA_OPTIONAL, 20
+ * for RDMA_ERROR, 16 for RDMA_MSGP and RDMA_DONE, 28 for any other procedure.
  */
 enum rr_header_result rr_rdma2_get_header(
 	struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 
-/*
- * Writes a header of version 2. RDMA_MSG and RDMA_NOMSG have the chunk lists (lists NULL: all three are
- * empty), RDMA_ERROR has err and the range of versions, RDMA_OPTIONAL has opttype and optinfo, RDMA_MSGP and
- * RDMA_DONE have the fixed words alone. The writer fails for any other procedure or error.
- */
+/* Writes a header of version 2. RDMA_MSG and RDMA_NOMSG have the chunk lists (if lists is NULL, all three are
+ * empty), RDMA_ERROR has err and the range of versions, RDMA_OPTIONAL has opttype and optinfo. RDMA_MSGP and
+ * RDMA_DONE have only the four words that begin each header. The writer fails for any other procedure or
+ * error. */
 void rr_rdma2_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists);
 
 extern const struct rr_rdma_version rr_rdma_version_2;
 
-/* Returns the protocol version with that number, or NULL if there is no such version. */
+/* Returns the version of RPC-over-RDMA with that number, or NULL if the library does not have that
+ * version. */
 const struct rr_rdma_version *rr_rdma_version(uint32_t number);
 
-/* Return the name of a procedure, or of the error of an RDMA_ERROR, in that version; never NULL. */
+/* Return the name of a procedure of version vers, and the name of the error in an RDMA_ERROR. The result is
+ * never NULL. */
 const char *rr_rdma_proc_name(uint32_t vers, uint32_t proc);
 const char *rr_rdma_err_name(uint32_t vers, uint32_t err);
 

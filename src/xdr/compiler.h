@@ -79,8 +79,8 @@ void rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *for
 /* read.c: reads, parses and checks the file at the path of the run. */
 void rr_xdr_read(struct rr_xdr_compiler *compiler);
 
-/* read.c: returns the rest of the stream with a zero behind it. Returns NULL, and an error is set, if it
- * cannot be read. */
+/* read.c: returns the text from here to the end of the stream, with a zero behind it, and sets *length.
+ * Returns NULL, and an error is set, if the stream cannot be read. */
 char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
 
 /* preprocess.c: runs the C preprocessor on text and returns the result. If text has no directives, returns
@@ -114,8 +114,8 @@ bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declar
  * else returns false. */
 bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
 
-/* check_declarations.c: checks the unions inside a declaration. All types must be resolved and all names
- * known. */
+/* check_declarations.c: checks the unions inside a declaration. The definitions of all its types must have
+ * been found, and all names must be defined. */
 void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration);
 
 /* check_names.c: renames members that cannot have their names in C or C++. Members can then no longer be
@@ -123,19 +123,20 @@ void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_
 void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
 /* check_programs.c: rr_xdr_define_program() defines the names of a program's versions and procedures.
- * rr_xdr_check_program() resolves its types; types for which C has no name become definitions. */
+ * rr_xdr_check_program() finds the definitions of their types; a type that has no name in C gets a definition
+ * with a name. */
 void rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 void rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 
 /* names.c: finds a name in the scope of the schema. Returns NULL if the schema does not define it. */
 struct rr_xdr_name *rr_xdr_find(const struct rr_xdr_compiler *compiler, const char *name);
 
-/* Adds a name, which must be new. Returns NULL, and an error is set, if it is not new, or cannot be a name in
- * C. */
+/* Adds a name to the scope of the schema. Returns NULL, and an error is set, if the name is defined already,
+ * or cannot be a name in C. */
 struct rr_xdr_name *rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind,
 	const char *name, struct rr_xdr_position position);
 
-/* Whether a word is a keyword of C or C++, or a macro that these always have. */
+/* Whether a word is a keyword of C or C++, or a macro that is always defined in them. */
 bool rr_xdr_is_reserved(const char *name);
 
 /* Returns the name that `name` has in C: a reserved word gets an underscore behind it, and the author of the
@@ -171,8 +172,8 @@ rr_xdr_same(struct rr_xdr_number a, struct rr_xdr_number b)
 	return a.negative == b.negative && a.magnitude == b.magnitude;
 }
 
-/* Returns a name for a local variable or parameter of generated code: base, with underscores behind it
- * until the schema does not have the name. */
+/* Returns a name for a local variable or parameter of generated code: base, with as many underscores behind
+ * it as make it differ from all names of the schema. */
 const char *rr_xdr_local(struct rr_xdr_compiler *compiler, const char *base);
 
 /* graph.c: the references between definitions. */

@@ -55,7 +55,7 @@ enum { RR_XDR_DEPTH = 32 };
 
 void rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *compiler, FILE *out);
 
-/* Writes a line with indentation; the format has no line feed. */
+/* Writes a line with indentation. format has no line feed at its end. */
 void rr_xdr_line(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -65,20 +65,20 @@ void rr_xdr_open(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void rr_xdr_close(struct rr_xdr_emitter *emitter, const char *behind);
 
-/* These return the path of a member, of an element, of the object behind a pointer, and a pointer to the
- * object. */
+/* These return C expressions: for a member of the object at path, for an element of the array at path, for
+ * the object to which path points, and for the address of the object at path. */
 const char *rr_xdr_member(struct rr_xdr_emitter *emitter, const char *path, const char *name);
 const char *rr_xdr_element(struct rr_xdr_emitter *emitter, const char *path, const char *index);
 const char *rr_xdr_pointed(struct rr_xdr_emitter *emitter, const char *path);
 const char *rr_xdr_address(struct rr_xdr_emitter *emitter, const char *path);
 
-/* Returns a number of the schema as C: its name if it has one, else its value. */
+/* Returns a number of the schema as C text: its name if C knows that name, else its value. */
 const char *rr_xdr_number(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value);
 
-/* Returns the size, or the maximum, of a declaration as C. */
+/* Returns the size, or the maximum, of an array as C text. */
 const char *rr_xdr_bound(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration);
 
-/* Returns a name for a loop's variable that is not in use here. */
+/* Returns a name for the variable of a loop that no loop around it uses. */
 const char *rr_xdr_index(struct rr_xdr_emitter *emitter);
 
 /* How C and the library name a scalar. */
@@ -87,7 +87,7 @@ struct rr_xdr_scalar {
 };
 extern const struct rr_xdr_scalar rr_xdr_scalars[RR_XDR_SCALARS];
 
-/* Returns the name in C of a scalar or of a type with a name. */
+/* Returns the name of a type in C; the type is a scalar or has a name. */
 const char *rr_xdr_c_type(const struct rr_xdr_type *type);
 
 /* Whether the functions that encode and decode definition count how deeply values are nested: its values can
@@ -112,7 +112,8 @@ void rr_xdr_emit_arms(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *
 /* Writes the labels of a switch over the values of an enum, each value once. */
 void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
 
-/* emit_scope.c: whether the definition is a struct in C; and whether C knows it by a keyword and the name. */
+/* emit_scope.c: whether the definition is a struct in C; and whether C knows the definition also by a keyword
+ * and its name, as in `struct NAME`. */
 bool rr_xdr_is_struct(const struct rr_xdr_definition *definition);
 bool rr_xdr_has_tag(const struct rr_xdr_definition *definition);
 
@@ -122,21 +123,21 @@ const char *rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr
 void rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_type *type);
 
-/* emit_types.c: writes a type. */
+/* emit_types.c: writes the C definition of a type. */
 void rr_xdr_emit_type(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
-/* emit_header.c: writes the whole header; guard is the macro around it. */
+/* emit_header.c: writes the whole header; guard is the macro that guards it against repeated inclusion. */
 void rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard);
 
-/* emit_codec.c: writes a codec of a type. */
+/* emit_codec.c: writes the function that reads or writes (as direction says) a value of the definition. */
 void rr_xdr_emit_codec(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 	const struct rr_xdr_direction *direction, const char *stream);
 
-/* emit_get.c and emit_put.c: write the codecs of a type. */
+/* emit_get.c and emit_put.c: write the functions that read, and that write, a value of the definition. */
 void rr_xdr_emit_get(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 void rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
-/* emit_program.c: writes the tables of a program. */
+/* emit_program.c: writes the tables of a program's versions and procedures. */
 void rr_xdr_emit_program(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program);
 
 /* emit_call.c: writes for each procedure of the version a function that calls it. */
@@ -148,7 +149,7 @@ void rr_xdr_emit_calls(struct rr_xdr_emitter *emitter, const struct rr_xdr_versi
 void rr_xdr_emit_walk(struct rr_xdr_emitter *emitter);
 void rr_xdr_emit_walk_entries(struct rr_xdr_emitter *emitter);
 
-/* emit_source.c: writes the whole source; header is the file to include. */
+/* emit_source.c: writes the whole source; header is the file that the source includes. */
 void rr_xdr_emit_source(struct rr_xdr_emitter *emitter, const char *header);
 
 #endif

@@ -36,7 +36,7 @@ void rr_xdr_lexer_init(
 
 struct rr_xdr_position rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer);
 
-/* Returns the text from `from` to `to`, in the memory of the run. */
+/* Returns a copy of the text from `from` to `to`. The memory is freed at the end of the run. */
 const char *rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to);
 const char *rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer);
 bool rr_xdr_lexer_is_word(char c);
@@ -45,7 +45,8 @@ bool rr_xdr_lexer_is_word(char c);
 void rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer);
 void rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer);
 
-/* Returns the next token. Lines for the header and pragmas before it are handed to the compiler. */
+/* Moves to the next token and returns it. Pragmas, and lines for the header, that stand in front of the token
+ * are noted in the compiler. */
 struct rr_xdr_token rr_xdr_next_token(struct rr_xdr_lexer *lexer);
 
 #endif

@@ -18,36 +18,38 @@ struct rr_xdr_parser {
 
 void rr_xdr_advance(struct rr_xdr_parser *parser);
 
-/* Reports that the token is not the expected one. */
+/* Reports that the next token is not `expected`. */
 void rr_xdr_expected(struct rr_xdr_parser *parser, const char *expected);
 
 bool rr_xdr_ended(const struct rr_xdr_parser *parser);
 
-/* Whether the token is this word or mark. rr_xdr_accept() also goes on to the next token if so;
- * rr_xdr_expect() reports an error if not. */
+/* rr_xdr_sees() returns whether the next token is this word or character. rr_xdr_accept() returns the same,
+ * and moves behind the token if so. rr_xdr_expect() moves behind the token, or reports an error if it is
+ * another one. */
 bool rr_xdr_sees(const struct rr_xdr_parser *parser, const char *text);
 bool rr_xdr_accept(struct rr_xdr_parser *parser, const char *text);
 void rr_xdr_expect(struct rr_xdr_parser *parser, const char *text);
 
-/* Parses an identifier; of_what names it in the error if there is no identifier. */
+/* Parses an identifier. of_what says for an error message of what the identifier is the name. */
 const char *rr_xdr_parse_name(struct rr_xdr_parser *parser, const char *of_what);
 
-/* Parses "value" of the grammar, and "constant", for which rpcgen takes names, too. */
+/* Parses what the grammar calls "value" or "constant": a number, or the name of a number, which rpcgen allows
+ * for both. */
 struct rr_xdr_value rr_xdr_parse_value(struct rr_xdr_parser *parser);
 
 /* parser_types.c */
 
-/* Parses any type that the grammar allows at some place. */
+/* Parses a type of any kind that the grammar has. */
 struct rr_xdr_type *rr_xdr_parse_type(struct rr_xdr_parser *parser);
 
 void rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration);
 
-/* Parse an argument and a result of a procedure. Their strings need no bound. Only an argument may have a
- * name, a star or a bound. */
+/* Parse an argument, and a result, of a procedure. Strings need no maximum here. Only an argument may have a
+ * name, a * or a maximum. */
 struct rr_xdr_declaration *rr_xdr_parse_argument(struct rr_xdr_parser *parser);
 struct rr_xdr_declaration *rr_xdr_parse_result(struct rr_xdr_parser *parser);
 
-/* Parses the body of a type whose kind is set. */
+/* Parses the body of an enum, struct or union; type->kind says which of these it is. */
 void rr_xdr_parse_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type);
 
 /* parser_programs.c: parses the text behind the word program. */

@@ -16,8 +16,9 @@ struct rr_xdr_tables {
 	struct rr_xdr_compiler run; /* owns all memory of the tables */
 };
 
-/* Reads the schema in the file path. Errors are those of rr_xdr_compile() (xdr/xdr.h), and are printed in
- * the same way; XDR also if the schema has no program. After an error there is nothing to unload. */
+/* Reads the schema in the file path, and makes tables of its programs. Returns 0 or an error of
+ * rr_xdr_compile() (xdr/xdr.h), and prints errors in the same way; a schema without a program is an error,
+ * too. After an error, rr_xdr_unload() need not be called. */
 int rr_xdr_load(struct rr_xdr_tables *tables, const struct rr_env *env, const char *path, FILE *errors);
 void rr_xdr_unload(struct rr_xdr_tables *tables);
 

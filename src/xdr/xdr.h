@@ -42,9 +42,9 @@ struct rr_xdr_preprocess {
 	size_t count;
 };
 
-/* Compiles the schema in the file input_path to output_base.h (C types, bounds of their sizes, codecs,
- * programs, a function that calls each procedure) and output_base.c. Warnings, and the first error, go to
- * errors as one line each, FILE:LINE:COLUMN: and the fault. After an error both files are unchanged.
+/* Compiles the schema in the file input_path. Writes output_base.h (C types, the bounds of their sizes, and
+ * declarations of the functions and tables) and output_base.c. Prints warnings, and the first error, to
+ * errors, with one line for each: FILE:LINE:COLUMN: and the fault. After an error both files are unchanged.
  * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM. */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 
