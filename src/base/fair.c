@@ -4,8 +4,9 @@
 enum { AVERAGED = 8 }; /* an average weighs about this many jobs */
 
 /* Returns the entry of the table for the owner with this number. If another owner has the entry, the new
- * owner takes the entry over only if the old owner's tag is at most fair->clock: the old owner loses nothing
- * then, as its next job would get the tag `clock` anyway. Otherwise, both owners share the entry. */
+ * owner takes the entry over only if the old owner's tag (the place of its next job in the order) is at most
+ * fair->clock: the old owner loses nothing then, as its next job would get the tag `clock` anyway. Otherwise,
+ * both owners share the entry. */
 static struct rr_fair_owner *
 fair_owner(struct rr_fair *fair, uint64_t number)
 {

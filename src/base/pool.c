@@ -15,14 +15,14 @@ enum { ALIGNMENT = 4096 };
 _Static_assert(RR_POOL_KEPT == 1 << RR_POOL_SHIFT_KEPT, "the largest size that has a free list");
 _Static_assert((int)RR_POOL_MIN == (int)ALIGNMENT, "sizes are multiples of the alignment");
 
-/* Returns the pool's own head (struct rr_pool_head), which lies in front of the buffer. */
+/* Returns the head of the buffer, which has the pool's own data about the buffer and lies in front of it. */
 static struct rr_pool_head *
 pool_head_of(void *buffer)
 {
 	return (struct rr_pool_head *)((uint8_t *)buffer - sizeof(struct rr_pool_head));
 }
 
-/* Returns the buffer, which lies behind its head in memory. */
+/* Returns the buffer to which the head belongs. The buffer lies behind the head in memory. */
 static void *
 pool_buffer_of(struct rr_pool_head *head)
 {
@@ -270,10 +270,10 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 }
 
 /* Returns how large the next buffer should be for a message of `wanted` octets, of which `come` have come. A
- * large message takes its memory in steps if its party, a connection, has not yet proved to move what it
- * holds: else a few slow peers could hold all memory. A party that also holds a buffer other than `buffer`
- * asks for `wanted` at once, because that other buffer would not come back while it waited for a larger
- * one. */
+ * message takes its memory in steps as long as the peer of its party (a connection) has not moved any octets
+ * that count as proof: else a few slow peers could hold all memory. It takes `wanted` at once if that is more
+ * than a quarter of the pool or if there is plenty of memory; also if the party holds another buffer besides
+ * `buffer`, because that buffer would not come back while the party waited for a larger one. */
 size_t
 rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
 {

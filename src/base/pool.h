@@ -73,9 +73,10 @@ void *rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *siz
 
 /* Returns how large the next buffer should be for something that comes slowly: `come` octets have come, and
  * `wanted` octets will have come in the end. buffer is the buffer that it has now, which the next one
- * replaces, or NULL if it has none. The result is `wanted` if the party has proved to move what it holds, if
- * the party holds another buffer, or if there is plenty of memory; else it is at first RR_POOL_STEP, and
- * later `come`, rounded up. */
+ * replaces, or NULL if it has none. The result is `wanted` if the party's peer has moved octets that count as
+ * proof, if the party holds another buffer, if there is plenty of memory, or if `wanted` is more than a
+ * quarter of the pool. Else it is at first RR_POOL_STEP, and later `come`, rounded up, but `wanted` at
+ * most. */
 size_t rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted);
 
 /* Replaces buffer by a buffer of size octets with the same first length octets, and takes buffer back. The
@@ -109,11 +110,12 @@ bool rr_pool_is_wanted(const struct rr_pool *pool);
  * no such party. */
 uint64_t rr_pool_due_since(const struct rr_pool *pool);
 
-/* Whether the party, a connection, has proved to move some of what it holds. True also if party is NULL. */
+/* Whether the peer of the party, a connection, has sent or taken octets that count as proof that the party
+ * moves what it holds. True also if party is NULL. */
 bool rr_pool_has_proved(const struct rr_pool *pool, const struct rr_party *party);
 
-/* If the party has held a buffer for longer than RR_SHARE_LATE, forgets what it has proved to move, and
- * begins another probation: buffers that come back in this time prove nothing. */
+/* If the party has held a buffer of the pool for longer than RR_SHARE_LATE, sets what its peer has moved so
+ * far to 0, and begins another probation: octets that are moved in this time do not count as proof. */
 void rr_pool_doubt(struct rr_pool *pool, struct rr_party *party);
 
 /* Return how many octets of the pool are in use now, and the most that were ever in use at a time. */

@@ -74,9 +74,11 @@ bool rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_accou
 bool rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether a buffer of size octets would take some of the memory that is reserved for small requests. */
 bool rr_pool_share_is_huge(const struct rr_pool *pool, size_t size);
-/* Whether size exceeds the bound on memory that parties have not proved to move. */
+/* Whether size exceeds the bound on memory without proof: octets that parties hold beyond what their peers
+ * have sent or taken so far. */
 bool rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size);
-/* Whether the account, with size more octets, would hold more octets than it has proved to move. */
+/* Whether the account, with size more octets, would hold octets without proof: more than its peer has sent or
+ * taken so far. */
 bool rr_pool_share_is_unproven(const struct rr_account *account, size_t size);
 /* Returns how many octets the first waiting request of the account wants, or 0 if no request waits. */
 size_t rr_pool_share_wants(const struct rr_account *account);
@@ -84,11 +86,11 @@ size_t rr_pool_share_wants(const struct rr_account *account);
  * wait until the host gives memory back. Returns NULL if it has not to wait for that. */
 struct rr_host *rr_pool_share_full_host(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether size is little compared to the bound on memory that parties have not proved to move, and no request
- * waits. */
+/* Whether size is little compared to the bound on memory without proof (octets beyond what the peers have
+ * sent or taken so far), and no request waits. */
 bool rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size);
-/* Whether parties hold more memory that they have not proved to move than the bound on such memory allows.
- * The reserve for small requests is not counted into the bound. */
+/* Whether all parties together hold more memory without proof (octets beyond what their peers have sent or
+ * taken so far) than they may. The reserve for small requests is not counted into the bound. */
 bool rr_pool_share_is_beyond(const struct rr_pool *pool);
 /* rr_pool_share_charge() counts the buffer of head as held by the account; rr_pool_share_discharge() takes it
  * out of the count again. */

@@ -42,8 +42,9 @@ rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 	return size > pool->max - share_reserve_of(pool);
 }
 
-/* Returns how many octets all parties (connections) together may hold "without proof", that is, beyond what
- * they have proved to move. Small requests may take their reserve in addition. */
+/* Returns how many octets all parties (connections) together may hold "without proof". A party holds octets
+ * without proof if it holds more octets than its peer has sent or taken so far. Small requests may take their
+ * reserve in addition. */
 static size_t
 share_unproven_max(const struct rr_pool *pool)
 {
@@ -66,9 +67,9 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Returns how many of `used` octets would be "without proof" if the account held that many: the octets beyond
- * what its party, a connection, has proved to move. The result is 0 for the account of requests without a
- * party. */
+/* Returns how many of `used` octets would be "without proof" if the account held that many: those beyond the
+ * number of octets that the peer has sent or taken so far (account->proven). The result is 0 for the account
+ * of requests without a party. */
 static size_t
 share_unproven_of(const struct rr_account *account, size_t used)
 {
@@ -81,7 +82,8 @@ rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
 	return share_unproven_of(account, account->used + size) > 0;
 }
 
-/* Sets how many octets the account has proved to move, and updates the sum pool->unproven. */
+/* Sets account->proven, the number of octets that the account's peer has sent or taken so far, but at most
+ * pool->max. Updates the sum pool->unproven. */
 static void
 share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
 {
@@ -90,7 +92,7 @@ share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t prov
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
-/* Sets how many octets the account holds, and updates the sum pool->unproven. */
+/* Sets account->used, the number of octets that the account holds, and updates the sum pool->unproven. */
 static void
 share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 {
@@ -99,8 +101,8 @@ share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 	pool->unproven += share_unproven_of(account, account->used);
 }
 
-/* Forgets what the account has proved to move, and begins its probation: buffers that come back before
- * probation_ends prove nothing. */
+/* Sets account->proven, the number of octets that the account's peer has sent or taken, to 0, and begins the
+ * probation of the account: octets that are moved before probation_ends do not count. */
 static void
 share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
@@ -164,9 +166,9 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 	return pool->unproven > share_unproven_max(pool);
 }
 
-/* Whether the account may exceed the bound on memory without proof (octets beyond what parties have proved to
- * move) to get a larger buffer in place of its only one. Accounts that hold a small buffer and wait for a
- * larger one could wait for each other for ever, so one of them at a time, the guest, may exceed the
+/* Whether the account may exceed the bound on memory without proof (octets beyond what the peers have sent or
+ * taken so far) to get a larger buffer in place of its only one. Accounts that hold a small buffer and wait
+ * for a larger one could wait for each other for ever, so one of them at a time, the guest, may exceed the
  * bound. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
@@ -177,9 +179,9 @@ share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 /* ---- Judgement ---- */
 
 /* Whether an account that holds a buffer already must wait for a further one. With it, the account would hold
- * `after` octets without proof (octets beyond what its party has proved to move), `more` of them new. It must
- * wait if less than `more` is left of half of the bound on all such memory: the other half is kept for first
- * buffers. While others wait, it must also wait if `after` exceeds one part of RR_POOL_NEWCOMERS of the
+ * `after` octets without proof (octets beyond what the peer has sent or taken so far), `more` of them new. It
+ * must wait if less than `more` is left of half of the bound on all such memory: the other half is kept for
+ * first buffers. While others wait, it must also wait if `after` exceeds one part of RR_POOL_NEWCOMERS of the
  * bound. */
 static bool
 share_is_further_barred(
@@ -193,8 +195,8 @@ share_is_further_barred(
 }
 
 /* Whether a request of size octets must wait because all accounts together would hold too much memory without
- * proof (octets beyond what their parties have proved to move). If no other account holds such memory, and no
- * other one waits for memory, there is no bound. */
+ * proof (octets beyond what their peers have sent or taken so far). If no other account holds such memory,
+ * and no other one waits for memory, there is no bound. */
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
@@ -261,10 +263,10 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 }
 
 /* Whether `other`, an account that waits for memory that is due to it, must get that memory before `account`
- * gets a buffer of size octets. The result is false if the new buffer does not delay `other`: if another host
- * has to give memory back first, if `other` waits only for a bound on memory without proof (that nobody has
- * proved to move), to which the new buffer does not count, or if the new buffer comes from the reserve for
- * small requests, and `other` does not need that. */
+ * gets a buffer of size octets. It need not if the new buffer does not delay it: if `other` waits until
+ * another host gives memory back, if `other` waits only for the bound on memory without proof (octets beyond
+ * what the peers have sent or taken) and the new buffer is not such memory, or if the new buffer comes from
+ * the reserve for small requests, which `other` does not need. */
 static bool
 share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	const struct rr_account *account, size_t size)

@@ -42,7 +42,7 @@ struct round {
 
 /* Whether the request of account must wait, because an earlier request of this round waits for the same
  * memory. The round can be closed to the large requests of one host, to all small or all large requests, or
- * to those of them for memory that their party, a connection, has not proved to move. */
+ * to those of them that need memory without proof (octets beyond what the peer has sent or taken so far). */
 static bool
 turn_is_closed(const struct round *round, const struct rr_account *account, size_t wants, bool small)
 {

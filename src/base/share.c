@@ -150,7 +150,8 @@ share_holds_of_wanted(
 	return held;
 }
 
-/* Whether the party, a connection, has proved to move any octets, in any of its pools. */
+/* Whether the peer of the party, a connection, has sent or taken any octets that count as proof, for any of
+ * the pools. */
 static bool
 share_has_proved(const struct rr_party *party)
 {
@@ -185,9 +186,9 @@ share_judge(struct rr_party *party, size_t held, uint64_t now)
 	party->moved_then = moved;
 }
 
-/* Looks at one party, a connection. If it has held a buffer for too long, the pool forgets what it has proved
- * to move. Then the function cuts the party off if its peer moves too few octets while others wait for the
- * memory that the party holds. */
+/* Looks at one party, a connection. If the party has held a buffer for too long, what its peer has sent or
+ * taken so far no longer counts for it. Then the function cuts the party off if its peer moves too few octets
+ * while others wait for the memory that the party holds. */
 static void
 share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {

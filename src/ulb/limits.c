@@ -99,8 +99,8 @@ limits_back_channel(const uint8_t *fore)
 }
 
 /* Lowers the sizes of both channels in the arguments of a CREATE_SESSION; fore is where the attributes of the
- * fore channel are. Returns the largest response to a callback that the client asked for if it was lowered,
- * else 0. */
+ * fore channel are. If the largest size of a response to a callback was lowered, returns the size that the
+ * client asked for, else 0. */
 static uint32_t
 limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 {
@@ -113,8 +113,9 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 }
 
 /* Lowers the sizes of both channels in the result of a CREATE_SESSION; fore is where the attributes of the
- * fore channel are. asked is the largest response to a callback that the client asked for if it was lowered
- * in the call, else 0. If the server accepted the lowered size, the client gets `asked` in the result. */
+ * fore channel are. If the largest size of a response to a callback was lowered in the call, asked is the
+ * size that the client asked for, else 0. If the server accepted the lowered size, the result gets the size
+ * `asked` again. */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -324,8 +325,8 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 }
 
 /* Lowers the sizes in one result of a COMPOUND. `operation` is where the result begins, of `octets` octets:
- * the operation's number, a status without error, and the rest. asked is the largest response to a callback
- * that the client asked for if it was lowered in the call, else 0. */
+ * the operation's number, a status without error, and the rest. If the largest size of a response to a
+ * callback was lowered in the call, asked is the size that the client asked for, else 0. */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

@@ -22,8 +22,8 @@ struct rr_limits {
 bool rr_limits_concern(
 	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 
-/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. Returns the largest answer to a
- * callback for which the client asked if it was lowered, else 0. */
+/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. If the largest size of a
+ * response to a callback was lowered, returns the size that the client asked for, else 0. */
 uint32_t rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_program *program,
 	uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 

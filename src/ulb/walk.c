@@ -64,8 +64,8 @@ walk_unknown(struct rr_walk *walk)
 
 /* ---- Items ---- */
 
-/* Moves the walk over opaque data of at most max octets that may travel in a chunk (an item), and records
- * where it is. Returns false if the message ends before. */
+/* Moves the walk over opaque data of at most max octets that may travel in a chunk (an item), and records the
+ * item in walk->items if there is room. Returns false if the message ends before. */
 static bool
 walk_take_item(struct rr_walk *walk, uint32_t max)
 {

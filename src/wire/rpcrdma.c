@@ -151,7 +151,9 @@ rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the Reply chunk, if the message has one, and sets lists->has_reply accordingly. */
+/* Reads the Reply chunk, if the message has one, and sets lists->has_reply accordingly. Returns
+ * RR_HEADER_MALFORMED if the message ends within it, RR_HEADER_LIMIT if it has too many segments for the
+ * caller's array. */
 static enum rr_header_result
 rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {

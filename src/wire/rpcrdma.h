@@ -105,8 +105,8 @@ struct rr_rdma_version {
 		const struct rr_chunk_lists *lists);
 };
 
-/* Reads a whole header of that version: the four fixed words, and the rest by version->get(). Also checks
- * that the message has the version, and is not too short. */
+/* Reads a whole header of that version: the four words that begin every header, and the rest by
+ * version->get(). Also checks that the message has the version, and is not too short. */
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 

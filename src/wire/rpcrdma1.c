@@ -4,8 +4,8 @@
 /* The octets of an RDMA_ERROR with ERR_CHUNK. */
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
-/* Reads the rest of an RDMA_ERROR of version 1, behind the four fixed words: the error and, for ERR_VERS, the
- * range of versions that the peer supports. An unknown error is malformed. */
+/* Reads the rest of an RDMA_ERROR of version 1, behind the four words that begin every header: the error and,
+ * for ERR_VERS, the range of versions that the peer supports. An unknown error is malformed. */
 static enum rr_header_result
 rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -19,8 +19,8 @@ rdma1_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the rest of a header of version 1, behind the four fixed words, as its procedure demands: the chunk
- * lists, the error, or nothing. */
+/* Reads the rest of a header of version 1, behind the four words that begin every header: the chunk lists,
+ * the error, or nothing, as the procedure demands. */
 static enum rr_header_result
 rdma1_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -39,8 +39,8 @@ rr_rdma_get_header(
 	return rr_rdma_get_of(&rr_rdma_version_1, reader, header, lists);
 }
 
-/* Writes the rest of an RDMA_ERROR of version 1, behind the four fixed words. The writer fails for an error
- * that version 1 does not have. */
+/* Writes the rest of an RDMA_ERROR of version 1, behind the four words that begin every header. The writer
+ * fails for an error that version 1 does not have. */
 static void
 rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {
@@ -53,8 +53,8 @@ rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *
 	}
 }
 
-/* Writes a header of version 1: the four fixed words, then the chunk lists or the error, as the procedure
- * demands. RFC 8166, 4: the header "MUST be XDR encoded." */
+/* Writes a header of version 1: the four words that begin every header, then the chunk lists or the error, as
+ * the procedure demands. RFC 8166, 4: the header "MUST be XDR encoded." */
 void
 rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists)

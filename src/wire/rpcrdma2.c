@@ -26,8 +26,8 @@ rr_rdma2_payload(uint32_t proc)
 
 /* ---- Reading ---- */
 
-/* Reads the rest of an RDMA_ERROR of version 2, behind the four fixed words: the error and, for
- * RDMA_ERR_VERS, the range of versions that the peer supports. An unknown error is malformed. */
+/* Reads the rest of an RDMA_ERROR of version 2, behind the four words that begin every header: the error and,
+ * for RDMA_ERR_VERS, the range of versions that the peer supports. An unknown error is malformed. */
 static enum rr_header_result
 rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -44,8 +44,8 @@ rdma2_get_error(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the rest of an RDMA_OPTIONAL, behind the four fixed words: the type and its opaque data.
- * header->optinfo then refers to the message. */
+/* Reads the rest of an RDMA_OPTIONAL, behind the four words that begin every header: the type and its opaque
+ * data. header->optinfo then points into the message. */
 static enum rr_header_result
 rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -54,8 +54,8 @@ rdma2_get_optional(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *hea
 	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
 }
 
-/* Reads the rest of a header of version 2, behind the four fixed words, as its procedure demands. An unknown
- * procedure is malformed. */
+/* Reads the rest of a header of version 2, behind the four words that begin every header, as its procedure
+ * demands. An unknown procedure is malformed. */
 static enum rr_header_result
 rdma2_get_body(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -80,8 +80,9 @@ rdma2_is_payload_wrong(uint32_t proc, bool follows)
 	return payload == (follows ? RR_PAYLOAD_NEVER : RR_PAYLOAD_ALWAYS);
 }
 
-/* Reads the rest of a header of version 2, behind the four fixed words. The message is malformed also if an
- * RPC payload follows that the procedure forbids, or is missing that the procedure requires. */
+/* Reads the rest of a header of version 2, behind the four words that begin every header. The message is
+ * malformed also if it has an RPC payload that its procedure forbids, or lacks one that its procedure
+ * requires. */
 static enum rr_header_result
 rdma2_get_rest(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header, struct rr_chunk_lists *lists)
 {
@@ -101,8 +102,8 @@ rr_rdma2_get_header(
 
 /* ---- Writing ---- */
 
-/* Writes the rest of an RDMA_ERROR of version 2, behind the four fixed words. The writer fails for an error
- * that version 2 does not have. */
+/* Writes the rest of an RDMA_ERROR of version 2, behind the four words that begin every header. The writer
+ * fails for an error that version 2 does not have. */
 static void
 rdma2_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header)
 {

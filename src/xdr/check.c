@@ -185,7 +185,7 @@ check_find_member(const struct rr_xdr_definition *definition, const char *name)
 /* Handles a pragma that says that a member may travel in a chunk: sets the member's flag `placed`, or reports
  * an error if the member is neither opaque data nor a string of variable length. RFC 8166, 3.4.4.3: "A union
  * data type MUST NOT be made DDP-eligible, but one or more of its arms MAY be". Optional-data must not be
- * made so either, RFC 8166, 3.4.4.2: its "is present" field "MUST remain in the Payload stream". */
+ * made DDP-eligible either, RFC 8166, 3.4.4.2: its "is present" field "MUST remain in the Payload stream". */
 static void
 check_place(struct rr_xdr_compiler *compiler, const struct rr_xdr_mark *mark)
 {

@@ -146,7 +146,8 @@ programs_define_procedure(struct rr_xdr_compiler *compiler, const struct rr_xdr_
 		name->number = procedure->number.number;
 }
 
-/* Checks the number of a version, and defines its name and those of its procedures. */
+/* Checks the number of a version, and defines the names of the version and of its procedures. Reports a
+ * number that an earlier version has. */
 static void
 programs_define_version(struct rr_xdr_compiler *compiler, const struct rr_xdr_definition *program,
 	struct rr_xdr_version *version)

@@ -29,8 +29,8 @@ emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path,
 	rr_xdr_line(emitter, "%s = rpcrdma_get_%s(%s, %s);", path, codec, emitter->stream, bound);
 }
 
-/* Writes the C code that reads the length of an array and allocates memory for its elements. count is the C
- * expression for the length, values that for the pointer to the elements. */
+/* Writes the C code that reads the length of an array and allocates memory for its elements. count and values
+ * are the C expressions for the length and for the pointer to the elements. */
 static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)

@@ -83,9 +83,9 @@ emit_wrappers(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 
 /* ---- The tables ---- */
 
-/* Writes two members of a procedure's entry in the table of procedures: the number for its arguments, and
- * that for its result. A comment names the members. An initialiser in C++ cannot do so, and must have all
- * members in order. */
+/* Writes two members of a procedure's entry in the table of procedures: the number for its arguments, and the
+ * number for its result. Behind them, writes a comment with the members' names, as initialisers in C++ cannot
+ * name members as those in C do. */
 static void
 emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args, uint32_t of_result)
 {
@@ -108,8 +108,9 @@ program_call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct r
 	return rr_xdr_format(emitter->compiler, "call_%s_%s", verb, program_suffix_of(type));
 }
 
-/* Writes the entry of a procedure in the table of procedures: name, sizes, functions that decode and encode,
- * and where the walk's code for it begins. */
+/* Writes the entry of a procedure in the table of procedures: its name, sizes, functions that decode and
+ * encode, and where the walk's code for its arguments and result begins. A walk goes by this code through an
+ * encoded message. */
 static void
 emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *procedure)
 {

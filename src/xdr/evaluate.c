@@ -71,8 +71,8 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	return !compiler->error;
 }
 
-/* Defines a constant for a name that the schema does not define, without its number, and warns the user: a
- * header that the generated code includes must define it. */
+/* Defines a constant without a number for a name that the schema does not define, and warns the user: a
+ * header that the generated code includes must define this name. */
 static void
 evaluate_declare_foreign(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {

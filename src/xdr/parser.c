@@ -129,8 +129,8 @@ parser_parse_typedef(struct rr_xdr_parser *parser, struct rr_xdr_definition *def
 		rr_xdr_error(parser->compiler, declaration->position, "void cannot have another name");
 }
 
-/* Parses the name and body of an enum, struct or union, behind that word: it defines a type as a typedef
- * does. A second name behind the body is ignored with a warning. */
+/* Parses the name and the body of an enum, struct or union, behind the word that says which of these it is.
+ * The result is stored as a typedef would be. A second name behind the body is ignored with a warning. */
 static void
 parser_parse_named_body(
 	struct rr_xdr_parser *parser, struct rr_xdr_definition *definition, enum rr_xdr_kind kind)

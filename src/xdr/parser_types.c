@@ -37,8 +37,8 @@ check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *decla
 			"a string is declared as: string %s<MAXIMUM>", declaration->name);
 }
 
-/* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: a type and a name, with a * between
- * or a size behind, or `void` alone. */
+/* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: `void` alone, or a type and a name. A
+ * * may stand between the type and the name, or a size behind the name. */
 void
 rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {
@@ -291,8 +291,8 @@ types_accept_simple(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 	return false;
 }
 
-/* Parses a type that begins with struct, union or enum: its body, or the name of a type that is defined
- * elsewhere. Returns false, and reads nothing, if the next word is another one. */
+/* Parses a type that begins with the word struct, union or enum; its body follows, or the name of a type that
+ * is defined elsewhere. Returns false, and reads nothing, if the next word is another one. */
 static bool
 types_accept_body(struct rr_xdr_parser *parser, struct rr_xdr_type *type)
 {

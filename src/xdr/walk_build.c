@@ -25,8 +25,8 @@ rr_walk_word(struct rr_walk_code *code, uint32_t word)
 	code->skip = 0;
 }
 
-/* Adds an instruction that moves over `octets` octets. If the last instruction moves over octets, too,
- * lengthens that instruction instead. */
+/* Adds an instruction that moves over `octets` octets to the walk's code, which goes through an encoded
+ * message. If the last instruction moves over octets, too, lengthens that instruction instead. */
 static void
 build_skip(struct rr_walk_code *code, uint32_t octets)
 {
@@ -54,9 +54,10 @@ build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definitio
 	return target;
 }
 
-/* Returns the subroutine of the walk's code that moves over a value of the definition or, if that is NULL, of
- * the type. If the list of subroutines does not have it yet, adds it to the list, so that it is built later.
- * Returns NULL, and an error is set, if there is no memory. */
+/* Returns the subroutine that moves over a value of the definition or, if that is NULL, of the type; the
+ * walk's code, which goes through encoded messages, consists of subroutines. If there is no such subroutine
+ * yet, adds it to the list of those that are built later. Returns NULL, and an error is set, if there is no
+ * memory. */
 static struct rr_walk_target *
 build_want(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -74,8 +75,8 @@ build_want(
 	return target;
 }
 
-/* Adds a word for the address of the subroutine that moves over a value of the definition or, if that is
- * NULL, of the type. The word is 0 until all subroutines are built, and then gets the address. */
+/* Adds a word to the walk's code: the address of the subroutine that moves over a value of the definition or,
+ * if that is NULL, of the type. The word is 0 until all subroutines are built, and then gets the address. */
 static void
 build_address(
 	struct rr_walk_code *code, const struct rr_xdr_definition *definition, const struct rr_xdr_type *type)
@@ -90,7 +91,7 @@ build_address(
 	rr_walk_word(code, 0);
 }
 
-/* Adds a word for the address of the subroutine that moves over one element of the type. */
+/* Adds a word to the walk's code: the address of the subroutine that moves over one element of the type. */
 static void
 build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -111,8 +112,8 @@ rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position positio
 		"%s is not defined here, and items that are placed could not be found behind it", name);
 }
 
-/* Adds the instructions that move over a value of the type. For a named type with many instructions, adds
- * only a call of the type's subroutine. */
+/* Adds the instructions that move over an encoded value of the type to the walk's code. For a named type with
+ * many instructions, adds only a call of the type's subroutine. */
 static void
 walk_type(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -146,8 +147,9 @@ build_bound(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 		       : UINT32_MAX;
 }
 
-/* Adds the instruction that moves over opaque data or a string. op is the instruction for data of variable
- * length: RR_WALK_ITEM if the data may travel in a chunk, else RR_WALK_OPAQUE. */
+/* Adds the instruction that moves over opaque data or a string to the walk's code, which goes through an
+ * encoded message. op is the instruction for data of variable length: RR_WALK_ITEM if the data may travel in
+ * a chunk, else RR_WALK_OPAQUE. */
 static void
 walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration, enum rr_walk_op op)
 {
@@ -159,8 +161,9 @@ walk_octets(struct rr_walk_code *code, const struct rr_xdr_declaration *declarat
 	rr_walk_word(code, build_bound(code, declaration));
 }
 
-/* Adds the instruction that moves over an array of variable length. If all elements have the same size, the
- * instruction moves over all of them in one step; else it runs a subroutine for each element. */
+/* Adds the instruction that moves over an encoded array of variable length to the walk's code. If all
+ * elements have the same size, the instruction moves over all of them in one step; else it runs a subroutine
+ * for each element. */
 static void
 walk_counted(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration)
 {
@@ -205,9 +208,9 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 /* ---- Subroutines ---- */
 
-/* Adds the instructions that move over an encoded linked list: those for the members of one element, and a
- * jump back to the first of them if another element follows. tail is the member that points to the next
- * element. */
+/* Adds the instructions that move over an encoded linked list to the walk's code: those for the members of
+ * one element, and a jump back to the first of them if another element follows. tail is the member that
+ * points to the next element. */
 static void
 walk_list(struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_declaration *tail)

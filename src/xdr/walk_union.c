@@ -52,9 +52,9 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 	return choices;
 }
 
-/* Adds the instruction RR_WALK_TABLE, for labels whose values are close together. The instruction has an
- * address for each value from the lowest to the highest label. Returns the index of the word for the default
- * address. */
+/* Adds the instruction RR_WALK_TABLE to the walk's code, for the arms of a union whose labels have values
+ * close together. The instruction has an address for each value from the lowest to the highest label. Returns
+ * the index of the word for the default address. */
 static uint32_t
 union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -71,8 +71,9 @@ union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t coun
 	return other;
 }
 
-/* Adds the instruction RR_WALK_SWITCH, for labels whose values are far apart. The instruction has a pair of
- * value and address for each label. Returns the index of the word for the default address. */
+/* Adds the instruction RR_WALK_SWITCH to the walk's code, for the arms of a union whose labels have values
+ * far apart. The instruction has a pair of value and address for each label. Returns the index of the word
+ * for the default address. */
 static uint32_t
 union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
