@@ -21,8 +21,8 @@
 /* At most this many connections are looked at for a newcomer. Where there are more, the next newcomer has
  * other connections looked at. */
 enum { LOOKS = 1024 };
-/* A connection whose calls have been under way for longer, while no other call came, counts as busy no more.
- */
+/* A connection no longer counts as busy if its calls have been under way for longer than this, and no other
+ * call has come meanwhile. */
 #define BUSY_LIMIT (60 * RR_SECOND)
 
 uint64_t

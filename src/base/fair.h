@@ -36,11 +36,11 @@ struct rr_fair {
 	struct rr_fair_owner owners[RR_FAIR_OWNERS];
 };
 
-/* Sets turn for a job of the owner that has just come: gives it its tag, which says when it begins, and
- * charges the owner with the average cost. fair must be zeroed before its first use. */
+/* Sets turn for a job of the owner that has just come: gives turn its tag, which orders the jobs, and charges
+ * the owner with the average cost of a job. fair must be zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
-/* Notes that the job of turn begins: advances the clock to the tag of turn, unless the clock is ahead of
- * it. */
+/* Notes that the job of turn begins: advances fair->clock to the tag of turn. Does nothing if the clock is
+ * ahead of the tag already. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
 /* Charges the owner with cost instead of the average that it was charged with before: the job of turn has
  * ended. */

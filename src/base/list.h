@@ -13,7 +13,7 @@ struct rr_list {
 	struct rr_list *next, *prev;
 };
 
-/* Returns the structure of that type whose member `member` pointer points to. */
+/* Returns the structure of the type `type` whose member `member` is at the address `pointer`. */
 #define rr_container(pointer, type, member) ((type *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void

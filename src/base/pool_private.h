@@ -83,7 +83,7 @@ bool rr_pool_share_is_unproven(const struct rr_account *account, size_t size);
 /* Returns how many octets the first waiting request of the account wants, or 0 if no request waits. */
 size_t rr_pool_share_wants(const struct rr_account *account);
 /* Returns the account's host if the host holds so much of the pool that the request for size octets has to
- * wait until the host gives memory back. Returns NULL if it has not to wait for that. */
+ * wait until the host gives memory back, else NULL. */
 struct rr_host *rr_pool_share_full_host(
 	const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether size is little compared to the bound on memory without proof (octets beyond what the peers have

@@ -32,8 +32,8 @@ enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
 /* The least that a peer must move while others wait: octets a second, and a part of what its party holds. */
 enum { RR_SHARE_SLOWEST = 64 << 10, RR_SHARE_TURNOVER = 8 };
 
-/* The transport of an accepted connection; RR_NOT_ACCEPTED: this side connected. RR_ACCEPTED is their number.
- */
+/* The transport of an accepted connection. RR_NOT_ACCEPTED means that this side made the connection;
+ * RR_ACCEPTED is the number of the values before it. */
 enum rr_accepted { RR_NOT_ACCEPTED, RR_ACCEPTED_TCP, RR_ACCEPTED_RDMA, RR_ACCEPTED };
 
 struct rr_pool;

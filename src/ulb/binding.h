@@ -7,8 +7,8 @@
 /* The upper-layer bindings of RFC 8267 as data: for each program and version the schema with its marks. A
  * program of a user has such a table from `rpcrdma xdr`, and the same functions walk it. */
 
-/* Returns the schema of a program, or NULL if the library does not have it. NFS version 4 has one schema for
- * all minor versions. */
+/* Returns the schema of a version of a program, or NULL if the library does not have it. NFS version 4 has
+ * one schema for all minor versions. */
 const struct rpcrdma_program *rr_ulb_find(uint32_t prog, uint32_t vers);
 
 /* Returns the schema of NFS version 4 callbacks, whose program number each client chooses. No data of

@@ -100,8 +100,8 @@ bool rr_rpc_peek(const void *data, size_t size, uint32_t *xid, uint32_t *msg_typ
 enum { RR_RECORD_MARK_SIZE = 4 };
 #define RR_RECORD_LAST UINT32_C(0x80000000)
 
-/* Returns the word that precedes a fragment of length octets on TCP; last: the fragment is the last one of
- * its message. */
+/* Returns the word that precedes a fragment of length octets of an RPC message on TCP. last: the fragment is
+ * the last one of its message. */
 static inline uint32_t
 rr_record_mark(uint32_t length, bool last)
 {

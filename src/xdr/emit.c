@@ -217,8 +217,8 @@ emit_one(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *arm, c
 		emit(emitter, arm, rr_xdr_member(emitter, rr_xdr_member(emitter, path, "u"), arm->name));
 }
 
-/* Writes C code that handles the arms of a union whose discriminant is a bool: an if statement, with an else
- * if both values need statements. A value without an arm runs the statement `fail`. */
+/* Writes C code that handles the arms of a union whose discriminant is a bool: an if statement, and an else
+ * branch if both values need statements. A value without an arm runs the statement `fail`. */
 static void
 emit_if(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path, const char *fail,
 	emit_arm emit)

@@ -21,7 +21,7 @@ header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *
 }
 
 /* Writes a #define for the number of each version and of each procedure of a program. A procedure that an
- * earlier version has with the same number is left out. */
+ * earlier version has with the same name and number is left out. */
 static void
 emit_versions(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *program)
 {
