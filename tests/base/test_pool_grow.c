@@ -267,6 +267,24 @@ those_that_grow_do_not_wait_for_each_other(void **state)
 	world_free(world);
 }
 
+/* Members that all hold a part of their record bring the rest at the same time. No buffer can grow below the
+ * bound on memory without proof then, so one member at a time may exceed the bound. */
+static void
+parts_that_fill_the_pool_become_whole(void **state)
+{
+	struct world *world = world_new();
+
+	(void)state;
+	world_add(world, 60, 350000);
+	world_steps(world, 3);
+	for (uint32_t i = 0; i < world->count; i++)
+		world->members[i].brings = SIZE;
+	world_steps(world, STEPS);
+	for (uint32_t i = 0; i < world->count; i++)
+		assert_true(world->members[i].whole >= 2);
+	world_free(world);
+}
+
 int
 main(void)
 {
@@ -274,6 +292,7 @@ main(void)
 		cmocka_unit_test(a_part_of_a_record_holds_no_more_than_has_come),
 		cmocka_unit_test(nearly_whole_records_keep_nobody_out),
 		cmocka_unit_test(those_that_grow_do_not_wait_for_each_other),
+		cmocka_unit_test(parts_that_fill_the_pool_become_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
