@@ -57,8 +57,7 @@ lock_drop_made(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(c->state);
 }
 
-/* Runs when the storage has unlocked again the range that it had granted: refuses the LOCK, as another lock
- * in the tables conflicts with it. */
+/* Runs when the storage has the locks of the lock-owner again that it had before: refuses the LOCK. */
 static uint32_t
 lock_undone(struct rr_nfs4_compound *c)
 {
@@ -67,32 +66,14 @@ lock_undone(struct rr_nfs4_compound *c)
 	rr_nfs4_lock_tables(c->server);
 	lock_drop_made(c);
 	rr_nfs4_unlock_tables(c->server);
-	return rr_lock_denied(work, &c->res.u.oplock.u.denied);
+	if (work->status == NFS4ERR_DENIED)
+		return rr_lock_denied(work, &c->res.u.oplock.u.denied);
+	return work->status;
 }
 
-uint32_t
-rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then)
-{
-	const struct rr_lock_work *work = c->op_memory;
-	struct rr_vfs *vfs = c->server->vfs;
-	struct rr_vfs_lock *lock;
-
-	/* Without an open for the owner the storage keeps no lock. Local programs, whose offsets are signed,
-	 * have no locks beyond INT64_MAX. */
-	if (!c->opened[1] || work->span.first > INT64_MAX) {
-		c->vfs_status = RR_VFS_OK;
-		return then(c);
-	}
-	lock = &rr_nfs4_vfs_begin(c)->lock;
-	lock->open = c->opened[1]->open;
-	lock->kind = kind;
-	lock->offset = work->span.first;
-	lock->length = rr_nfs4_span_length(work->span);
-	return rr_nfs4_vfs(c, vfs->ops->lock(vfs, lock), then);
-}
-
-/* Enters the lock into the tables after the storage has granted it. If another owner has got a conflicting
- * lock meanwhile, the storage unlocks the range again, and the LOCK is refused. */
+/* Enters the lock into the tables after the storage has granted it. If that cannot be done, as another owner
+ * has got a conflicting lock meanwhile, or there are too many ranges, the storage gets the locks back that it
+ * had before, and the LOCK is refused. */
 static uint32_t
 lock_finish(struct rr_nfs4_compound *c)
 {
@@ -112,11 +93,10 @@ lock_finish(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK)
 		rr_nfs4_stateid_next(state, &res->u.resok4.lock_stateid);
 	rr_nfs4_unlock_tables(c->server);
-	if (status == NFS4ERR_DENIED)
-		return rr_lock_storage(c, RR_VFS_UNLOCK, lock_undone);
-	if (status == NFS4_OK)
-		rr_nfs4_set_stateid(c, &res->u.resok4.lock_stateid);
-	return status;
+	if (status != NFS4_OK)
+		return rr_lock_restore(c, status, lock_undone);
+	rr_nfs4_set_stateid(c, &res->u.resok4.lock_stateid);
+	return NFS4_OK;
 }
 
 /* Runs when the storage has answered. If it has granted the lock, or does not support locks, the lock is

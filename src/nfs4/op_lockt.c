@@ -37,8 +37,18 @@ rr_op_lockt(struct rr_nfs4_compound *c)
 
 /* ---- LOCKU ---- */
 
+/* Runs when the storage has the locks of the lock-owner again that it had before: refuses the LOCKU. */
+static uint32_t
+op_locku_undone(struct rr_nfs4_compound *c)
+{
+	const struct rr_lock_work *work = c->op_memory;
+
+	return work->status;
+}
+
 /* Runs when the storage has unlocked the range: removes the range from the lock state, whose stateid gets its
- * next seqid and becomes the current stateid. */
+ * next seqid and becomes the current stateid. If the tables refuse that, as the cut would make too many
+ * ranges, the storage gets its locks back, too. */
 static uint32_t
 op_locku_unlocked(struct rr_nfs4_compound *c)
 {
@@ -54,9 +64,10 @@ op_locku_unlocked(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK)
 		rr_nfs4_stateid_next(c->state, stateid);
 	rr_nfs4_unlock_tables(c->server);
-	if (status == NFS4_OK)
-		rr_nfs4_set_stateid(c, stateid);
-	return status;
+	if (status != NFS4_OK)
+		return rr_lock_restore(c, status, op_locku_undone);
+	rr_nfs4_set_stateid(c, stateid);
+	return NFS4_OK;
 }
 
 /* Runs when the attributes of the file are known: finds the lock state of the LOCKU, and has the storage

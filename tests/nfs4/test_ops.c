@@ -2,7 +2,10 @@
 /* Operations on files, over the loopback: RFC 8881, section 18, and RFC 7862. */
 #include "world.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, RW = OPEN4_SHARE_ACCESS_BOTH };
 
@@ -127,6 +130,61 @@ byte_ranges_are_locked_between_clients(void **state)
 	assert_int_equal(RUN(peer, op_putfh(file), op_lock(&stateid, "l", READ_LT, 0, UINT64_MAX)), NFS4_OK);
 }
 
+/* How a local program finds the octet of the file locked: F_UNLCK, F_RDLCK or F_WRLCK. */
+static int
+locked_locally(const struct world *world, const char *name, off_t octet)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = octet, .l_len = 1 };
+	char path[STAGE_PATH + 8];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", world->path, name);
+	fd = open(path, O_RDWR);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_OFD_GETLK, &lock), 0);
+	close(fd);
+	return lock.l_type;
+}
+
+/* The tables refuse ranges beyond a client's quota when the storage has granted them. Local programs then see
+ * the locks that the client has, as before. */
+static void
+a_refused_lock_leaves_the_storage_as_it_was(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	struct rr_nfs4_quota *quota = &world->shared->tables.ranges_quota, whole = *quota;
+	uint8_t copy[NFS4_FHSIZE];
+	struct rpcrdma_bytes file;
+	stateid4 stateid, lock;
+	nfs_argop4 locku;
+
+	file = opened(peer, "file", RW, &stateid, copy);
+	assert_int_equal(RUN(peer, op_putfh(file), op_lock(&stateid, "l", READ_LT, 0, 10)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file), op_lock(&stateid, "l", WRITE_LT, 20, 30)), NFS4_OK);
+	lock = peer_res(peer, 1)->u.oplock.u.resok4.lock_stateid;
+	world->storage_fails = true; /* RFC 8881, 15.2: NFS4ERR_SERVERFAULT is an error of LOCK and LOCKU */
+	quota->free = quota->least = 0;
+	assert_int_equal(
+		RUN(peer, op_putfh(file), op_lock(&stateid, "l", WRITE_LT, 0, 40)), NFS4ERR_SERVERFAULT);
+	assert_int_equal(
+		RUN(peer, op_putfh(file), op_lock(&stateid, "m", WRITE_LT, 60, 10)), NFS4ERR_SERVERFAULT);
+	locku = (nfs_argop4){ .argop = OP_LOCKU, .u.oplocku = { WRITE_LT, 0, lock, 30, 10 } };
+	assert_int_equal(RUN(peer, op_putfh(file), locku), NFS4ERR_SERVERFAULT);
+	*quota = whole;
+	assert_int_equal(locked_locally(world, "file", 5), F_RDLCK);
+	assert_int_equal(locked_locally(world, "file", 15), F_UNLCK);
+	assert_int_equal(locked_locally(world, "file", 25), F_WRLCK);
+	assert_int_equal(locked_locally(world, "file", 35), F_WRLCK);
+	assert_int_equal(locked_locally(world, "file", 49), F_WRLCK);
+	assert_int_equal(locked_locally(world, "file", 50), F_UNLCK);
+	assert_int_equal(locked_locally(world, "file", 65), F_UNLCK);
+	locku.u.oplocku.offset = 0;
+	locku.u.oplocku.length = UINT64_MAX;
+	assert_int_equal(RUN(peer, op_putfh(file), locku), NFS4_OK);
+	assert_int_equal(locked_locally(world, "file", 25), F_UNLCK);
+}
+
 static void
 names_are_checked(void **state)
 {
@@ -224,6 +282,7 @@ main(void)
 		TEST(an_open_allows_what_it_was_made_for),
 		TEST(the_current_stateid_stands_for_the_last_one),
 		TEST(byte_ranges_are_locked_between_clients),
+		TEST(a_refused_lock_leaves_the_storage_as_it_was),
 		TEST(names_are_checked),
 		cmocka_unit_test_setup_teardown(
 			several_exports_have_one_root, world_setup_two_exports, world_teardown),
