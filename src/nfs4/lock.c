@@ -77,6 +77,19 @@ rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_clie
 	return file && lock_in_the_way(file, client, owner, span, write, &holder);
 }
 
+uint32_t
+rr_nfs4_lock_count(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+{
+	const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
+	uint32_t count = 0;
+
+	if (!file || file->lock_count == 0)
+		return 0;
+	rr_list_for_each (link, &file->states)
+		count += 1 + rr_container(link, struct rr_nfs4_state, of_file)->ranges.count;
+	return count;
+}
+
 struct rr_nfs4_state *
 rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner)
 {
@@ -129,7 +142,7 @@ rr_nfs4_lock(struct rr_nfs4_state *state, struct rr_nfs4_span span, bool write)
 		(struct rpcrdma_bytes){ state->owner, state->owner_length });
 	/* A lock to write may have become a lock to read, which lets waiting readers in. */
 	if (!write)
-		rr_nfs4_waits_look(tables, &state->file->id);
+		rr_nfs4_waits_look(tables, &state->file->id, span);
 	return NFS4_OK;
 }
 
@@ -146,6 +159,6 @@ rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
 	lock_changed(state, adds, before);
 	if (error < 0)
 		return NFS4ERR_SERVERFAULT;
-	rr_nfs4_waits_look(tables, &state->file->id);
+	rr_nfs4_waits_look(tables, &state->file->id, span);
 	return NFS4_OK;
 }

@@ -49,7 +49,7 @@ state_drop_effect(struct rr_nfs4_state *state)
 	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, state->ranges.count);
 	rr_nfs4_ranges_free(&state->ranges, tables->env);
 	if (state->file && had_locks)
-		rr_nfs4_waits_look(tables, &state->file->id);
+		rr_nfs4_waits_look(tables, &state->file->id, (struct rr_nfs4_span){ 0, UINT64_MAX });
 	if (state->file)
 		rr_nfs4_file_leave(state);
 }

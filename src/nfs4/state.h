@@ -268,6 +268,10 @@ nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
 
+/* Returns the number of states and locked ranges that a look for a conflict with a lock of the file may have
+ * to pass: 0 if nothing is locked there. */
+uint32_t rr_nfs4_lock_count(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
+
 /* ---- wait.c ---- */
 
 /* Notes that the lock-owner of the state waits for a range that another owner has locked: the client gets
@@ -279,9 +283,11 @@ void rr_nfs4_wait_end(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner);
 /* Forgets all waits of a client that ends. */
 void rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client);
-/* Sends CB_NOTIFY_LOCK to the lock-owners whose ranges of the file are free now. The caller has just unlocked
- * a range of the file. */
-void rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
+/* Sends CB_NOTIFY_LOCK to the lock-owners that wait for octets of the range `unlocked`, which the caller has
+ * just unlocked, and whose ranges of the file are free now. Where the file has very many locks, a range that
+ * is still locked may be taken for free. */
+void rr_nfs4_waits_look(
+	struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, struct rr_nfs4_span unlocked);
 
 /* ---- deleg.c ---- */
 

@@ -11,6 +11,9 @@
  * WAIT_OWNER_MAX: octets of a lock-owner. */
 enum { WAIT_MAX = 4096, WAIT_CLIENT_MAX = 64, WAIT_OWNER_MAX = 128 };
 
+/* The most locked ranges that are compared with those waited for, after a range of a file was unlocked. */
+enum { WAIT_COMPARED = 16384 };
+
 /* A wait of a lock-owner for a range of a file. */
 struct wait {
 	struct rr_list link; /* in the tables' waits, until CB_NOTIFY_LOCK is sent */
@@ -142,18 +145,28 @@ rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *
 	}
 }
 
+/* The locks of a file are compared with as many waits as WAIT_COMPARED allows. All other clients that wait
+ * for octets of `unlocked` are called without a look: RFC 8881, 20.11.3: the lock "might be available". */
 void
-rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
+rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, struct rr_nfs4_span unlocked)
 {
+	uint32_t looks = 0;
 	bool are_some = false;
 
+	if (!rr_list_empty(&tables->waits))
+		looks = WAIT_COMPARED / (1 + rr_nfs4_lock_count(tables, id));
 	rr_list_for_each (link, &tables->waits) {
 		struct wait *wait = rr_container(link, struct wait, link);
 		const struct rpcrdma_bytes owner = { wait->owner, wait->owner_length };
 
-		if (!rr_nfs4_id_same(&wait->id, id) ||
-			rr_nfs4_is_locked(tables, wait->client, id, owner, wait->span, wait->write))
+		if (!rr_nfs4_id_same(&wait->id, id) || wait->span.first > unlocked.last ||
+			wait->span.last < unlocked.first)
 			continue;
+		if (looks > 0) {
+			looks--;
+			if (rr_nfs4_is_locked(tables, wait->client, id, owner, wait->span, wait->write))
+				continue;
+		}
 		rr_list_remove(link);
 		rr_list_init(&wait->callback.link);
 		rr_nfs4_callback_queue(&wait->callback, &notify_kind, &tables->sessions, wait->client);

@@ -108,6 +108,47 @@ a_client_that_waits_for_a_lock_is_called(void **state)
 	assert_int_equal(waiter->answers.compounds, 1);
 }
 
+/* 20.11.3: the lock "might be available". A client that waits for [0, 10) is called when a part of that range
+ * is unlocked, although the rest is locked, if the file has so many locks that looking at all would take
+ * long. It is not called otherwise, and not when another range is unlocked. */
+static void
+where_very_much_is_locked_clients_are_called_without_a_look(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0),
+		    *waiter = world_caller(world, 0, "waiter", 0);
+	nfs_argop4 unlock = { .argop = OP_LOCKU,
+		.u.oplocku = { .locktype = WRITE_LT, .lock_stateid = stateid_current, .length = 2 } };
+	struct rr_nfs4_state *many = NULL;
+	struct rr_nfs4_client *client;
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	assert_false(rr_list_empty(&world->shared->tables.waits));
+
+	client = rr_nfs4_client_find(&world->shared->tables.clients, holder->clientid);
+	rr_list_for_each (link, &client->states)
+		if (rr_container(link, struct rr_nfs4_state, of_client)->kind == RR_NFS4_LOCK)
+			many = rr_container(link, struct rr_nfs4_state, of_client);
+	assert_non_null(many);
+	for (uint64_t offset = 100000; offset > 1000; offset -= 4)
+		assert_int_equal(
+			rr_nfs4_lock(many, (struct rr_nfs4_span){ offset, offset + 1 }, true), NFS4_OK);
+	unlock.u.oplocku.lock_stateid = peer_res(holder, 2)->u.oplocku.u.lock_stateid;
+	unlock.u.oplocku.offset = 5000;
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	assert_false(rr_list_empty(&world->shared->tables.waits));
+	unlock.u.oplocku.lock_stateid = peer_res(holder, 2)->u.oplocku.u.lock_stateid;
+	unlock.u.oplocku.offset = 4;
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	assert_true(rr_list_empty(&world->shared->tables.waits));
+	world_wait(world, &waiter->answers.compounds, 1);
+	assert_int_equal(waiter->answers.ops[0].argop, OP_CB_NOTIFY_LOCK);
+}
+
 /* The waiting for a lock ends with the client that waits. The locks of a client that has ended are given to
  * the clients that wait for them. */
 static void
@@ -164,6 +205,8 @@ main(void)
 			a_lost_connection_takes_the_backchannel_along, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_waits_for_a_lock_is_called, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(where_very_much_is_locked_clients_are_called_without_a_look,
+			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			locks_of_a_client_that_ends_are_waited_for, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
