@@ -26,6 +26,8 @@ def why_not():
     missing = [program for program in PROGRAMS if not shutil.which(program)]
     if missing:
         return "not installed: " + ", ".join(missing)
+    if not os.path.exists("/etc/mtab"):
+        return "nfs-ganesha exports nothing where there is no /etc/mtab: ln -s ../proc/self/mounts /etc/mtab"
     return "only root can run nfs-ganesha" if os.geteuid() else None
 
 
