@@ -78,7 +78,9 @@ def begin_rpcrdma(work):
 
 
 def begin_ganesha(work):
-    text = ganesha.configuration("/srv/data", {"nfs": 2049, "mount": 20048}, "1, 2")
+    # nfs-ganesha 6 exports no tmpfs, and /srv is one.
+    os.mkdir(f"{work}/data")
+    text = ganesha.configuration(f"{work}/data", {"nfs": 2049, "mount": 20048}, "1, 2")
     with open(f"{work}/ganesha.conf", "w") as file:
         file.write(text.replace("127.0.0.1", "192.0.2.1"))
     log = f"{work}/ganesha.log"
