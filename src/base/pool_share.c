@@ -102,11 +102,13 @@ share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 }
 
 /* Sets account->proven, the number of octets that the account's peer has sent or taken, to 0, and begins the
- * probation of the account: octets that are moved before probation_ends do not count. */
+ * probation of the account: octets that moved before now, or are moved before probation_ends, do not count. */
 static void
 share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
 	account->probation_ends = now + RR_SHARE_PROBATION;
+	if (account->party->ops)
+		account->moved_before = account->party->ops->moved(account->party->ctx);
 	share_set_proven(pool, account, 0);
 }
 
@@ -148,8 +150,6 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 		now - rr_container(account->held.next, struct rr_pool_head, link)->granted <= RR_SHARE_LATE)
 		return;
 	share_begin_probation(pool, account, now);
-	if (party->ops)
-		account->moved_before = party->ops->moved(party->ctx);
 }
 
 /* ---- What grows ---- */

@@ -488,6 +488,29 @@ those_that_move_next_to_nothing_are_cut_off(void **state)
 	world_free(world);
 }
 
+/* A buffer that is held for too long takes away all proof: octets that moved before do not count again, also
+ * if no buffer comes back until the new probation is over. */
+static void
+proof_that_is_lost_has_to_be_brought_anew(void **state)
+{
+	static const uint64_t pauses[] = { 0, RR_SHARE_PROBATION, 0, RR_SHARE_PROBATION };
+	static const uint64_t holds[] = { STEP, STEP, RR_SHARE_LATE + STEP, STEP };
+	static const size_t proven[] = { 0, 1 << 20, 0, 1 << 20 };
+	struct world *world = world_new(1);
+	struct member *member = world_add(world, HONEST, 1 << 20);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(holds) / sizeof(*holds); i++) {
+		world->stage.now += pauses[i];
+		assert_true(member_get(member));
+		world->stage.now += holds[i];
+		rr_loop_turn(world->stage.loop, 0);
+		member_put(member);
+		assert_int_equal(member->party->accounts[RR_RESULTS].proven, proven[i]);
+	}
+	world_free(world);
+}
+
 /*
  * Members that were cut off and come again have their turn before newcomers that move what they get. There is
  * room for a first buffer of each member, so newcomers hardly wait, as long as no connection gets more than
@@ -524,6 +547,7 @@ main(void)
 		cmocka_unit_test(a_large_request_is_not_overtaken_for_ever),
 		cmocka_unit_test(an_address_leaves_some_to_the_others),
 		cmocka_unit_test(those_that_move_next_to_nothing_are_cut_off),
+		cmocka_unit_test(proof_that_is_lost_has_to_be_brought_anew),
 		cmocka_unit_test(newcomers_are_served_beside_those_that_come_again),
 	};
 
