@@ -140,6 +140,7 @@ rr_address_is_any(const struct sockaddr *address)
 int
 rr_address_source(const struct sockaddr *peer, socklen_t size, struct sockaddr_storage *source)
 {
+	/* connect() of a datagram socket sends nothing: the system only chooses the route and the source. */
 	int fd = socket(peer->sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	socklen_t source_size = sizeof(*source);
 	bool known;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The octets of an address as text, with its port and a closing zero. */
+/* The size, in octets, of a buffer that holds any address as text, with its port and a closing zero. */
 enum { RR_ADDRESS_TEXT = 64 };
 
 /* The address and port that a peer calls from. address has the form of IPv6 (an IPv4 address is
@@ -35,7 +35,8 @@ int rr_address_resolve(
 /* Returns the size, in octets, of an address of AF_INET or AF_INET6. */
 socklen_t rr_address_size(const struct sockaddr_storage *address);
 
-/* Returns the address and the port of a text that rr_address_text() wrote. */
+/* Returns the address and the port of a text that rr_address_text() wrote. The member known of the result is
+ * false if the text has no IPv4 or IPv6 address. The member tcp is false. */
 struct rr_source rr_address_source_of(const char *text);
 
 /* Copies the address, without the port, to octets; an IPv4 address is written as ::ffff:a.b.c.d. Returns

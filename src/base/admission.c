@@ -86,8 +86,9 @@ admission_is_silent(const struct rr_party *party, uint64_t now)
 	return !party->called && now - party->accepted_at >= GRACE;
 }
 
-/* Whether the server still executes calls of the party's peer, and less than BUSY_LIMIT has passed since this
- * was first seen after the peer's last call. Notes that time in party->busy_since. */
+/* Whether the server still executes calls of the party's peer, but not for too long. The time counts from the
+ * first call of this function that finds the server executing after the peer's last call. The function notes
+ * this time in party->busy_since; when BUSY_LIMIT has passed since then, it returns false. */
 static bool
 admission_is_busy(struct rr_party *party, uint64_t now)
 {
@@ -99,9 +100,9 @@ admission_is_busy(struct rr_party *party, uint64_t now)
 	return now - party->busy_since < BUSY_LIMIT;
 }
 
-/* Moves the first LOOKS parties (connections) of the list shares->parties, or all if there are fewer, to the
- * end of that list: one of them may be cut off. Returns the link in front of the first party that was moved;
- * that link is the head of the list if all parties were moved. */
+/* Chooses the parties (connections) among which the caller looks for one to cut off: moves the first LOOKS
+ * parties of the list shares->parties, or all if there are fewer, to the end of that list. Returns the link
+ * in front of the first party that was moved; that link is the head of the list if all parties were moved. */
 static struct rr_list *
 admission_take_turn(struct rr_shares *shares)
 {

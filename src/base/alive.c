@@ -22,7 +22,7 @@ alive_silent_for(int fd, uint64_t *silent)
 	ms = info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
 								: info.tcpi_last_data_recv;
 	*silent = ms * RR_MILLISECOND;
-	/* An acknowledgement sets both back to 0. */
+	/* An acknowledgement sets tcpi_retransmits and tcpi_probes back to 0. */
 	return info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
 }
 
@@ -38,7 +38,8 @@ alive_look(struct rr_timer *timer)
 		alive->dead(alive);
 		return;
 	}
-	/* Looks again when the limit is over at the earliest, if the peer is silent from now on. */
+	/* If the peer stays silent, it reaches the limit in limit - silent nanoseconds: the next look is
+	 * then. At least `least` lies between two looks. */
 	rr_loop_arm(alive->loop, timer, silent + least < alive->limit ? alive->limit - silent : least);
 }
 
@@ -60,8 +61,9 @@ rr_alive_start(struct rr_alive *alive, struct rr_loop *loop, int fd, uint64_t li
 	alive->fd = fd;
 	alive->limit = limit;
 	seconds = seconds > 0 ? seconds : 1;
-	/* The system probes for much longer than the limit: the timer comes first, as the system would not
-	 * say why the peer takes nothing. */
+	/* As many probes take the system much longer than the limit, so that the timer, and not the system,
+	 * decides whether the peer is dead: the system would also end the connection of a peer that lives,
+	 * but takes nothing for a while. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof(seconds));
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof(seconds));

@@ -12,7 +12,8 @@
  * nothing for a while answers probes, and is not taken for dead.
  */
 struct rr_alive {
-	/* Called once. The memory and the descriptor are the caller's. */
+	/* Called once, when the peer is dead; the watch has then ended. The memory and the descriptor are the
+	 * caller's. */
 	void (*dead)(struct rr_alive *alive);
 	int fd; /* private, as all below */
 	uint64_t limit;

@@ -44,7 +44,8 @@ crc32c_word_at(const uint8_t *data)
 	return word;
 }
 
-/* Returns sum moved past the octets that power stands for. */
+/* Returns sum moved past the octets that power stands for. The product has up to 64 bits; the instruction for
+ * CRC32c reduces it to 32 bits, modulo the polynomial. */
 TARGET static inline uint64_t
 crc32c_shift(uint64_t sum, uint32_t power)
 {

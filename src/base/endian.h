@@ -7,7 +7,8 @@
 #include <string.h>
 
 /* Read and write integers at any address, in network byte order (be) and in the order of iSCSI's digests
- * (le). memcpy() becomes a single load or store: compilers do not always see that of shifted octets. */
+ * (le). Compilers make a single load or store of memcpy(); they do not always do so of code that shifts
+ * octets. */
 
 static inline uint16_t
 rr_get_be16(const uint8_t *in)

@@ -19,7 +19,7 @@ struct rr_env {
 	void *(*realloc)(void *ctx, void *old, size_t size);
 	/* Monotonic time, in nanoseconds. */
 	uint64_t (*now)(void *ctx);
-	/* Fills size octets that nobody can predict. */
+	/* Fills data with size octets that nobody can predict. */
 	void (*random)(void *ctx, void *data, size_t size);
 	/* One line, without line feed. NULL: no log. */
 	void (*log)(void *ctx, enum rr_log_level level, const char *line);

@@ -38,7 +38,8 @@ rr_list_append(struct rr_list *list, struct rr_list *link)
 	list->prev = link;
 }
 
-/* Puts link, which must be in no list, at the front of list. */
+/* Puts link, which must be in no list, at the front of list. rr_list_append() puts a link in front of its
+ * first argument: here in front of the first link of list. */
 static inline void
 rr_list_prepend(struct rr_list *list, struct rr_list *link)
 {

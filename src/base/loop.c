@@ -24,7 +24,7 @@ struct rr_loop {
 	uint64_t order; /* of the last timer that was armed: timers of the same time expire in this order */
 	struct rr_list tasks;
 	struct rr_list graves;
-	uint64_t poll_limit;
+	uint64_t poll_limit;             /* nanoseconds, set by rr_loop_poll(); 0: turns wait at once */
 	bool polls;                      /* the last wait was shorter than poll_limit */
 	struct epoll_event ready[BATCH]; /* events of the turn in progress; rr_loop_unwatch() clears those of
 					    its watch */

@@ -102,8 +102,9 @@ void rr_loop_defer(struct rr_loop *loop, struct rr_task *task);
 void rr_task_cancel(struct rr_task *task);
 
 /* Has an object freed by free(), which is called with grave, a member of the object, and with the loop's
- * environment. The call comes at the end of the turn if a callback is under way, else at once. An object may
- * be buried only once. */
+ * environment. If a callback is under way, as rr_loop_calls_back() says, the call comes at the end of this
+ * turn, or of the next turn if no turn is under way. Otherwise it comes at once. An object may be buried only
+ * once. */
 void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 	void (*free)(struct rr_grave *grave, const struct rr_env *env));
 
@@ -114,9 +115,9 @@ void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
 /* Both return the time, as rr_now() of the loop's environment does. rr_loop_clock() reads the clock.
- * rr_loop_now() may return an older time: that of the beginning of the turn, or of the last rr_loop_clock()
- * in the turn. Callers that need the time for each message use rr_loop_now(), as reading the clock costs as
- * much as a hundred instructions. */
+ * rr_loop_now() may return an older time: the time when the clock was last read in this turn of the loop.
+ * Callers that need the time for each message use rr_loop_now(), as reading the clock costs as much as a
+ * hundred instructions. */
 uint64_t rr_loop_now(struct rr_loop *loop);
 uint64_t rr_loop_clock(struct rr_loop *loop);
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends the minute for which warnings are counted, and begins the next one: logs for each host how many
- * warnings were left out in the old minute, if any, and forgets all hosts. */
+/* Ends the window, the minute for which warnings are counted, and begins the next window: logs for each host
+ * how many warnings were left out in the old window, if any, and forgets all hosts. */
 static void
 log_begin_anew(struct rr_peer_log *log)
 {
@@ -27,16 +27,17 @@ log_begin_anew(struct rr_peer_log *log)
 	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
 }
 
-/* Runs at the end of a minute in which warnings were left out: logs how many they were, and begins the next
- * minute. */
+/* Runs at the end of a window in which warnings were left out: logs how many they were, and begins the next
+ * window. */
 static void
 log_expired(struct rr_timer *timer)
 {
 	log_begin_anew(rr_container(timer, struct rr_peer_log, timer));
 }
 
-/* Returns the entry of the host to which the peer's address belongs, in this minute; makes the entry if there
- * is none. Where all RR_PEER_LOG_HOSTS entries are taken, returns the entry that all further hosts share. */
+/* Returns the entry of the host to which the peer's address belongs; makes the entry if there
+ * is none in the present window. Where all RR_PEER_LOG_HOSTS entries are taken, returns the entry that all
+ * further hosts share. */
 static struct rr_peer_log_host *
 host_of(struct rr_peer_log *log, const char *peer)
 {
@@ -57,8 +58,8 @@ host_of(struct rr_peer_log *log, const char *peer)
 }
 
 /* Whether one more warning about the peer may be written: at log level RR_LOG_INFO always, else if fewer than
- * RR_PEER_LOG_LINES warnings were written about the peer's host in this minute. Counts a warning that may not
- * be written, and arms the timer that logs the count at the end of the minute. */
+ * RR_PEER_LOG_LINES warnings were written about the peer's host in the present window. Counts a warning that
+ * may not be written, and arms the timer that logs the count at the end of the window. */
 static bool
 log_may(struct rr_peer_log *log, const char *peer)
 {

@@ -7,8 +7,8 @@
  * Ownership: a buffer is its taker's from rr_pool_get() to rr_pool_put(). In front of each buffer, in the
  * slack that its alignment costs, lies a head that says how large it is and what is to be freed. Buffers that
  * came back hang on a free list of their size by that head. Buffers that are out and buffers that are kept
- * stay below the bound together: kept buffers of other sizes are freed to make room. A buffer holds its
- * party.
+ * stay below the bound together: kept buffers of other sizes are freed to make room. Each buffer in use has a
+ * reference to its party.
  */
 enum { ALIGNMENT = 4096 };
 
@@ -31,8 +31,8 @@ pool_buffer_of(struct rr_pool_head *head)
 
 /* ---- Buffers ---- */
 
-/* Frees buffers that are kept for reuse, the largest first, until the pool keeps at most limit octets for
- * reuse. */
+/* Frees buffers that are kept for reuse, the largest first, until the pool keeps at most limit octets in such
+ * buffers. */
 static void
 pool_trim(struct rr_pool *pool, size_t limit)
 {
@@ -172,8 +172,9 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
 }
 
 /* Keeps a buffer that came back, for reuse, or frees it if it is larger than RR_POOL_KEPT. If requests wait
- * for memory, queues the task that grants them, unless the buffer comes from the account whose request is
- * just being woken. */
+ * for memory, queues the task that wakes them, unless the buffer comes from the account whose request is
+ * just being woken. That account may have been freed with its party: its address is compared, and nothing
+ * else. */
 static void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
@@ -226,6 +227,7 @@ rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 	if (!buffer)
 		return rr_pool_get(pool, party, size);
 	old = account->growing = pool_head_of(buffer);
+	/* The reference keeps the party while its last buffer is taken out of the count. */
 	rr_party_hold(party);
 	rr_pool_share_discharge(pool, old);
 	head = pool_take(pool, account, size);
@@ -237,6 +239,7 @@ rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 			pool->guest = account;
 		pool_keep(pool, old);
 	} else {
+		/* rr_pool_share_charge() would clear account->refused, which rr_pool_wait() needs. */
 		refused = account->refused;
 		rr_pool_share_charge(pool, old, account);
 		account->refused = refused;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Decides which request for payload memory is granted: pool.h has the rules. An account is credited with the
- * octets that its peer took or brought since its probation ended; a buffer that was kept for longer than
- * RR_SHARE_LATE begins another probation.
+ * Decides which request for payload memory is granted: pool.h has the rules. account->proven, the proof of an
+ * account, is the number of octets that its peer took or brought since the account's probation ended. A
+ * buffer that was kept for longer than RR_SHARE_LATE sets the proof to 0 and begins another probation. What
+ * an account holds beyond its proof is memory without proof.
  */
 #include "base/pool_private.h"
 
@@ -42,9 +43,8 @@ rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 	return size > pool->max - share_reserve_of(pool);
 }
 
-/* Returns how many octets all parties (connections) together may hold "without proof". A party holds octets
- * without proof if it holds more octets than its peer has sent or taken so far. Small requests may take their
- * reserve in addition. */
+/* Returns how many octets all parties (connections) together may hold without proof: octets beyond what the
+ * peer of each party has sent or taken so far. Small requests may take their reserve in addition. */
 static size_t
 share_unproven_max(const struct rr_pool *pool)
 {
@@ -67,7 +67,7 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Returns how many of `used` octets would be "without proof" if the account held that many: those beyond the
+/* Returns how many of `used` octets would be without proof if the account held that many: those beyond the
  * number of octets that the peer has sent or taken so far (account->proven). The result is 0 for the account
  * of requests without a party. */
 static size_t
@@ -169,7 +169,8 @@ rr_pool_share_is_beyond(const struct rr_pool *pool)
 /* Whether the account may exceed the bound on memory without proof (octets beyond what the peers have sent or
  * taken so far) to get a larger buffer in place of its only one. Accounts that hold a small buffer and wait
  * for a larger one could wait for each other for ever, so one of them at a time, the guest, may exceed the
- * bound. */
+ * bound. The callers have taken account->growing, the buffer to be replaced, out of account->used: 0 octets
+ * mean that it is the only one. */
 static bool
 share_is_guest(const struct rr_pool *pool, const struct rr_account *account)
 {
@@ -249,24 +250,29 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 {
 	size_t room;
 
+	/* A request that is larger than any bound is granted if nothing is in use. */
 	if (pool->used == 0)
 		return RR_POOL_GRANTED;
 	if (share_is_barred(pool, account, size) && !share_is_guest(pool, account))
 		return rr_pool_share_is_entitled(pool, account, size) ? RR_POOL_BARRED : RR_POOL_ENOUGH;
+	/* A first buffer, where all others are of small requests, may take their reserve too: a request that
+	 * is larger than the rest of the pool would otherwise be granted only if nothing is in use. */
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
 		(account->used == 0 && pool->large == 0))
 		return size <= share_left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
 	room = share_room_of(pool, account);
 	if (account->used == 0)
 		return size <= room ? RR_POOL_GRANTED : RR_POOL_LATER;
+	/* The party may hold as much as is still free afterwards. */
 	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
 }
 
 /* Whether `other`, an account that waits for memory that is due to it, must get that memory before `account`
- * gets a buffer of size octets. It need not if the new buffer does not delay it: if `other` waits until
- * another host gives memory back, if `other` waits only for the bound on memory without proof (octets beyond
- * what the peers have sent or taken) and the new buffer is not such memory, or if the new buffer comes from
- * the reserve for small requests, which `other` does not need. */
+ * gets a buffer of size octets. The result is false if the new buffer does not delay `other`. That is so in
+ * three cases: `other` waits until its own host, which is not the host of `account`, gives memory back; or
+ * `other` waits only for the bound on memory without proof (octets beyond what the peers have sent or taken),
+ * and the new buffer is not such memory; or the new buffer comes from the reserve for small requests, which
+ * `other` does not need. */
 static bool
 share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	const struct rr_account *account, size_t size)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wakes the requests that wait for payload memory, account by account: an account is in the list pool->turns
- * while it has waiters. */
+ * while it has waiters. A waiter that takes its request back leaves its account in the list until the next
+ * round, which looks at each account of the list once. pool.h says when a request is due, and what memory
+ * without proof is. */
 #include "base/pool_private.h"
 
 /* Sets account->due: whether the account waits for memory to which its share entitles it. If so, notes since
@@ -15,7 +17,7 @@ turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 		rr_shares_wanted(pool->shares);
 }
 
-/* Wakes the request of the account that has waited longest, so that it asks for memory again. Returns false
+/* Wakes the first waiting request of the account, so that it asks for memory again. Returns false
  * if the request got no memory and has put itself at the front of the account's list again. */
 static bool
 turn_wake_first(struct rr_pool *pool, struct rr_account *account)
@@ -32,12 +34,13 @@ turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 	return account->waiters.next != link;
 }
 
-/* The state of a round: the kinds of requests, large [0] or small [1], that are closed, as one of that kind
- * is due and cannot be granted; and a host that holds its part of the pool, whose large requests wait until
- * it gives memory back. */
+/* The state of a round. A request that is due and cannot be granted closes the round to later requests, which
+ * would take the memory that it needs. */
 struct round {
+	/* To all large [0] or all small [1] requests; to those of them that need memory without proof. */
 	bool closed[2], closed_to_unproven[2];
-	const struct rr_host *full;
+	const struct rr_host *
+		full; /* this host holds its part of the pool: its large requests wait; NULL: there is none */
 };
 
 /* Whether the request of account must wait, because an earlier request of this round waits for the same
@@ -125,7 +128,8 @@ turn_serve_round(struct rr_pool *pool)
 		struct rr_account *account = rr_container(link, struct rr_account, turn);
 		struct rr_party *party = rr_party_hold(account->party);
 
-		/* An account that is served goes behind those that are not. */
+		/* The account stays among those that wait, in the same order, until it has no waiter any
+		 * more. */
 		if (!rr_list_empty(&account->waiters))
 			rr_list_append(&pool->turns, link);
 		served |= turn_serve(pool, account, &round);

@@ -14,8 +14,8 @@
 
 /* ---- Hosts ---- */
 
-/* The buckets of the table of hosts are between these: so many hosts are found without a search, further ones
- * share buckets. */
+/* The least and the most buckets of the table of hosts: that many hosts are found without a search; further
+ * hosts share buckets. */
 enum { BUCKETS_LEAST = 64, BUCKETS_MOST = 16384 };
 
 /* Makes the host with that name, and adds it to the list of hosts and to the map by_name, which is made with
@@ -164,8 +164,8 @@ share_has_proved(const struct rr_party *party)
 
 /* Cuts the party (a connection) off if its peer has moved too few octets within a time limit, while the party
  * holds `held` octets that others wait for. A party is not judged if held is 0, or if the peer has nothing to
- * send or to take. When the peer has moved enough octets, the next period begins, so that a burst at the
- * beginning does not count twice. */
+ * send or to take. As soon as the peer has moved enough octets for one limit, the next period begins and
+ * these octets count no more. */
 static void
 share_judge(struct rr_party *party, size_t held, uint64_t now)
 {

@@ -40,20 +40,21 @@ struct rr_pool;
 struct rr_pool_head;
 struct rr_party;
 
-/* The account of a party with one pool. */
+/* The account of a party with one pool: what the party holds, what its peer has proved to move (pool.h says
+ * what proof and probation are), and its requests that wait. */
 struct rr_account {
-	struct rr_party *party; /* NULL: requests of no party; no share bounds them */
-	size_t used;
-	struct rr_list held;     /* its buffers, the one that was granted first in front */
-	size_t proven;           /* octets that its peer has proved to move */
+	struct rr_party *party;  /* NULL: requests of no party; no share bounds them */
+	size_t used;             /* octets of the buffers that it holds */
+	struct rr_list held;     /* its buffers, in the order in which they were charged to it */
+	size_t proven;           /* octets that its peer has proved to move: its proof */
 	uint64_t moved_before;   /* octets that do not prove anything: they moved before probation ended */
-	uint64_t probation_ends; /* 0: no buffer came back yet */
+	uint64_t probation_ends; /* the time; 0: no buffer came back yet */
 	size_t refused;          /* octets of the last request that was not granted */
 	struct rr_pool_head *growing; /* the buffer for which a larger one is wanted; NULL: there is none */
 	struct rr_list waiters;       /* struct rr_pool_waiter, the first come first */
-	struct rr_list turn;          /* in the pool's list of those that wait */
-	bool due;                     /* it waits although its share would allow what it wants */
-	uint64_t due_since;
+	struct rr_list turn;          /* in the pool's list of accounts that wait */
+	bool due;                     /* it waits for a buffer to which it is entitled */
+	uint64_t due_since;           /* the time at which `due` became true */
 };
 
 /* The parties of one peer address, as rr_host_name() sees it. */
@@ -62,8 +63,9 @@ struct rr_host {
 	struct rr_map_link by_name;
 	uint32_t parties;
 	uint32_t accepted; /* connections that it made */
-	uint32_t silent;   /* those of them that never called: set anew whenever there must be room */
-	size_t used[RR_RESOURCES];
+	uint32_t silent;   /* those of them that are silent (admission.c): counted anew whenever there must be
+			      room */
+	size_t used[RR_RESOURCES]; /* octets that its parties hold of each pool */
 	char name[RR_HOST_NAME];
 };
 
@@ -84,7 +86,7 @@ struct rr_party {
 	struct rr_shares *shares;
 	struct rr_host *host;
 	struct rr_list link;
-	uint32_t references; /* of the connection, and of each of its buffers */
+	uint32_t references; /* one of the connection, and one of each of its buffers in use */
 	uint64_t number;     /* no other party of these shares ever has it; above 0 */
 	struct rr_account accounts[RR_RESOURCES];
 	const struct rr_party_ops *ops; /* NULL once the connection ended */
@@ -92,9 +94,9 @@ struct rr_party {
 	enum rr_accepted accepted;
 	uint64_t accepted_at;
 	uint64_t order; /* of its acceptance, or of its last call, among those of all parties */
-	uint64_t busy_order,
-		busy_since; /* its order when it was last seen busy, and when it was first seen so */
-	bool called;        /* a call came */
+	uint64_t busy_order, busy_since; /* its order when it was last seen busy, and the time at which it was
+					    first seen busy with that order */
+	bool called;                     /* a call came */
 	uint64_t judged_from, moved_then; /* the beginning of the time that is judged, 0: there is none; and
 					     the octets moved by then */
 };
@@ -113,6 +115,7 @@ struct rr_shares {
 	uint64_t made;                  /* parties so far */
 };
 
+/* Initialises shares, which must be zeroed before. The owner sets accepted_max. */
 void rr_shares_init(struct rr_shares *shares, struct rr_loop *loop);
 
 /* Returns the key that a host of this name has in the map by_name. */
@@ -135,8 +138,9 @@ struct rr_party *rr_party_new(
 struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
-/* Notes that the connection with that ctx has ended: the umpire asks no more about the connection. The
- * function also removes a reference, as rr_party_release() does. party may be NULL. */
+/* Notes that the connection with that ctx has ended: it no longer counts as accepted, and the umpire asks no
+ * more about it. This is left out if ctx is not the party's ctx. In any case the function removes a
+ * reference, as rr_party_release() does. party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
 /* Returns how many octets a second a connection that holds `held` octets must move while others wait for

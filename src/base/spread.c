@@ -19,15 +19,15 @@ struct rr_spread_member {
 	struct rr_spread *spread;
 	struct rr_list link;
 	struct rr_loop *loop;
-	struct rr_watch wake; /* an eventfd: readable when there are gifts */
-	uint32_t count;       /* connections */
-	struct rr_list seats, gifts;
+	struct rr_watch wake;        /* an eventfd: readable when there are gifts */
+	uint32_t count;              /* connections, those that other engines have handed on included */
+	struct rr_list seats, gifts; /* its listeners; connections that it has not accepted yet */
 };
 
-/* A connection on its way to another engine. */
+/* A connection on its way to another engine, in the list of gifts of that engine's member. */
 struct gift {
 	struct rr_list link;
-	int fd;
+	int fd; /* belongs to the gift until a listener takes it */
 	struct sockaddr_storage peer;
 	char address[RR_ADDRESS_TEXT]; /* the address that its seat must have */
 };
@@ -222,6 +222,7 @@ rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_stora
 		return false;
 	gift = rr_alloc(own->spread->env, sizeof(*gift));
 	pthread_mutex_lock(&own->spread->lock);
+	/* Without memory for a gift, the engine keeps the connection. */
 	other = gift ? spread_choose(seat) : own;
 	other->count++;
 	if (other != own) {

@@ -8,7 +8,8 @@
 
 /*
  * Reading and writing until all octets are moved, for files and for descriptors that block. A signal does not
- * end the transfer. offset: the place in the file; RR_WHOLE_HERE: the place where the descriptor is.
+ * end the transfer. offset is the place in the file; RR_WHOLE_HERE means the present offset of the
+ * descriptor, which then moves.
  */
 
 enum { RR_WHOLE_HERE = -1 };
