@@ -119,8 +119,9 @@ typedef void rr_listener_handler(
 /* The sizes and limits of a fabric. */
 struct rr_fabric_config {
 	uint32_t receive_size; /* octets of each receive: the largest Send that can arrive */
-	/* The most receives that accepted endpoints, all together, may hold at a time; twice as many for an
-	 * endpoint that waits for data behind a Send. Endpoints that connected are not bound by this. */
+	/* While so many receives of the pool are in use, an endpoint that was accepted gets no further one.
+	 * If it has RDMA Reads under way, whose data may come behind a Send, it gets one while fewer than
+	 * twice as many are in use. Endpoints that connected are not bound by this. */
 	uint32_t receive_max;
 	uint32_t work_max;   /* work requests that an endpoint may have outstanding */
 	uint32_t read_max;   /* RDMA Reads outstanding per endpoint, each way (IRD and ORD); 1 to 128 */
@@ -129,7 +130,8 @@ struct rr_fabric_config {
 	bool markers;        /* iWARP, for tests: ask the peer for markers in what it sends */
 	bool peer_to_peer;   /* iWARP: ask for peer-to-peer mode, in which the responder may send first */
 	bool reuse_port;     /* several fabrics (threads) listen at one address */
-	/* IWARP: the member by which these fabrics share connections; or NULL. */
+	/* IWARP: the member (base/spread.h) by which the listeners of this fabric share connections with
+	 * those of other engines; or NULL. */
 	struct rr_spread_member *spread;
 };
 
@@ -145,8 +147,8 @@ struct rr_fabric_limits {
 	uint32_t private_data_max; /* octets */
 	uint32_t sge_max;          /* per work request */
 	bool remote_invalidation;  /* Send With Invalidate can be sent and received */
-	/* A Send of the peer that comes when the pool has no receive ends its connection, instead of waiting.
-	 */
+	/* A Send of the peer that comes when the pool has no free receive ends the connection; where this is
+	 * false, the Send waits. */
 	bool receives_must_suffice;
 };
 
@@ -216,8 +218,8 @@ struct rr_endpoint {
 	struct rr_fabric *fabric;
 	rr_endpoint_handler *handler;
 	void *ctx;
-	uint32_t outstanding;       /* work requests posted and not completed; counted by the provider */
-	uint64_t moved;             /* octets that the peer took or brought; counted by providers that can */
+	uint32_t outstanding; /* work requests posted and not completed; counted by the provider */
+	uint64_t moved; /* octets that the peer took or brought; 0 if the provider does not count them */
 	char peer[RR_ADDRESS_TEXT]; /* "192.0.2.1:20049" or "[2001:db8::1]:20049", for messages */
 	struct rr_grave grave;
 };

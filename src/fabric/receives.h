@@ -20,18 +20,19 @@
  * receive as long as fewer than twice max are out.
  */
 struct rr_receives {
-	struct rr_cache kept;
-	uint32_t max, out;
-	struct rr_list waiting;
+	struct rr_cache kept;   /* the buffers that are not in use */
+	uint32_t max, out;      /* the bound; the buffers that are in use */
+	struct rr_list waiting; /* of struct rr_receive_wait, the one that has waited longest in front */
 };
 
 /* An endpoint that needs a receive, and may wait for it. */
 struct rr_receive_wait {
-	/* Must only schedule: rr_receives_put() calls it. */
+	/* Called when a buffer may be free for the endpoint. It must only schedule a later rr_receives_get():
+	 * it is called inside other functions of the pool. */
 	void (*wake)(struct rr_receive_wait *wait);
 	struct rr_list link;
-	bool assured; /* the endpoint connected */
-	bool reads;   /* the endpoint waits for data behind the Send */
+	bool assured; /* the endpoint connected (and did not accept), so that it never waits */
+	bool reads;   /* the endpoint has RDMA Reads under way, whose data may come behind the Send */
 };
 
 /* Initialises an empty pool of receive buffers of size octets, of which at most max may be in use. */
@@ -40,17 +41,17 @@ void rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32
 /* Frees the buffers that have come back to the pool. A buffer that has not come back is never freed. */
 void rr_receives_destroy(struct rr_receives *pool);
 
-/* Takes a receive buffer for the owner of wait, and ends that owner's wait. Returns NULL and sets *full if
- * max buffers are in use or others have waited longer: the owner must wait for its turn. Returns NULL with
- * *full false if there is no memory. */
+/* Takes a receive buffer for the owner of wait, and ends that owner's wait. If max buffers are in use or
+ * others have waited longer, sets *full to true and returns NULL: the owner must wait for its turn. Otherwise
+ * sets *full to false; the result is then NULL only if there is no memory. */
 uint8_t *rr_receives_get(struct rr_receives *pool, struct rr_receive_wait *wait, bool *full);
 
 /* Gives a receive buffer back to the pool, and wakes the owner that has waited longest for one, if a buffer
  * is free for it. */
 void rr_receives_put(struct rr_receives *pool, uint8_t *receive);
 
-/* Has the owner of wait wait for a receive buffer: the function wait->wake is called, once or more often,
- * when a buffer is free for it. */
+/* Puts the owner of wait behind the owners that wait for a receive buffer already. The function wait->wake is
+ * called, once or more often, when a buffer may be free for it. Has no effect if the owner waits already. */
 void rr_receives_wait(struct rr_receives *pool, struct rr_receive_wait *wait);
 
 /* Whether any owner waits for a receive buffer. */

@@ -21,7 +21,8 @@ rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t m
 	regions->first_free = regions->last_free = RR_REGIONS_NONE;
 	regions->disguise = rr_random_u32(env) & regions->slot_mask;
 	regions->generation = rr_random_u32(env) & ~regions->slot_mask;
-	/* The number of steps is odd, so that all generations come before any comes again. */
+	/* The step is an odd multiple of the lowest bit of a generation, so that all generations come before
+	 * any comes again. */
 	regions->step = (rr_random_u32(env) | 1) * slots;
 }
 

@@ -26,9 +26,12 @@ struct rr_region_slot {
 /* The table. */
 struct rr_regions {
 	struct rr_region_slot *slots;
+	/* Slots that there is memory for; slots that were ever used; regions that exist; the most regions. */
 	uint32_t size, used, count, max;
 	uint32_t first_free, last_free; /* slots among those used; RR_REGIONS_NONE: no slot is free */
 	uint32_t slot_mask;             /* the low bits of a handle */
+	/* The random number that masks the low bits; the count of registrations in the high bits; its step.
+	 */
 	uint32_t disguise, generation, step;
 };
 
@@ -44,6 +47,8 @@ enum rr_region_fault {
 	RR_REGION_REVOKED, /* this side ended the peer's access */
 };
 
+/* rr_regions_init() initialises an empty table, which may have at most max regions. rr_regions_destroy()
+ * frees the table: no handle is valid any more. */
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
 void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
 

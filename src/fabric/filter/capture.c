@@ -11,6 +11,7 @@
 
 enum {
 	CAPTURE_PORT = 49152, /* the first port that is made up for sides that connected */
+	/* The most Read segments, Write chunks and segments of a message that is decoded. */
 	CAPTURE_READS = 512,
 	CAPTURE_WRITES = 128,
 	CAPTURE_SEGMENTS = 1024
@@ -304,6 +305,7 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 			capture_open(endpoint, data, false);
 		break;
 	case RR_EVENT_DISCONNECTED:
+		/* Private data means that the peer rejected the connection. */
 		if (endpoint->own == 0 && !endpoint->is_open && event->length > 0)
 			capture_open(endpoint, data, true);
 		capture_close_flow(endpoint, event->status == 0 ? endpoint->own : !endpoint->own);

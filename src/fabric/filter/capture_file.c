@@ -20,14 +20,14 @@ enum { IP4_SIZE = 20, IP6_SIZE = 40, TCP_SIZE = 20, SEGMENT_MAX = 32768 };
 /* A capture, and the function that takes its packets. */
 struct rr_capture {
 	pthread_mutex_t lock; /* of all that follows: packets are made one at a time */
-	FILE *file;
+	FILE *file;           /* NULL: packet() is the function of a caller, and there is no file */
 	void (*packet)(void *ctx, uint64_t time, const void *data, size_t size);
-	void *ctx;
-	void (*failed)(void *ctx);
+	void *ctx;                 /* of packet() */
+	void (*failed)(void *ctx); /* NULL, or set by rr_capture_on_failure() */
 	void *failed_ctx;
 	uint64_t waits_since; /* ns: the time of the first call of this side after which nothing has come; 0:
 				 there is no such call */
-	uint8_t octets[RR_CAPTURE_PACKET_MAX];
+	uint8_t octets[RR_CAPTURE_PACKET_MAX]; /* the packet that is being made */
 };
 
 /* Writes a packet to a file (ctx is its FILE), in the format of pcapng. */
@@ -157,8 +157,9 @@ capture_ip6(
 	return IP6_SIZE;
 }
 
-/* Writes the IP and TCP headers of a packet to capture->octets. Side `from` sends the packet, which has a
- * payload of size octets. Returns the offset at which the caller is to put the payload. */
+/* Writes the IP and TCP headers of a packet to capture->octets, with checksums of 0. Side `from` sends the
+ * packet, which has a payload of size octets. Returns the offset at which the caller is to put the payload.
+ */
 static uint32_t
 capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t size)

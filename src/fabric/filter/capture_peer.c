@@ -142,7 +142,8 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 }
 
 /* Whether a message of the peer is a reply, an error or an RDMA_DONE. After each of these the peer no longer
- * reads the chunks of the message that it answers. An RDMA_NOMSG is a reply if it has no Read chunks. */
+ * reads the chunks of the message that it answers. An RDMA_NOMSG counts as a reply unless it has Read chunks
+ * and also segments to be written: such a message is a call. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)
@@ -169,6 +170,8 @@ rr_capture_received(struct rr_capture_endpoint *endpoint, const struct rr_event 
 	if (capture_decode(endpoint, event->data, event->length, &header, &payload) &&
 		capture_is_reply(&header, lists, payload)) {
 		capture_was_read(endpoint, &header);
+		/* An RDMA_MSG or an RDMA_NOMSG returns the chunks that were written; other messages have
+		 * none. */
 		if (header.proc <= RR_RDMA_NOMSG)
 			capture_was_written(endpoint);
 	}

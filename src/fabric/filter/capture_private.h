@@ -18,10 +18,10 @@
 
 /* A connection as packets show it. Side 0 opened the connection. */
 struct rr_capture_flow {
-	struct sockaddr_storage ends[2];
-	uint32_t sequence[2];
-	uint32_t msn[2][RR_DDP_QUEUES];
-	uint32_t sinks; /* RDMA Reads so far: each has its own sink */
+	struct sockaddr_storage ends[2]; /* the addresses of both sides */
+	uint32_t sequence[2];            /* the TCP sequence number of the next octet of each side */
+	uint32_t msn[2][RR_DDP_QUEUES];  /* the last MSN that each side sent to each DDP queue */
+	uint32_t sinks;                  /* RDMA Reads so far; the number of a Read is its sink STag */
 };
 
 /* The most messages whose Read chunks the peer may read, and the most RDMA Reads under way, that an endpoint
@@ -34,7 +34,7 @@ struct rr_capture_region {
 	uint32_t handle;
 	const uint8_t *addr;
 	uint32_t length;
-	uint64_t offset;
+	uint64_t offset; /* the offset of the octet at addr, as the peer has it */
 };
 
 /* A message of this side with Read chunks, which the peer has not answered yet. */
@@ -47,8 +47,8 @@ struct rr_capture_exposed {
 /* An RDMA Read of this side that is under way. */
 struct rr_capture_read {
 	struct rr_list link;
-	void *cookie;
-	const void *addr;
+	void *cookie;     /* of the work request: the completion is known by it */
+	const void *addr; /* where the octets go */
 	uint32_t length, sink;
 };
 
@@ -56,8 +56,8 @@ struct rr_capture_read {
 struct rr_capture_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_capture *capture;
-	uint16_t listened; /* the port of its last listener */
-	uint32_t endpoints;
+	uint16_t listened;           /* the port of its last listener */
+	uint32_t endpoints;          /* endpoints that connected so far: each shows a port of its own */
 	struct rr_chunk_lists lists; /* arrays for decoding */
 };
 
@@ -65,8 +65,8 @@ struct rr_capture_fabric {
 struct rr_capture_endpoint {
 	struct rr_filter_endpoint filter; /* comes first */
 	struct rr_capture_flow flow;
-	uint8_t own; /* the side of the flow that is this side */
-	bool is_open;
+	uint8_t own;  /* the number of this side in the flow: 0 if it opened the connection, else 1 */
+	bool is_open; /* the opening of the connection was written, and its end was not */
 	uint8_t first[RR_MPA_PRIVATE_MAX]; /* private data of side 0 */
 	uint32_t first_size;
 	struct rr_list regions, exposed, reads;
@@ -90,7 +90,8 @@ rr_capture_of(struct rr_capture_endpoint *endpoint)
 /* ---- capture_peer.c ---- */
 
 /* Remembers the memory in the Read chunks of a message that this side sends, so that the peer's RDMA Reads
- * of it can be written when the answer comes. */
+ * of it can be written when the answer comes. If the message is a call, also notes that a call waits for its
+ * answer: rr_capture_set_waiting(). sges are those of the Send. */
 void rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sges, uint32_t count);
 
 /* Writes a Send of the peer to the capture. The message in the Send shows which RDMA operations the peer has
@@ -118,19 +119,20 @@ void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t
 void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
 void rr_capture_failed(const struct rr_capture *capture);
 
-/* Notes that a call of this side was sent (waits is true), or that a message of the peer came (waits is
- * false). */
+/* Notes that a call of this side was sent (waits is true), or that a message of a peer came (waits is
+ * false), on any connection of the capture. */
 void rr_capture_set_waiting(struct rr_capture *capture, bool waits);
 
-/* Returns the time (ns, monotonic) since which a call of this side has been waiting while nothing came from
- * the peer, or 0 if there is no such call. Any thread may call this. */
+/* Returns the time (ns, monotonic) of the first call of this side after which nothing has come from
+ * any peer, or 0 if there is no such call. Any thread may call this. */
 uint64_t rr_capture_waits_since(struct rr_capture *capture);
 
 /* TCP's flags, RFC 9293, 3.1. */
 enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };
 
 /* The first function writes the opening of a connection: both SYNs, and both MPA frames with the private
- * data first and second. The second function writes the end of the connection, which side `from` began. */
+ * data first and second; if rejected is true, the second frame declines the connection. The second function
+ * writes the end of the connection, which side `from` began, and flushes the file. */
 void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow, struct rpcrdma_bytes first,
 	struct rpcrdma_bytes second, bool rejected);
 void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);

@@ -47,6 +47,8 @@ rr_fault_decide(
 {
 	struct rr_fault_fabric *fabric = rr_container(filter, struct rr_fault_fabric, filter);
 	uint64_t number = ++fabric->counts[operation];
+	/* Random numbers are drawn even if a rule decides: a rule does not change the random faults of other
+	 * operations. */
 	enum rr_fault_action action = fault_choose(fabric, operation, size, argument);
 
 	for (uint32_t i = 0; i < fabric->script.rule_count; i++) {
@@ -132,7 +134,7 @@ fault_accept(struct rr_endpoint *base, const void *private_data, size_t private_
 }
 
 /* Registers a region, or returns -RPCRDMA_ERR_NOMEM if the fault script says that registering fails. If the
- * script says that the connection drops, ends the connection before the call goes to the fabric below. */
+ * script says that the connection drops, ends the connection, and returns -RPCRDMA_ERR_DISCONNECTED. */
 static int
 fault_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -264,8 +266,9 @@ fault_put_off(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, ui
 }
 
 /* Posts the work request of an item, with the fault that action says. The request is delayed if action says
- * so, or if other requests are delayed already, as it must not overtake them. Frees the item if posting
- * fails. */
+ * so, or if other requests are delayed already, as it must not overtake them. If the connection drops, the
+ * request is never posted, but completes with CANCELLED. The same happens to a request that follows one that
+ * was cut. Frees the item if posting fails. */
 static int
 fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, enum rr_fault_action action,
 	uint64_t argument)
@@ -292,7 +295,8 @@ fault_post_item(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item, 
 }
 
 /* Posts a work request with the fault that the fault script has for it. Returns -RPCRDMA_ERR_NOMEM if the
- * fault is that posting fails, and -RPCRDMA_ERR_DISCONNECTED if the connection is not up. */
+ * fault is that posting fails, or if there is no memory, and -RPCRDMA_ERR_DISCONNECTED if the connection is
+ * not up. */
 static int
 fault_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -310,7 +314,8 @@ fault_post(struct rr_endpoint *base, const struct rr_work *work)
 	return item ? fault_post_item(endpoint, item, action, argument) : -RPCRDMA_ERR_NOMEM;
 }
 
-/* Posts all work requests that are delayed, and then disconnects in good order. */
+/* Posts all work requests that are delayed, without waiting for the end of their delays, and then disconnects
+ * in good order. */
 static void
 fault_disconnect(struct rr_endpoint *base)
 {

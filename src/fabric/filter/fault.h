@@ -6,9 +6,9 @@
 #include "fabric/filter/script.h"
 
 /*
- * A filter that brings about, as a script says, faults of hardware, networks and peers. The owner of an
- * endpoint sees only what the interface allows: completions keep their order where the protocol keeps it, and
- * all outstanding requests complete before the end of a connection.
+ * A filter that brings about faults of hardware, networks and peers: a script (script.h) says which. The
+ * owner of an endpoint sees only what the interface allows: completions keep their order where the protocol
+ * keeps it, and all outstanding requests complete before the end of a connection.
  */
 
 /* Makes a filter that brings about the faults of script, and puts it in front of the fabric below, which the

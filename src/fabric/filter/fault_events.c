@@ -202,6 +202,7 @@ events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, en
 		return;
 	}
 	item = events_item_of(endpoint, event);
+	/* An event that is held back only behind reordered events lets other streams pass, as these do. */
 	if (item) {
 		events_hold(endpoint, item, keeps ? delay : 0,
 			action == RR_FAULT_REORDER || (!keeps && events_stream_of(event) != STREAM_ALL &&

@@ -20,13 +20,16 @@ struct rr_fault_fabric {
 struct rr_fault_item {
 	struct rr_list link;
 	struct rr_event event;
-	uint64_t at; /* the time at which it may go on */
-	bool alone;  /* events of other streams may pass it */
-	bool drops;  /* the connection ends when it completes */
+	uint64_t at; /* the time at which it may go on: the request to the provider, or the event to the owner
+		      */
+	bool alone;  /* events of other streams (receives, Sends, Reads: fault_events.c) may overtake this
+			event */
+	bool drops;  /* the connection ends when the request completes */
 	struct rr_work work;
 	struct rr_sge sges[RR_MAX_SGE];
 };
 
+/* The most private data of a rejection, in octets. */
 enum { RR_FAULT_REASON = 512 };
 
 /* An endpoint of the filter. */
@@ -35,15 +38,15 @@ struct rr_fault_endpoint {
 	struct rr_list posted;            /* items at the provider */
 	struct rr_list waiting;           /* items to be posted later */
 	struct rr_list held;              /* items whose event goes to the owner later */
-	struct rr_timer posting, telling;
-	struct rr_fault_item last; /* for DISCONNECTED */
+	struct rr_timer posting, telling; /* for the first item of waiting; for the first item of held */
+	struct rr_fault_item last;        /* for DISCONNECTED, with its text and reason */
 	struct rr_text text;
 	uint8_t reason[RR_FAULT_REASON]; /* private data of a rejection */
-	uint64_t start_delay;
-	bool drops_at_start;
-	bool breaking; /* a request that was cut is the last to leave */
+	uint64_t start_delay;            /* ns by which ESTABLISHED is delayed */
+	bool drops_at_start;             /* the connection drops in place of ESTABLISHED */
+	bool breaking; /* a request that was cut has left, and no other one leaves after it */
 	bool up;       /* the owner has had ESTABLISHED */
-	bool ended;    /* the provider's events are over */
+	bool ended;    /* the connection has ended: no event of the provider follows */
 };
 
 static inline struct rr_fault_endpoint *
@@ -52,9 +55,10 @@ rr_fault_of(struct rr_filter_endpoint *endpoint)
 	return rr_container(endpoint, struct rr_fault_endpoint, filter);
 }
 
-/* Counts an operation and returns the fault that it is to have, by the rules of the script or at random, or
- * RR_FAULT_NONE. size: the number of octets that the operation moves. *argument becomes the delay in ns, or
- * the number of octets to which a cut shortens the operation. */
+/* Counts an operation and returns the fault that it is to have, or RR_FAULT_NONE. The first rule of the
+ * script that names the operation decides; if there is no such rule, a random fault is possible. size: the
+ * number of octets that the operation moves. *argument becomes the delay in ns, or the number of octets to
+ * which a cut shortens the operation. */
 enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fault_operation operation,
 	uint64_t size, uint64_t *argument);
 

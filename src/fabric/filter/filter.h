@@ -20,7 +20,7 @@ struct rr_filter_fabric {
 	struct rr_fabric_ops ops; /* name and limits are those of the fabric below */
 	const struct rr_env *env;
 	struct rr_fabric *below;
-	size_t endpoint_size;
+	size_t endpoint_size; /* octets of the filter's own structure of an endpoint */
 	/* An endpoint was made; its memory behind its base is zero. */
 	void (*begin)(struct rr_filter_endpoint *endpoint);
 	/* An endpoint is closed: the filter frees what it put into the endpoint. */

@@ -25,11 +25,12 @@ struct flight_packet {
 struct rr_flight {
 	const char *path;
 	struct rr_capture *capture;
-	pthread_mutex_t lock; /* of what follows */
-	uint64_t count;       /* of packets so far; modulo the size, the place of the next packet */
+	pthread_mutex_t lock; /* of count, is_written, ending and packets */
+	uint64_t count;       /* packets so far; packet number n lies at packets[n % RR_FLIGHT_PACKETS] */
 	bool is_written;
-	bool ending;
-	/* Of the watching thread. */
+	bool ending; /* the watching thread is to end */
+	/* The watching thread, if is_watched; the signal, and the silence in ns, after which it writes the
+	 * file. */
 	bool is_watched;
 	pthread_t thread;
 	int signal_number;
@@ -124,7 +125,7 @@ flight_ends(struct rr_flight *flight)
 }
 
 /* Runs as the recorder's thread until the recorder is freed: writes the file each time the signal comes, and
- * once for each call that has waited for an answer for longer than flight->hang. */
+ * once for each call after which no peer has sent anything for longer than flight->hang. */
 static void *
 flight_watch(void *ctx)
 {

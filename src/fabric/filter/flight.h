@@ -27,12 +27,12 @@ struct rr_capture *rr_flight_capture(struct rr_flight *flight);
  * error of the protocol. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
 int rr_flight_write(struct rr_flight *flight);
 
-/* Starts a thread that writes the recorder's file when the process receives the signal, and when a call of
- * this side has had no answer for hang nanoseconds (once for each call). The signal must be blocked in all
- * threads. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
+/* Starts a thread that writes the recorder's file when the process receives the signal, and when no peer has
+ * sent anything for hang nanoseconds after a call of this side (once for each such silence). The signal must
+ * be blocked in all threads. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
 int rr_flight_watch(struct rr_flight *flight, int signal_number, uint64_t hang);
 
-/* Whether the recorder has ever written its file. */
+/* Whether the recorder has ever written its file, or tried to after opening it. */
 bool rr_flight_is_written(struct rr_flight *flight);
 
 /* Ends the thread and frees the recorder, which may be NULL; all fabrics that write to its capture must have

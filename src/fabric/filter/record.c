@@ -17,7 +17,7 @@
 /* A record, to which fabrics of several threads may write. */
 struct rr_record {
 	FILE *file;
-	_Atomic uint32_t fabrics;
+	_Atomic uint32_t fabrics; /* filters so far: the number of the last one */
 };
 
 int
@@ -60,8 +60,8 @@ rr_record_close(struct rr_record *record, struct rr_text *text)
 struct record_fabric {
 	struct rr_filter_fabric filter; /* comes first */
 	struct rr_record *record;
-	uint32_t number, endpoints;
-	uint64_t start;
+	uint32_t number, endpoints; /* its own number; that of its last endpoint */
+	uint64_t start;             /* the time from which its lines count */
 };
 
 /* An endpoint of the filter; its number is the second number of each of its lines. */
@@ -230,6 +230,7 @@ record_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_e
 	struct rr_filter_fabric *filter = rr_filter_fabric_of(base);
 	struct record_fabric *fabric = rr_container(filter, struct record_fabric, filter);
 	int error = rr_filter_connect(base, how, endpoint, text);
+	/* The new endpoint is the last one; 0 stands for no endpoint. */
 	FILE *file = record_begin_line(fabric, error ? 0 : fabric->endpoints, "connect");
 
 	fputc(' ', file);

@@ -58,10 +58,10 @@ struct rr_fault_rule {
 struct rr_fault_script {
 	struct rr_fault_rule rules[RR_FAULT_RULES];
 	uint32_t rule_count;
-	uint64_t seed;
+	uint64_t seed;      /* of the random numbers */
 	uint32_t rate;      /* of 2^32: the chance of an operation to have a random fault; 0: never */
-	uint32_t kinds;     /* a bit for each action that may be chosen */
-	uint64_t delay_max; /* ns */
+	uint32_t kinds;     /* a bit for each action that may be chosen for a random fault */
+	uint64_t delay_max; /* ns, the longest delay of a random fault */
 };
 
 /* Whether a fault script may apply this action to this operation. */

@@ -87,7 +87,9 @@ loop_find_peer(struct rr_loop_endpoint *endpoint)
 	rr_loop_set_state(peer, RR_LOOP_REQUESTED);
 	rr_loop_set_state(endpoint, RR_LOOP_WAITING);
 	peer->peer = endpoint;
-	peer->wait.assured = true; /* as the peer waits for receives of the side that connects */
+	/* The Sends of this new endpoint go into receives of the side that connects, which are not bounded.
+	 */
+	peer->wait.assured = true;
 	endpoint->peer = peer;
 	listener->base.handler(
 		listener->base.ctx, &peer->base, endpoint->private_data, endpoint->private_size);

@@ -18,7 +18,8 @@ struct rr_loop_fabric {
 	struct rr_receives receives;
 	struct rr_cache works;
 	struct rr_list listeners;
-	uint16_t last_port;
+	uint16_t last_port; /* the last port that the fabric chose for a listener, in the order of this
+			       machine */
 };
 
 /* A listener of the provider. */
@@ -30,14 +31,15 @@ struct rr_loop_listener {
 
 /* The states of an endpoint. */
 enum rr_loop_state {
-	RR_LOOP_CONNECTING, /* the listener was not looked for yet */
-	RR_LOOP_WAITING,    /* the listener's user has the request */
-	RR_LOOP_REQUESTED,  /* the request itself: neither accepted nor rejected yet */
-	RR_LOOP_ACCEPTED,   /* no handler was called yet */
+	RR_LOOP_CONNECTING, /* the side that connects: the listener was not looked for yet */
+	RR_LOOP_WAITING,    /* the side that connects: the listener's user has the request */
+	RR_LOOP_REQUESTED,  /* the listener's side: its user has neither accepted nor rejected the request yet
+			     */
+	RR_LOOP_ACCEPTED,   /* the listener's side: its user accepted; no handler got ESTABLISHED yet */
 	RR_LOOP_ESTABLISHED,
-	RR_LOOP_ENDED, /* the handler was not called yet */
+	RR_LOOP_ENDED, /* the connection ended; the handler did not get DISCONNECTED yet */
 	RR_LOOP_DISCONNECTED,
-	RR_LOOP_CLOSED,
+	RR_LOOP_CLOSED, /* the owner closed the endpoint, or rejected the request: it is buried */
 	RR_LOOP_STATES
 };
 
@@ -61,13 +63,14 @@ struct rr_loop_endpoint {
 	struct rr_loop_endpoint *peer; /* NULL before the request and after the end */
 	struct rr_list queue;          /* of struct rr_work_item */
 	struct rr_regions regions;
-	struct rr_receive_wait wait;
-	uint32_t allowed;
-	bool disconnecting;
-	uint16_t port;
-	uint8_t private_data[RR_LOOP_PRIVATE_MAX]; /* for the peer */
+	struct rr_receive_wait wait; /* for the receive into which a Send of this endpoint goes */
+	uint32_t allowed;            /* Sends that the peer may still send */
+	bool disconnecting;          /* the owner wants the connection to end when the queue is empty */
+	uint16_t port;               /* to which the endpoint connects, in network byte order */
+	/* For the peer; after a rejection, the private data that the peer sent. */
+	uint8_t private_data[RR_LOOP_PRIVATE_MAX];
 	size_t private_size;
-	int status;
+	int status; /* of the event DISCONNECTED, with its text */
 	struct rr_text text;
 };
 
@@ -108,8 +111,8 @@ void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
 void rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state);
 void rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event);
 
-/* Ends the connection for this endpoint only, with status and text for its owner. The endpoint of its peer
- * stays as it is. */
+/* Ends the connection for this endpoint only. Its owner gets status and text with the event DISCONNECTED,
+ * from the endpoint's task. The endpoint of its peer stays as it is. */
 void rr_loop_end(struct rr_loop_endpoint *endpoint, int status, const char *text);
 
 /* Ends the connection for both sides: the owner of endpoint gets status and text, the owner of its peer gets

@@ -6,12 +6,14 @@
 
 /*
  * Work requests, carried out one after the other. A fault in a request ends the connection, as it would over
- * a wire: the side whose memory was to be touched has the fault in its text.
+ * a wire: both sides have the fault in the text of their event DISCONNECTED.
  */
 
-/* The most work requests that an endpoint carries out in a row. */
+/* The most work requests that an endpoint carries out in one run of its task. */
 enum { BATCH = 64 };
 
+/* What became of a work request: it was carried out; it waits for a receive buffer; it ended the connection.
+ */
 enum outcome { DONE, BLOCKED, ENDED };
 
 /* Ends the connection for both sides, as the peer must refuse a work request of this endpoint. what: the
