@@ -215,7 +215,8 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 	size_t pad = rr_fpdu_pad(fpdu->ulpdu);
 
 	memset(batch_meta(fpdu), 0, RR_IWARP_TAIL_MAX);
-	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. */
+	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. The octets of such an
+	 * FPDU are counted all together. */
 	if (fpdu->plain) {
 		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
 		fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);

@@ -11,7 +11,7 @@
 /*
  * The ways in which a connection ends:
  *
- *   fault       the peer broke the protocol: octets that TCP has begun to take still
+ *   fault       the peer broke the protocol: octets that are in the batch still
  *               leave, then a Terminate (CLOSING)
  *   drained     the owner disconnected, and all is done (CLOSING)
  *   over        TCP is gone, the peer terminated, or memory must not be
@@ -93,6 +93,8 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	size = RR_FPDU_LENGTH_SIZE + ulpdu;
 	memset(out + size, 0, rr_fpdu_pad(ulpdu));
 	size += rr_fpdu_pad(ulpdu);
+	/* The Terminate begins at octet tx.gathered of the stream: the next marker is `at` octets further on.
+	 */
 	if (engine->tx.markers)
 		at = -engine->tx.gathered % RR_MPA_MARKER_INTERVAL;
 	if (at <= size)

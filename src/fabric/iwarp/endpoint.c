@@ -11,7 +11,7 @@
 /* The actions of an endpoint: the table in rr_iwarp_endpoint_event() says which action an event has in each
  * state. */
 
-/* The time for TCP to connect. */
+/* The time for TCP to connect and for the peer's MPA reply to come. */
 static const uint64_t connect_limit = 10 * RR_SECOND;
 
 /* The time within which the rest of an FPDU or of a Send must come, as it may hold a receive of the shared
@@ -77,7 +77,8 @@ rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 
 /* ---- The socket leaves ---- */
 
-/* Closes the socket if it is open, ends its watch, and disarms all timers of the endpoint. */
+/* Closes the socket if it is open, ends its watch, and disarms all timers of the endpoint. An accepted
+ * connection then no longer counts for the spread. */
 static void
 endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 {
@@ -106,6 +107,7 @@ endpoint_start_again(struct rr_iwarp_endpoint *endpoint)
 		return false;
 	if (rr_iwarp_endpoint_dial(endpoint) == 0)
 		return true;
+	/* The engine waits for a reply again: this ends it for the second time, with the same cause. */
 	rr_iwarp_eof(engine);
 	return false;
 }

@@ -39,9 +39,9 @@ enum rr_iwarp_endpoint_event {
 	RR_IWARP_ENDPOINT_HUNG_UP,  /* likewise, although reading was not asked for */
 	RR_IWARP_ENDPOINT_WRITABLE,
 	RR_IWARP_ENDPOINT_LIMIT,  /* the timer of the state expired */
-	RR_IWARP_ENDPOINT_OPEN,   /* the engine is open, */
-	RR_IWARP_ENDPOINT_CLOSES, /* closes, */
-	RR_IWARP_ENDPOINT_OVER,   /* or is over */
+	RR_IWARP_ENDPOINT_OPEN,   /* the engine is in state RR_IWARP_OPEN, at the end of the turn */
+	RR_IWARP_ENDPOINT_CLOSES, /* likewise, in state RR_IWARP_CLOSING */
+	RR_IWARP_ENDPOINT_OVER,   /* likewise, in state RR_IWARP_OVER */
 	RR_IWARP_ENDPOINT_EVENTS
 };
 
@@ -51,12 +51,12 @@ enum rr_iwarp_endpoint_event {
  * buried, as its own handler may close it.
  */
 struct rr_iwarp_endpoint {
-	struct rr_iwarp engine;          /* begins with struct rr_endpoint */
-	int fd;                          /* -1: closed */
-	struct rr_spread_member *spread; /* the member that an accepted connection counts for; else NULL */
-	struct rr_watch watch;           /* its fd is -1: not watched */
-	struct rr_timer timer;
-	struct rr_alive alive;
+	struct rr_iwarp engine;             /* begins with struct rr_endpoint */
+	int fd;                             /* -1: closed */
+	struct rr_spread_member *spread;    /* the member that an accepted connection counts for; else NULL */
+	struct rr_watch watch;              /* its fd is -1: not watched */
+	struct rr_timer timer;              /* the limit of the state, for the event LIMIT */
+	struct rr_alive alive;              /* watches whether the peer's TCP still answers */
 	struct rr_timer owed;               /* limits how long the rest of an FPDU or of a Send may take */
 	uint64_t debt;                      /* the number of that FPDU or Send */
 	struct rr_task task;                /* at the end of the turn: writes, and handles changes of state */
@@ -72,11 +72,13 @@ struct rr_iwarp_endpoint {
 	uint64_t next_emss;
 };
 
-/* The most endpoints that wait for their request, of a listener, or that were rejected, of a fabric. */
+/* The most endpoints of a listener that wait for their MPA request; the most rejected endpoints that a fabric
+ * keeps. */
 enum { RR_IWARP_PENDING_MAX = 256, RR_IWARP_REJECTED_MAX = 256 };
 
-/* The limits of a disconnection: without the peer taking an octet, and in all. A peer that reads from this
- * side, or takes the octets in small pieces, could otherwise go on for ever. */
+/* The limits of a disconnection: the time in which the peer takes no octet, and the whole time. Without the
+ * second limit, a peer that goes on with RDMA Reads, or takes the octets in small pieces, could keep the
+ * connection for ever. */
 #define RR_IWARP_DRAINING_LIMIT (2 * RR_SECOND)
 #define RR_IWARP_DRAINING_MAX   (60 * RR_SECOND)
 
@@ -132,7 +134,8 @@ int rr_iwarp_endpoint_watch(struct rr_iwarp_endpoint *endpoint, unsigned wanted,
 void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
 
 /* Begins to connect TCP to the endpoint's address; once TCP has connected, the MPA request of the endpoint's
- * engine leaves. */
+ * engine leaves. Returns -RPCRDMA_ERR_SYSTEM if the socket cannot be watched. A failure to connect comes as
+ * the event DISCONNECTED. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
 /* The first function changes the endpoint's state and writes a trace of that. The second one handles an

@@ -114,6 +114,7 @@ rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors)
 		return 0;
 	if (engine->may_send && rr_iwarp_gather(engine))
 		return batch_output(engine->tx.batch, vectors);
+	/* A disconnection does not wait for requests that a responder may not send yet. */
 	if (engine->state == RR_IWARP_OPEN && engine->draining &&
 		(!engine->may_send || rr_iwarp_is_idle(engine))) {
 		rr_iwarp_set_state(engine, RR_IWARP_CLOSING);

@@ -30,16 +30,16 @@
 enum {
 	/* Sends that are handed on before the requests that they brought about leave. */
 	RR_IWARP_FLUSH_EACH = 16,
-	RR_IWARP_SCRATCH = 32768, /* octets that one read takes in, besides payload put in place */
-	RR_IWARP_BATCH_VECTORS = 256,
-	RR_IWARP_BATCH_META = 16384, /* headers, trailers, and Sends that were copied */
+	RR_IWARP_SCRATCH = 32768,     /* octets that one read takes in, besides payload put in place */
+	RR_IWARP_BATCH_VECTORS = 256, /* vectors of a batch */
+	RR_IWARP_BATCH_META = 16384,  /* headers, trailers, and Sends that were copied */
 	/* Octets of a Send that is copied, as referring to them would cost more. */
 	RR_IWARP_COPY_MAX = 512,
 	RR_IWARP_BATCH_MAX = 4 << 20,   /* octets in a batch, about */
 	RR_IWARP_BATCH_CRC = 256 << 10, /* likewise where a CRC goes over each octet */
 	RR_IWARP_ULPDU_MAX = 64768 - 2, /* RFC 5044, 4.3, less the octets that would need a pad */
 	RR_IWARP_HEAD_MAX = RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE + RR_TERMINATE_MAX,
-	RR_IWARP_TAIL_MAX = 3 + RR_FPDU_CRC_SIZE,
+	RR_IWARP_TAIL_MAX = 3 + RR_FPDU_CRC_SIZE, /* pad and CRC */
 	RR_IWARP_MARKED_MAX = 8192, /* octets of a ULPDU with markers, each of which parts a vector */
 	RR_IWARP_FPDU_MAX = RR_IWARP_HEAD_MAX + RR_IWARP_TAIL_MAX, /* an FPDU without payload */
 	/* The most private data of this side: Linux and others take 256 octets with IRD and ORD, although RFC
@@ -54,18 +54,19 @@ struct rr_iwarp_shared {
 	const struct rr_fabric_config *config;
 	struct rr_receives receives;
 	struct rr_cache works;
-	struct rr_list batches; /* free batches, */
-	uint32_t batches_kept;  /* and their number */
-	uint8_t *scratch;
+	struct rr_list batches; /* free batches */
+	uint32_t batches_kept;  /* the number of free batches */
+	uint8_t *scratch; /* RR_IWARP_SCRATCH octets, in use only while an engine handles what it has read */
 };
 
 /* A batch: FPDUs that TCP is to take next, as a list of vectors. */
 struct rr_iwarp_batch {
 	struct rr_list link;
+	/* The first vector that TCP has not taken in full; the number of vectors; octets of metas in use. */
 	uint32_t first, count, meta;
-	bool open; /* TCP was not offered the batch yet: more can be put into it */
-	size_t octets;
-	/* An FPDU is put into the batch while the batch is not fuller than this. */
+	bool open;     /* TCP was not offered the batch yet: more can be put into it */
+	size_t octets; /* octets that TCP has not taken */
+	/* An FPDU is put into the batch while count, meta and octets do not exceed these bounds. */
 	uint32_t count_most, meta_most;
 	size_t octets_most;
 	struct iovec vectors[RR_IWARP_BATCH_VECTORS];
@@ -75,8 +76,8 @@ struct rr_iwarp_batch {
 /* An RDMA Read of the peer, which this side answers by a Read Response. */
 struct rr_iwarp_response {
 	struct rr_read_request request;
-	uint8_t *from;
-	uint64_t end; /* the octet of this side's stream at which it ends; 0: not known yet */
+	uint8_t *from; /* its data, in a region of this side; set when the response begins to leave */
+	uint64_t end;  /* the octet of this side's stream at which it ends; 0: not known yet */
 };
 
 /* The states of the connection. */
@@ -86,7 +87,7 @@ enum rr_iwarp_state {
 	RR_IWARP_REQUEST, /* responder: the request is awaited */
 	RR_IWARP_ASKED,   /* responder: the request has come; the owner accepts or rejects */
 	RR_IWARP_OPEN,
-	/* No octets are taken in any more; those of the batch leave, then a Terminate if there is one. */
+	/* Octets that come are dropped; those of the batch leave, then a Terminate if there is one. */
 	RR_IWARP_CLOSING,
 	RR_IWARP_OVER, /* nothing moves any more; rr_iwarp_flush() is due */
 	RR_IWARP_RELEASED,
@@ -95,8 +96,8 @@ enum rr_iwarp_state {
 
 /* The exchange of MPA frames: the octets of the peer's frame. */
 struct rr_iwarp_setup {
-	struct rr_mpa_frame request; /* refers to in */
-	size_t have, need;
+	struct rr_mpa_frame request; /* the peer's MPA request; its private data lies in the member `in` */
+	size_t have, need; /* octets of the frame that have come; as many as are known to belong to it */
 	uint8_t in[RR_MPA_FRAME_MAX];
 };
 
@@ -112,21 +113,23 @@ struct rr_iwarp_rx {
 	uint64_t position; /* with markers: octets of the stream that have come */
 	uint64_t since;    /* with markers: octets that have come since the FPDU began */
 	uint16_t ulpdu;    /* length of the FPDU's ULPDU */
-	uint32_t have;     /* octets of head or tail */
-	uint32_t need;
-	uint32_t left;    /* octets of payload still to come, */
-	uint32_t payload; /* and in all */
-	uint8_t *to;      /* the place of the next octet of payload; NULL: it is not kept */
-	bool checked;     /* the FPDU's CRC is good, or CRCs are not in use */
-	bool doubted;     /* the head is wrong; its CRC, still to come, will say whether it was damaged */
-	uint16_t cause;   /* of the Terminate, if the head was not damaged */
-	uint32_t crc;
-	struct rr_ddp_header ddp;
-	uint8_t *receive;            /* the Send that is arriving */
+	uint32_t have;     /* octets of head or tail that have come */
+	uint32_t need;     /* octets of head or tail that are expected */
+	uint32_t left;     /* octets of the FPDU's payload still to come */
+	uint32_t payload;  /* octets of the FPDU's payload */
+	uint8_t *to;       /* the place of the next octet of payload; NULL: it is not kept */
+	bool checked;      /* the FPDU's CRC is good, or CRCs are not in use */
+	bool doubted;      /* the head is wrong; its CRC, still to come, will say whether it was damaged */
+	uint16_t cause;    /* of the Terminate, if the head was not damaged */
+	uint32_t crc;      /* of the octets of the FPDU so far */
+	struct rr_ddp_header ddp;    /* of the FPDU */
+	uint8_t *receive;            /* the buffer for the Send that is arriving; NULL: none is arriving */
 	uint32_t message;            /* octets of that Send in front of this FPDU's payload */
 	uint32_t send_msn, read_msn; /* numbers of the next messages */
 	uint64_t count;              /* FPDUs that have come */
-	uint8_t *stash;              /* octets behind the head that blocked */
+	/* Octets that had come behind the head of the FPDU that must wait for a receive; NULL: there are
+	 * none. Those in front of stash_at were used. */
+	uint8_t *stash;
 	uint32_t stash_at, stash_size;
 	uint8_t head[RR_IWARP_HEAD_MAX];
 	uint8_t tail[RR_IWARP_TAIL_MAX];
@@ -137,24 +140,26 @@ enum rr_iwarp_message { RR_IWARP_NO_MESSAGE, RR_IWARP_WORK, RR_IWARP_RESPONSE };
 
 /* The state of sending. */
 struct rr_iwarp_tx {
-	struct rr_list queue; /* work requests; the first may be on its way */
-	struct rr_list sent;  /* Sends and Writes whose octets are all in the batch, or have left */
-	struct rr_list reads; /* RDMA Reads whose data is awaited, the oldest first */
-	uint32_t read_count, ord;
-	struct rr_iwarp_response *responses; /* a ring of ird */
-	/* Next: the response that leaves next, counted from first. */
+	struct rr_list queue;     /* work requests; the first may be on its way */
+	struct rr_list sent;      /* Sends and Writes whose octets are all in the batch, or have left */
+	struct rr_list reads;     /* RDMA Reads whose data is awaited, the oldest first */
+	uint32_t read_count, ord; /* RDMA Reads of this side under way; the most that the peer can take */
+	/* The Read Responses of this side: a ring of ird places. response_first is the place of the oldest
+	 * one. response_next is the number of the response that leaves next, counted from the oldest one. */
+	struct rr_iwarp_response *responses;
 	uint32_t response_first, response_count, response_next, ird;
 	enum rr_iwarp_message message; /* on its way: the first of queue, or the response that is next */
 	bool work_last;                /* the last message was a work request: a response is next */
-	bool kick;
-	bool corrupt; /* the next FPDU is to be damaged */
-	bool markers; /* the octets that leave have markers */
-	uint32_t at;  /* octets of the message that are in the batch, or have left */
-	uint32_t sge, sge_at;
+	bool kick;                     /* a zero-length RDMA Write is to leave */
+	bool corrupt;                  /* the next FPDU is to be damaged */
+	bool markers;                  /* the octets that leave have markers */
+	uint32_t at;                   /* octets of the message that are in the batch, or have left */
+	uint32_t sge, sge_at;          /* the work request's sge with the next octet; its place in that sge */
+	/* The MSN of the last Send, the MSN of the last Read Request, and the last sink STag. */
 	uint32_t send_msn, read_msn, sink;
-	uint32_t ulpdu_max;
-	uint64_t gathered, taken; /* octets of the stream that went into batches, and that TCP took */
-	struct rr_iwarp_batch *batch;
+	uint32_t ulpdu_max;           /* the most octets of a ULPDU, by the segment size of TCP */
+	uint64_t gathered, taken;     /* octets of the stream that went into batches, and that TCP took */
+	struct rr_iwarp_batch *batch; /* NULL: no octets of FPDUs wait for TCP */
 };
 
 /* An iWARP connection. */
@@ -166,19 +171,20 @@ struct rr_iwarp {
 	 * follow. */
 	void (*flush)(struct rr_iwarp *engine);
 	enum rr_iwarp_state state;
-	bool crc;
-	bool old;      /* initiator: asks with revision 1 */
-	bool again;    /* the connection is over, and may be tried again with revision 1 */
-	bool may_send; /* RFC 5044, 7.1.2: a responder may send after the first FPDU of the initiator */
-	bool revoked;  /* the connection ends as the peer used a region that this side had revoked */
-	bool draining; /* the connection closes when no request is outstanding */
-	uint32_t allowed;
+	bool crc;         /* CRCs are in use */
+	bool old;         /* initiator: asks with revision 1 */
+	bool again;       /* the connection is over, and may be tried again with revision 1 */
+	bool may_send;    /* this side may send FPDUs: a responder only after the first FPDU has come (RFC
+			     5044, 7.1.2) */
+	bool revoked;     /* the connection ends as the peer used a region that this side had revoked */
+	bool draining;    /* the connection closes when no request is outstanding */
+	uint32_t allowed; /* Sends that the peer may still send */
 	struct rr_receive_wait wait;
 	struct rr_regions regions;
 	struct rr_iwarp_setup *setup;            /* until the connection is open */
 	uint8_t frame[RR_MPA_HEADER_SIZE + 256]; /* this side's MPA frame, later its Terminate */
-	uint32_t frame_at, frame_size;
-	struct iovec frame_vector;
+	uint32_t frame_at, frame_size;           /* octets of frame that TCP has taken, and all of them */
+	struct iovec frame_vector;               /* the rest of frame, as rr_iwarp_output() returns it */
 	struct rr_iwarp_rx rx;
 	struct rr_iwarp_tx tx;
 	int status;      /* from CLOSING on: the status of the end */
@@ -190,6 +196,7 @@ struct rr_iwarp {
 /* Initialises the memory that the engines of a fabric share. Returns -RPCRDMA_ERR_NOMEM if there is not
  * enough. */
 int rr_iwarp_shared_init(struct rr_iwarp_shared *shared);
+/* Frees that memory. All engines must have been released before. */
 void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);
 
 /* Initialises an engine (an iWARP connection without its socket). All its memory but base must be zero. */

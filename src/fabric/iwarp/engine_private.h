@@ -37,11 +37,13 @@ enum rr_iwarp_outcome rr_iwarp_deliver(struct rr_iwarp *engine);
 
 /* ---- tx.c ---- */
 
-/* Queues the Read Response to a Read Request of the peer. The DDP header of the Read Request is in rx.ddp.
- * Ends the connection if the peer has too many Read Requests under way. */
+/* Queues the Read Response to a Read Request of the peer.
+ * Ends the connection if the peer has too many Read Requests under way; the Terminate then quotes the Read
+ * Request, whose head is in rx.head. */
 enum rr_iwarp_outcome rr_iwarp_enter_response(struct rr_iwarp *engine, const struct rr_read_request *request);
 
-/* Fills the batch with as many FPDUs as are ready and fit. Returns false if there is no FPDU to send. */
+/* Fills the batch, which it opens if there is none, with as many FPDUs as are ready and fit. Returns false if
+ * there is no FPDU to send. Ends the connection if there is no memory. */
 bool rr_iwarp_gather(struct rr_iwarp *engine);
 
 /* Whether all work requests and all RDMA Reads of the peer are done, and TCP has taken all octets of the
@@ -58,9 +60,9 @@ bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
 struct rr_iwarp_fpdu {
 	struct rr_iwarp *engine;
 	struct rr_iwarp_batch *batch;
-	size_t ulpdu;
-	bool plain; /* without CRC and markers: its pieces go into the batch as they are */
-	uint32_t crc;
+	size_t ulpdu;   /* octets of DDP header and payload */
+	bool plain;     /* without CRC and markers: its pieces go into the batch as they are */
+	uint32_t crc;   /* of the pieces so far */
 	uint64_t start; /* the octet of the stream at which it begins */
 	size_t spoil;   /* octets in front of the octet that is to be damaged; SIZE_MAX: no octet is */
 };
@@ -77,7 +79,7 @@ void rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine,
 	const struct rr_ddp_header *header, uint32_t payload);
 
 /* Appends size octets at data to the batch, by reference: they are not copied, and must stay as they are
- * until TCP has taken them. */
+ * until TCP has taken them. Octets that lie behind those of the last vector lengthen that vector. */
 static inline void
 rr_iwarp_batch_append(struct rr_iwarp_batch *batch, const void *data, size_t size)
 {
@@ -109,6 +111,7 @@ rr_iwarp_fpdu_refer(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 /* Appends a copy of the next size octets of the FPDU to the batch. */
 void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size);
 
+/* Appends the end of the FPDU to the batch: pad and CRC, with a marker where one is due. */
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
 
 /* Appends a copy of a whole Send of length octets, as one FPDU, to the engine's batch. Must only be called

@@ -31,7 +31,9 @@ message_cause_of(enum rr_region_fault fault, bool read)
 }
 
 /* Sets *addr to the memory of this side that the handle, offset and length name, if the peer may access that
- * memory. Else ends the connection: returns ENDED or, if the CRC of the FPDU has not come yet, GO_ON. */
+ * memory. Else ends the connection: returns ENDED or, if the CRC of the FPDU has not come yet, GO_ON. Also
+ * notes in engine->revoked whether the access is refused only because this side has ended it: no warning is
+ * logged then. */
 static enum rr_iwarp_outcome
 message_check_access(struct rr_iwarp *engine, uint32_t handle, uint64_t offset, uint32_t length,
 	unsigned access, uint8_t **addr)

@@ -14,7 +14,7 @@
 enum {
 	/* Revision 1 does not say how many RDMA Reads a peer can take: any peer can take one. */
 	UNKNOWN_DEPTH = 1,
-	QUOTED_MAX = 16,
+	QUOTED_MAX = 16,   /* octets of the peer that an error message shows */
 	EMSS_LEAST = 1460, /* until the connection has a socket with a known segment size */
 };
 
@@ -69,6 +69,7 @@ rr_iwarp_initiate_again(struct rr_iwarp *engine)
 	uint32_t size = engine->frame_size - RR_MPA_HEADER_SIZE - RR_MPA_DEPTHS_SIZE;
 	uint8_t data[RR_IWARP_PRIVATE_MAX];
 
+	/* The frame still has the first request: its private data lies behind header and depths. */
 	memcpy(data, engine->frame + RR_MPA_HEADER_SIZE + RR_MPA_DEPTHS_SIZE, size);
 	rr_free(engine->shared->env, engine->setup);
 	engine->again = false;
@@ -147,6 +148,7 @@ setup_reply_to(const struct rr_mpa_frame *request, const struct rr_fabric_config
 
 	reply.rtr_read = request->rtr_read && !request->rtr_write;
 	reply.rtr_write = !reply.rtr_read;
+	/* The initiator's zero-length RDMA Read needs a place, too. */
 	if (reply.peer_to_peer && reply.rtr_read && !reply.ird)
 		reply.ird = 1;
 	return reply;
@@ -235,6 +237,7 @@ setup_reply_is_too_much(struct rr_iwarp *engine, const struct rr_mpa_frame *repl
 static void
 setup_refused(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 {
+	/* The address of the private data, computed so because reply->private_data is const. */
 	engine->reason = engine->setup->in + (reply->private_data - engine->setup->in);
 	engine->reason_size = reply->private_data_length;
 	rr_iwarp_over(engine, -RPCRDMA_ERR_REJECTED, "it rejected the connection");
@@ -262,6 +265,7 @@ setup_reply_received(struct rr_iwarp *engine, const struct rr_mpa_frame *reply)
 	engine->may_send = true;
 	/* RFC 6581, 9.2: the initiator sends the RTR indication before all else. */
 	engine->tx.kick = reply->peer_to_peer;
+	/* setup_open_as_answered() frees the memory in which the private data lies. */
 	memcpy(data, reply->private_data, reply->private_data_length);
 	/* RFC 6581, 9.3: "MUST generate the TERM message that contains Layer 2, Error Type 0, Error Code 5
 	 * when it encounters any error locally". */

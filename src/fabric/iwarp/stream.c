@@ -126,7 +126,8 @@ rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint)
 	for (int i = 0; i < WRITES_PER_TURN; i++)
 		if (!stream_write_once(endpoint))
 			return;
-	/* The other endpoints have their turn first. */
+	/* The other endpoints have their turn first: this one goes on when the loop reports its socket as
+	 * writable. */
 	endpoint->full = true;
 }
 

@@ -237,7 +237,7 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	uint8_t data[RR_READ_REQUEST_SIZE];
 	struct rr_iwarp_fpdu fpdu;
 
-	/* Only the Read Response knows this STag: nothing else can be placed there. */
+	/* Each Read has an STag of its own, never 0, so that only its Read Response can be placed there. */
 	request.sink_stag = item->sink = ++tx->sink ? tx->sink : ++tx->sink;
 	rr_read_request_put(data, &request);
 	rr_iwarp_fpdu_begin(&fpdu, engine, &header, sizeof(data));
