@@ -17,7 +17,7 @@
  * then looks whether the address of each connection is still there.
  */
 
-/* The time from the last message until the addresses are looked for. */
+/* The time from the last message until the addresses are checked. */
 #define SETTLED (200 * RR_MILLISECOND)
 
 /* The address that was looked for last: most connections of a server have the same address. */

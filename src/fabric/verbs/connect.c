@@ -217,6 +217,7 @@ rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size)
 		return 0;
 	}
 	param = connect_connection(endpoint);
+	/* Over iWARP, the kernel changes the state of the queue pair. */
 	if ((!endpoint->device->iwarp && (connect_modify(endpoint, IBV_QPS_RTR, &param) < 0 ||
 						 connect_modify(endpoint, IBV_QPS_RTS, &param) < 0)) ||
 		rr_verbs_fabric(endpoint)->library.accept(endpoint->id, &param) < 0) {
@@ -235,6 +236,7 @@ static void
 connect_rejected(struct rr_verbs_endpoint *endpoint, const struct event *event)
 {
 	bool iwarp = endpoint->device && endpoint->device->iwarp;
+	/* Over iWARP a negative errno value, otherwise a reason of the IBTA. */
 	int reason = event->status;
 
 	endpoint->private_size = (uint8_t)event->size;

@@ -103,6 +103,7 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 {
 	struct rr_verbs_device *device = rr_alloc(fabric->env, sizeof(*device));
 
+	/* The reason of the failures below that set none of their own. */
 	rr_fail(why, 0, "%s: no memory, or no descriptor for its events", from->name);
 	if (!device)
 		return NULL;

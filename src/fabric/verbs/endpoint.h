@@ -11,8 +11,8 @@
 
 enum {
 	RR_VERBS_PRIVATE_MAX = 56, /* the room in a connection request of InfiniBand and RoCE */
-	RR_VERBS_PORTS_TRIED =
-		16,         /* ports that the connection manager is asked for, until no socket has one */
+	/* The attempts to get a port from the connection manager that no socket of this machine has. */
+	RR_VERBS_PORTS_TRIED = 16,
 	RR_VERBS_BATCH = 32 /* completions and work requests at a time */
 };
 
@@ -25,18 +25,18 @@ struct rr_verbs_fabric {
 	struct rdma_event_channel *channel;
 	struct rr_watch watch;
 	struct rr_list devices, listeners;
-	int address_fd; /* has messages about removed addresses; -1: there are no such messages */
-	struct rr_watch addresses;
-	struct rr_timer settled; /* armed since the last message */
-	struct rr_list living;   /* endpoints that are not closed */
-	struct rr_list closed;   /* endpoints whose queues linger (endpoint.c) */
-	struct rr_cache works;   /* free works */
+	int address_fd;            /* has messages about removed addresses; -1: there are no such messages */
+	struct rr_watch addresses; /* of address_fd */
+	struct rr_timer settled;   /* armed by each message: expires a moment after the last one */
+	struct rr_list living;     /* endpoints that are not closed */
+	struct rr_list closed;     /* endpoints whose queues linger (endpoint.c) */
+	struct rr_cache works;     /* free works */
 };
 
 /* A protection domain, in which local memory is registered for sending. */
 struct rr_verbs_domain {
 	struct ibv_pd *pd;
-	struct rr_verbs_pool sends;
+	struct rr_verbs_pool sends; /* buffers for copies of payload that leaves */
 };
 
 /*
@@ -58,22 +58,22 @@ struct rr_verbs_device {
 	struct rr_verbs_fabric *fabric;
 	struct ibv_context *context;
 	struct ibv_device_attr attr;
-	uint32_t max_message;
-	bool iwarp, windows;
-	uint8_t key;          /* of the last window */
+	uint32_t max_message; /* octets of one message */
+	bool iwarp, windows;  /* the device is one of iWARP; it has memory windows of type 2 */
+	uint8_t key;          /* the lowest eight bits of the last window's handle */
 	unsigned invalidated; /* the flags of a completion that say that the peer invalidated a window */
 	bool started;         /* the members below exist */
 	/* Removed: gets no new endpoints, and is closed once it is not in use any more. */
 	bool dead;
-	/* Of all endpoints where the device has windows; of the receives in any case. */
+	/* The domain of the receives. If the device has windows, also of all endpoints. */
 	struct rr_verbs_domain domain;
-	struct ibv_comp_channel *channel;
+	struct ibv_comp_channel *channel; /* has the events of all completion queues on the device */
 	/* [0]: of endpoints that were accepted, [1]: of those that connected. */
 	struct rr_verbs_receives receives[2];
 	struct rr_watch completions, events;
-	struct rr_task refill;
-	uint32_t endpoints; /* endpoints with a queue pair on this device */
-	uint32_t held;      /* receives that the caller has */
+	struct rr_task refill; /* posts receives */
+	uint32_t endpoints;    /* endpoints with a queue pair on this device */
+	uint32_t held;         /* receives that the caller has */
 };
 
 /* A listener of the provider. */
@@ -158,18 +158,21 @@ struct rr_verbs_endpoint {
 	struct rr_verbs_domain own, *domain; /* domain: own or the device's */
 	struct ibv_cq *cq;
 	struct ibv_qp *qp;
+	/* Receives that the completion queue has room for; requests that the send queue has room for;
+	 * requests in the send queue; the most octets of a payload that goes into a request; the most sges of
+	 * a request. */
 	uint32_t cq_receives, sq_size, sq_used, inline_max, sge_max;
-	uint32_t cq_events; /* events of the completion queue that are to be acknowledged */
-	uint32_t spins;
-	uint32_t ports_tried; /* ports to connect from that a socket had */
+	uint32_t cq_events;   /* events of the completion queue that are to be acknowledged */
+	uint32_t spins;       /* polls in vain since the last completion or the last wake-up */
+	uint32_t ports_tried; /* local ports with which connecting failed, as a socket had them */
 	bool armed;           /* an event comes at the next completion */
 	bool connects;        /* this side began the connection */
 	bool connected;       /* the peer is to be sent a disconnection at the end */
-	bool disconnecting;
-	bool lost; /* something was flushed, and the reason is not known yet */
-	uint32_t allowed;
+	bool disconnecting; /* the owner wants the connection to end when all work requests have completed */
+	bool lost;          /* something was flushed, and the reason is not known yet */
+	uint32_t allowed;   /* Sends that the peer may still send */
 	struct rr_list queue, posted; /* of struct rr_verbs_work */
-	struct rr_list regions;
+	struct rr_list regions;       /* of struct rr_verbs_region */
 	uint32_t region_count;
 	/* Completions that were taken off the queue; the first stash_at of them were handled. */
 	struct ibv_wc *stash;
@@ -259,7 +262,7 @@ const char *rr_verbs_device_lacks(const struct ibv_device_attr *attr);
 /* Whether a device with these attributes has memory windows of type 2. */
 bool rr_verbs_device_has_windows(const struct ibv_device_attr *attr);
 /* Whether a device with these attributes applies the limit of locked memory to privileged processes, too. */
-bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr); /* about locked memory */
+bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr);
 
 /* event.c */
 
@@ -278,7 +281,8 @@ void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
  * have a buffer for each Send that the peers may still send. */
 void rr_verbs_device_refill(struct rr_task *task);
 
-/* Gives a receive buffer back to its pool. */
+/* Gives a receive buffer back to its pool, and schedules the device's task refill, which may post it again.
+ */
 void rr_verbs_device_recycle(struct rr_verbs_device *device, struct rr_verbs_buffer *buffer);
 
 /* end.c */
@@ -321,7 +325,8 @@ void rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint);
 int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text);
 /* Destroys the queue pair and the completion queue of the endpoint, if it has them. */
 void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
-/* Allows the peer count more Sends: does what rr_endpoint_allow() asks for. */
+/* Allows the peer count more Sends: does what rr_endpoint_allow() asks for. Makes the completion queue larger
+ * if it has no room for so many receives. */
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
@@ -332,7 +337,8 @@ int rr_verbs_resolve(struct rr_verbs_endpoint *endpoint, const struct sockaddr_s
 
 /* The loop calls this when the connection manager has events: handles these events. */
 void rr_verbs_cm_ready(struct rr_watch *watch, unsigned events);
-/* Accepts the peer's connection request: does what rr_endpoint_accept() asks for. */
+/* Accepts the peer's connection request: does what rr_endpoint_accept() asks for. Always returns 0: a failure
+ * ends the connection. */
 int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t size);
 
 /* work.c */
@@ -369,7 +375,8 @@ enum { RR_VERBS_RECEIVE = 1 };
 bool rr_verbs_stash_room(struct rr_verbs_endpoint *endpoint);
 
 /* Handles up to RR_VERBS_BATCH completions of work requests and receives. Returns the number of completions
- * that it has handled. */
+ * that it has handled. Ends the connection if the queue cannot be polled, or if a completion showed that the
+ * connection was lost. */
 int rr_verbs_poll(struct rr_verbs_endpoint *endpoint);
 
 /* Handles all completions of work requests and receives that there are, as long as the connection is up. */

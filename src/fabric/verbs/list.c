@@ -64,6 +64,7 @@ list_describe_port(const struct rr_verbs_library *library, struct ibv_context *c
 	port->state = list_state_name(attr.state);
 	port->link_layer = ethernet || strcmp(info->transport, "iWARP") == 0 ? "Ethernet" : "InfiniBand";
 	port->max_message = attr.max_msg_sz;
+	/* active_mtu is a number of the verbs: 1 stands for 256 octets, 2 for 512, and so on. */
 	if (strcmp(info->transport, "iWARP") != 0) {
 		port->mtu = attr.active_mtu ? 128u << attr.active_mtu : 0;
 		if (ethernet)

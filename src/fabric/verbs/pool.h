@@ -15,7 +15,8 @@ struct rr_verbs_slab {
 	void *memory;
 };
 
-/* A buffer; data has size octets. */
+/* A buffer; data has size octets. The slab is the one that the buffer lies in: its registration has the key
+ * of the buffer. */
 struct rr_verbs_buffer {
 	struct rr_verbs_buffer *next; /* while it is free */
 	struct rr_verbs_pool *pool;
@@ -40,13 +41,15 @@ struct rr_verbs_pool {
 void rr_verbs_pool_init(struct rr_verbs_pool *pool, const struct rr_env *env,
 	const struct rr_verbs_library *library, struct ibv_pd *pd, uint32_t size, uint32_t max);
 
-/* Frees all buffers of the pool, even those that are in use. Has no effect on a pool that is all zeroes. */
+/* Frees all buffers of the pool, even those that are in use, except buffers that are longer than the pool's
+ * size: these must have been given back before. Has no effect on a pool that is all zeroes. */
 void rr_verbs_pool_destroy(struct rr_verbs_pool *pool);
 
 /* Takes a buffer of at least length octets. A buffer that is longer than the pool's size is made for this
  * use alone. Returns NULL if there is no memory, or max buffers are in use. */
 struct rr_verbs_buffer *rr_verbs_pool_get(struct rr_verbs_pool *pool, uint32_t length);
 
+/* Gives a buffer back to its pool. A buffer that is longer than the pool's size is freed. */
 void rr_verbs_pool_put(struct rr_verbs_buffer *buffer);
 
 /* Returns the buffer whose member data is at this address. */

@@ -39,6 +39,7 @@ end_access(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 {
 	bool failed = false;
 
+	/* A binding that was not posted yet is never posted. */
 	if (region->bind && !region->bind->finished)
 		rr_verbs_work_free(endpoint, region->bind);
 	/* The binding was posted and may have completed: the work stays, as a completion may still name it.
@@ -72,7 +73,8 @@ region_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region)
 
 /* Makes the memory window of a region, sets *handle to the handle of the region, and queues the binding of
  * the window. The device chooses the upper 24 bits of the handle. The lowest eight bits are a count, so that
- * the same handle comes again as late as possible, even if the device uses one window again and again. */
+ * the same handle comes again as late as possible, even if the device uses one window again and again. The
+ * handle must differ from the key that the window has before it is bound. */
 static int
 region_make_window(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *region, void *addr,
 	uint32_t length, unsigned access, uint32_t *handle)

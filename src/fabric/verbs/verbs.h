@@ -18,9 +18,9 @@
  *   then: siw draws 24 random bits.
  *
  *   The shared receive queue. All endpoints of a device that were accepted share a queue, and those that
- *   connected share another one. Its protection domain is not that of an endpoint which has its own; the
- *   verbs say that the shared queue's domain counts for receives, and siw does so. rxe (Linux 6.1) looks at
- *   the queue pair's domain instead; but rxe has windows, and so one domain.
+ *   connected share another one. An endpoint that has a protection domain of its own thus uses a queue
+ *   of another domain; the verbs say that the shared queue's domain counts for receives, and siw does
+ *   so. rxe (Linux 6.1) looks at the queue pair's domain instead; but rxe has windows, and so one domain.
  *
  *   An empty receive queue. InfiniBand and RoCE make the peer wait and try again; over iWARP the connection
  *   ends (limits.receives_must_suffice): users of iWARP adapters set receive_max so that all Sends that they
