@@ -224,19 +224,20 @@ struct rpcrdma_negotiated {
 	uint32_t version;         /* of RPC-over-RDMA; 0 over TCP */
 	bool private_data;        /* the server sent the private data of RFC 8797 */
 	bool remote_invalidation; /* both sides offered it */
-	uint32_t inline_call;     /* octets of the largest Send from here to there, */
-	uint32_t inline_reply;    /* and from there to here */
-	uint32_t credits_asked;   /* calls that may be under way at a time, as asked for, */
-	uint32_t credits_granted; /* and as the last reply granted */
+	uint32_t inline_call;     /* octets of the largest Send from the side that connected, the client */
+	uint32_t inline_reply;    /* octets of the largest Send from the side that accepted, the server */
+	uint32_t credits_asked;   /* calls under way at a time: by the config of this side's engine */
+	uint32_t credits_granted; /* calls under way at a time: as the server's last reply granted */
 	uint32_t credits_used; /* now: calls of this side that are under way, and a message of properties */
-	uint32_t credits_min;  /* the least that was granted so far, */
-	uint32_t credits_max;  /* and the most; both 0 before the first grant */
-	uint32_t own_send, own_receive;   /* octets of the largest Send, as this side announced it, */
-	uint32_t peer_send, peer_receive; /* and the peer; its defaults where private_data is false */
-	bool read_chunks;                 /* both sides take replies in Read chunks of the responder */
-	uint32_t provided;                /* such chunks that this side has exposed now */
-	uint32_t provided_peak;           /* and the most at a time so far */
-	bool properties;                  /* the peer announced its transport properties, in version 2 */
+	uint32_t credits_min;  /* the least credits that were granted so far; 0 before the first grant */
+	uint32_t credits_max;  /* the most credits that were granted so far; 0 before the first grant */
+	uint32_t own_send, own_receive; /* octets of the largest Send, as this side announced them */
+	/* As the peer announced them; its defaults where private_data is false. */
+	uint32_t peer_send, peer_receive;
+	bool read_chunks;       /* both sides take replies in Read chunks of the responder */
+	uint32_t provided;      /* Read chunks with replies that this side has exposed now */
+	uint32_t provided_peak; /* the most such chunks that were exposed at a time so far */
+	bool properties;        /* the peer announced its transport properties, in version 2 */
 	/* The values in force of each side's properties: by index, see rpcrdma_property_name(). */
 	uint32_t own_properties[RPCRDMA_PROPERTIES], peer_properties[RPCRDMA_PROPERTIES];
 };

@@ -59,8 +59,8 @@ struct rpcrdma_engine_config {
 	 * 64 KiB. */
 	uint32_t message_max;
 	uint32_t segment_max; /* the most segments in all chunks of a message that comes. 300 */
-	/* The most Read chunks, and the most Write chunks, of a message that comes: at most 1024. 64; Read
-	 * chunks are never more than 16. */
+	/* The most Read chunks, and the most Write chunks, of a message that comes: at most 1024, and never
+	 * more than 16 Read chunks. 64. */
 	uint32_t chunk_max;
 	/* Connections that the servers of the engine accept at a time, all together. Beyond that, a new
 	 * connection takes the place of the connection that was longest without a call. 1024 */
@@ -82,8 +82,9 @@ struct rpcrdma_engine_config {
 	 */
 	bool no_read_chunks;   /* do not announce such chunks */
 	uint32_t reply_chunks; /* of calls: an enum rpcrdma_reply_chunks */
-	uint32_t provided_max; /* such chunks that a connection may expose at a time, at most 4096. As credits
-				*/
+	/* Read chunks with replies that a connection may expose at a time: at most 4096. As many as
+	 * credits */
+	uint32_t provided_max;
 	size_t provided_octets; /* octets in all of them. Half of memory_max, and at least message_max */
 	/* Takes a line of log, a warning or an error, without line feed. NULL: lines go to standard error. */
 	void (*log)(void *ctx, const char *line);
@@ -105,9 +106,9 @@ struct rpcrdma_engine_config {
 	const char *flight;
 	/*
 	 * Microseconds for which a turn that finds nothing to do looks again and again before it sleeps, at
-	 * most 1000: being woken can take longer than a small call. A turn does so only while what comes next
-	 * comes within that time; an idle engine burns so much once, and then sleeps. It offers the processor
-	 * to other threads meanwhile. 0: every turn sleeps at once.
+	 * most 1000: being woken can take longer than a small call. A turn does so only if the wait of the
+	 * last turn was shorter than this time: an idle engine looks again and again for this time once, and
+	 * then sleeps. Meanwhile it offers the processor to other threads. 0: every turn sleeps at once.
 	 */
 	uint32_t poll;
 };
@@ -265,10 +266,10 @@ struct rpcrdma_counters {
 	uint64_t registrations;        /* of memory */
 	uint64_t invalidations;        /* by this side */
 	uint64_t remote_invalidations; /* by the peer, with Send With Invalidate */
-	uint64_t credit_waits;         /* calls that waited for a credit, */
-	uint64_t credit_wait_ns;       /* and how long at least one call waited so */
-	uint64_t memory_waits;         /* calls that waited for memory of the engine's memory_max, */
-	uint64_t memory_wait_ns;       /* and how long at least one call waited so */
+	uint64_t credit_waits;         /* calls that waited for a credit */
+	uint64_t credit_wait_ns;       /* the time during which at least one call waited for a credit */
+	uint64_t memory_waits;         /* calls that waited for memory of the engine's memory_max */
+	uint64_t memory_wait_ns;       /* the time during which at least one call waited for such memory */
 	uint64_t errors_sent;          /* RDMA_ERROR: RFC 8166, section 4.5 */
 	uint64_t errors_received;
 	uint64_t discarded; /* messages that this side could not use */

@@ -132,6 +132,7 @@ sink(std::span<std::byte> memory) noexcept
 
 namespace detail
 {
+/* A deleter for std::unique_ptr: frees a handle by the C function Function. */
 template <auto Function> struct frees {
 	template <class Handle>
 	void
@@ -275,6 +276,8 @@ class client
 			config_.done = done;
 			config_.ctx = this;
 			result_ = rpcrdma_client_call(client_, &config_, nullptr);
+			/* If the call was not started, done() will not come: the coroutine goes on at once.
+			 */
 			return result_ == 0;
 		}
 		int
@@ -314,7 +317,7 @@ class client
 			throw error(code(result), rpcrdma_client_error(get()));
 	}
 
-	/* The last one of one or two arguments is the config. */
+	/* These call a function of a procedure with one of args and result, or with both, and the config. */
 	template <class Function, class First>
 	void
 	with_config(Function *function, First *argument, rpcrdma_call_config config) const

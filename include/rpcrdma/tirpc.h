@@ -43,8 +43,8 @@ extern "C" {
  * descriptor to wait for, not a socket), and CLGET_ and CLSET_ of XID, PROG and VERS. clnt_destroy() closes
  * the connection and frees the client, but for its cl_auth; no thread may be in a call then.
  *
- * NULL: rpc_createerr says why: RPC_UNKNOWNHOST, RPC_UNKNOWNPROTO (netid), RPC_RPCBFAILURE,
- * RPC_PROGNOTREGISTERED, RPC_SYSTEMERROR with the errno of the connection.
+ * Where the function fails, it returns NULL, and rpc_createerr says why: RPC_UNKNOWNHOST, RPC_UNKNOWNPROTO
+ * (netid), RPC_RPCBFAILURE, RPC_PROGNOTREGISTERED, RPC_SYSTEMERROR with the errno of the connection.
  *
  * The clnt_stat of a call, beside what the server answers: RPC_CANTENCODEARGS (the arguments do not encode,
  * or are too large), RPC_CANTSEND (no connection could be made), RPC_CANTRECV (the connection was lost, or
@@ -76,17 +76,17 @@ RPCRDMA_API CLIENT *rpcrdma_clnt_create_port(
  *
  * Authentication: TI-RPC's; svc_getrpccaller() has the caller's address while a call is served.
  *
- * svc_destroy() closes all connections and frees the transport. NULL: rpc_createerr says why:
- * RPC_UNKNOWNADDR, RPC_SYSTEMERROR with errno.
+ * svc_destroy() closes all connections and frees the transport. Where the function fails, it returns NULL,
+ * and rpc_createerr says why: RPC_UNKNOWNADDR, RPC_SYSTEMERROR with errno.
  */
 RPCRDMA_API SVCXPRT *rpcrdma_svc_create(const char *host, u_short port);
 
 /*
  * Registers a dispatch function, as svc_reg() does, and the program in the rpcbind of this machine, under
  * "rdma" or "rdma6" and at the port of the transport; an earlier registration of the same program, version
- * and netid gives way. Threads: as svc_reg(). FALSE: another program is registered with this process under
- * the same number, there is no memory, rpcbind does not run, or it refused: only root and the same user may
- * replace a registration.
+ * and netid gives way. Threads: as svc_reg(). The function returns FALSE if another program is registered
+ * with this process under the same number, there is no memory, rpcbind does not run, or rpcbind refused: only
+ * root and the same user may replace a registration.
  */
 RPCRDMA_API bool_t rpcrdma_svc_reg(SVCXPRT *transport, rpcprog_t prog, rpcvers_t vers,
 	void (*dispatch)(struct svc_req *request, SVCXPRT *transport));
