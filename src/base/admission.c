@@ -2,12 +2,12 @@
 /*
  * The one bound on the connections that peers make to an engine, and the one rule for what happens at it.
  *
- * A connection whose peer never called is cut off first, of the host with the most of these, the oldest
- * first. Where all peers have called, the connection that was longest without a call goes, of the host with
- * the most connections, as long as that host keeps no fewer than the newcomer's host. A connection with a
- * call under way goes only where its host has more than its share, which is what the newcomer's host has. So
- * a host that connects often and does nothing loses those connections, a host that calls keeps its own, and
- * each host can have as many connections as any other host.
+ * A connection is silent if its peer has not called in time (GRACE). Silent connections are cut off first: of
+ * the host that has the most of them, the oldest. Where no connection is silent, the connection goes that was
+ * longest without a call, of the host with the most connections, as long as that host keeps no fewer than the
+ * newcomer's host has. A connection with a call under way goes only if its host has at least two connections
+ * more than the newcomer's host. So a host that connects often and does nothing loses those connections, a
+ * host that calls keeps its own, and each host can have as many connections as any other host.
  *
  * A newcomer costs no more than a look at LOOKS connections, however many there are.
  */

@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 /*
- * Turns of owners that share something by the time that each of their jobs takes: start-time fair queueing.
- * Each job gets a tag when it comes, and the job with the lowest tag goes first. The tags of an owner grow by
- * the cost of its jobs, so an owner that used little goes before one that used much, and an owner that was
- * idle goes at once, but saves nothing up. The cost of a job is known at its end: until then, the job is
- * charged with the average cost of its owner's jobs, or, of a new owner, with the average cost of all jobs.
+ * Turns of owners that share something by the time that each of their jobs takes: start-time fair queueing. A
+ * job is anything that waits for its turn, such as a call to a file system. Each job gets a tag when it
+ * comes, and the job with the lowest tag goes first. The tags of an owner grow by the cost of its jobs, so an
+ * owner that used little goes before one that used much, and an owner that was idle goes at once, but saves
+ * nothing up. The cost of a job is known at its end: until then, the job is charged with the average cost of
+ * its owner's jobs, or, of a new owner, with the average cost of all jobs.
  *
  * An owner is a number; 0 is an owner, too. The table remembers an owner as long as its tag is ahead of the
  * clock. Where more owners are ahead than the table has places, owners that share a place count as one.

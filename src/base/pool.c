@@ -133,6 +133,7 @@ pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 
 	if (rounded == 0)
 		return NULL;
+	/* If the request is granted, rr_pool_share_charge() sets this to 0. */
 	account->refused = rounded;
 	if (pool->woken != account && !rr_list_empty(&pool->turns) &&
 		rr_pool_share_overtakes(pool, account, rounded))
@@ -155,6 +156,7 @@ rr_pool_get(struct rr_pool *pool, struct rr_party *party, size_t size)
 	struct rr_account *account = rr_pool_account(pool, party);
 	struct rr_pool_head *head;
 
+	/* This request is for a further buffer: it replaces none. */
 	account->growing = NULL;
 	head = pool_take(pool, account, size);
 	return head ? pool_buffer_of(head) : NULL;
@@ -233,6 +235,7 @@ rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 	head = pool_take(pool, account, size);
 	if (head) {
 		memcpy(pool_buffer_of(head), buffer, length);
+		/* The new buffer counts as held since the old one was granted. */
 		head->granted = old->granted;
 		account->growing = NULL;
 		if (rr_pool_share_is_beyond(pool))

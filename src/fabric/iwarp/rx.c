@@ -64,6 +64,8 @@ rx_fpdu_space(struct rr_iwarp *engine, struct iovec vectors[2])
 		return 0;
 	if (rx_goes_direct(rx))
 		vectors[n++] = (struct iovec){ rx->to, rx->left };
+	/* No more than the next head is read with the tail, so that the next payload is read into its place,
+	 * too. */
 	if (bulk)
 		tail += RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE;
 	vectors[n++] = (struct iovec){ engine->shared->scratch, bulk ? tail : RR_IWARP_SCRATCH };

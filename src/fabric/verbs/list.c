@@ -46,8 +46,9 @@ find_gids(const struct rr_verbs_library *library, struct ibv_context *context, u
 	}
 }
 
-/* Adds the description of the device's next port to info, with its network interface and addresses. Returns
- * whether the port is active. */
+/* Adds the description of the device's next port to info, with its network interface and addresses. If the
+ * port is one of Ethernet, and the device not one of iWARP, info->transport becomes "RoCE". Returns whether
+ * the port is active. */
 static bool
 list_describe_port(const struct rr_verbs_library *library, struct ibv_context *context,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)
