@@ -49,6 +49,7 @@ rr_config_give(void *theirs, const void *mine, size_t size, size_t first)
 		return -RPCRDMA_ERR_INVAL;
 	memset(theirs, 0, their_size);
 	memcpy(theirs, mine, rr_min(size, their_size));
+	/* The member size, with which theirs begins, keeps its value. */
 	memcpy(theirs, &their_size, sizeof(their_size));
 	return 0;
 }

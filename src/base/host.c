@@ -33,6 +33,7 @@ rr_host_name(const char *peer, char name[RR_HOST_NAME])
 	snprintf(name, RR_HOST_NAME, "%.*s", (int)length, peer);
 	if (name[0] != '[')
 		return;
+	/* The address inside the brackets, without a scope such as "%eth0". */
 	snprintf(inner, sizeof(inner), "%.*s", (int)strcspn(name + 1, "]%"), name + 1);
 	if (inet_pton(AF_INET6, inner, &address) == 1)
 		host_name_in6(&address, name);

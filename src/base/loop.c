@@ -319,7 +319,7 @@ loop_run_tasks(struct rr_loop *loop)
 	bool ran = false;
 
 	for (int round = 0; round < TASK_ROUNDS && !rr_list_empty(&loop->tasks); round++) {
-		struct rr_list mark;
+		struct rr_list mark; /* stands behind the last task of this round */
 
 		rr_list_append(&loop->tasks, &mark);
 		while (loop->tasks.next != &mark) {

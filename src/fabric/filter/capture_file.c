@@ -131,10 +131,10 @@ capture_ip4(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
 {
 	memset(out, 0, IP4_SIZE);
-	out[0] = 0x45;
+	out[0] = 0x45; /* version 4, a header of five words */
 	rr_put_be16(out + 2, (uint16_t)(IP4_SIZE + size));
-	rr_put_be16(out + 6, 0x4000);
-	out[8] = 64;
+	rr_put_be16(out + 6, 0x4000); /* Don't Fragment */
+	out[8] = 64;                  /* Time to Live */
 	out[9] = IPPROTO_TCP;
 	memcpy(out + 12, &((const struct sockaddr_in *)from)->sin_addr, 4);
 	memcpy(out + 16, &((const struct sockaddr_in *)to)->sin_addr, 4);
@@ -148,10 +148,10 @@ capture_ip6(
 	uint8_t *out, const struct sockaddr_storage *from, const struct sockaddr_storage *to, uint32_t size)
 {
 	memset(out, 0, IP6_SIZE);
-	out[0] = 0x60;
+	out[0] = 0x60; /* version 6 */
 	rr_put_be16(out + 4, (uint16_t)size);
 	out[6] = IPPROTO_TCP;
-	out[7] = 64;
+	out[7] = 64; /* Hop Limit */
 	memcpy(out + 8, &((const struct sockaddr_in6 *)from)->sin6_addr, 16);
 	memcpy(out + 24, &((const struct sockaddr_in6 *)to)->sin6_addr, 16);
 	return IP6_SIZE;
@@ -174,9 +174,9 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	rr_put_be16(tcp + 2, rr_address_port((const struct sockaddr *)target));
 	rr_put_be32(tcp + 4, flow->sequence[from]);
 	rr_put_be32(tcp + 8, flow->sequence[!from]);
-	tcp[12] = TCP_SIZE / 4 << 4;
+	tcp[12] = TCP_SIZE / 4 << 4; /* Data Offset, in words */
 	tcp[13] = flags;
-	rr_put_be16(tcp + 14, 0xffff);
+	rr_put_be16(tcp + 14, 0xffff); /* Window */
 	return at + TCP_SIZE;
 }
 

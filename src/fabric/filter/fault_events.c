@@ -340,6 +340,7 @@ rr_fault_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 	case RR_EVENT_COMPLETED: events_completed(endpoint, event); return;
 	case RR_EVENT_RECEIVED: events_received(endpoint, event); return;
 	case RR_EVENT_DISCONNECTED:
+		/* The event that the owner gets later is made first, then gets its private data. */
 		events_end_with(endpoint, event->status, event->text);
 		events_keep_reason(endpoint, event);
 		return;

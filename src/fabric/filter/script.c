@@ -237,7 +237,7 @@ script_read_random(struct reader *reader, struct rr_fault_script *script)
 {
 	const char *end = "";
 
-	script->rate = UINT32_MAX / 100;
+	script->rate = UINT32_MAX / 100; /* one operation in a hundred */
 	/* Random faults damage octets only if kinds= asks for it: not every connection has checksums. */
 	script->kinds = ((1u << RR_FAULT_ACTIONS) - 1) & ~(1u << RR_FAULT_CORRUPT);
 	script->delay_max = (uint64_t)DELAY_DEFAULT_MS * RR_MILLISECOND;

@@ -51,6 +51,7 @@ end_describe(struct rr_terminate *terminate, const uint8_t *head)
 	const uint8_t *ddp = head + RR_FPDU_LENGTH_SIZE;
 	uint16_t length = rr_get_be16(head);
 	struct rr_ddp_header header;
+	/* The upper octet of a cause is its layer and type: here RDMAP and "remote protection error". */
 	bool protection = (terminate->cause & 0xff00) == RR_CAUSE_RDMAP_INVALID_STAG;
 
 	rr_ddp_get(ddp, length, &header);
@@ -159,6 +160,7 @@ end_is_about_access(const struct rr_terminate *terminate)
 	case RR_CAUSE_DDP_BOUNDS:
 	case RR_CAUSE_DDP_STREAM:
 	case RR_CAUSE_DDP_TO_WRAP: return true;
+	/* Any other "remote protection error" of RDMAP: the upper octet of a cause is its layer and type. */
 	default: return (cause & 0xff00) == RR_CAUSE_RDMAP_INVALID_STAG;
 	}
 }

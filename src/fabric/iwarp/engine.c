@@ -35,7 +35,7 @@ rr_iwarp_init(struct rr_iwarp *engine, struct rr_iwarp_shared *shared)
 	rr_list_init(&engine->tx.sent);
 	rr_list_init(&engine->tx.reads);
 	engine->tx.sink = rr_random_u32(shared->env);
-	rr_iwarp_set_emss(engine, 1460);
+	rr_iwarp_set_emss(engine, 1460); /* that of Ethernet, until TCP is asked */
 	rr_regions_init(&engine->regions, shared->env, shared->config->region_max);
 }
 

@@ -151,6 +151,7 @@ connect_request(struct rr_verbs_endpoint *endpoint)
 
 	if (endpoint->state != RR_VERBS_RESOLVING)
 		return;
+	/* An attempt from another port has the queues of the first attempt. */
 	if (!endpoint->qp)
 		error = rr_verbs_queues_make(endpoint, &text);
 	if (error) {

@@ -218,6 +218,7 @@ rr_verbs_endpoint_end(struct rr_verbs_endpoint *endpoint)
 	rr_free(fabric->env, endpoint->stash);
 	endpoint->stash = NULL;
 	rr_endpoint_bury(&endpoint->base);
+	/* An endpoint counts for its device only if it has a queue pair there. */
 	if (!had_queues)
 		return;
 	device->endpoints--;

@@ -357,7 +357,7 @@ int rr_verbs_bind(struct rr_verbs_endpoint *endpoint, struct rr_verbs_region *re
 void rr_verbs_work_free(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work);
 
 /* Frees a work request as rr_verbs_work_free() does, and calls the owner's handler with the completion, if
- * the request has a cookie or failed. */
+ * the request has a cookie or failed. There is no such call for a binding or a kick. */
 void rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, int status);
 
 /* post.c */

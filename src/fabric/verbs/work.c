@@ -65,6 +65,7 @@ rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work 
 
 	event.work = counts ? (enum rr_work_kind)work->kind : RR_WORK_WRITE;
 	rr_verbs_work_free(endpoint, work);
+	/* The owner did not post bindings and kicks, and gets no event of them. */
 	if (!counts)
 		return;
 	endpoint->base.outstanding--;
