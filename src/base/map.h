@@ -21,8 +21,8 @@ struct rr_map {
 	uint64_t seed; /* peers choose keys: with the seed they cannot choose buckets */
 };
 
-/* Makes an empty map with at least `buckets` buckets; the number is rounded up to a power of two. Returns 0
- * or -RPCRDMA_ERR_NOMEM. */
+/* Makes an empty map with at least `buckets` buckets; the number is rounded up to a power of two, and is 2^24
+ * at most. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_map_init(struct rr_map *map, const struct rr_env *env, uint32_t buckets);
 
 /* Frees the buckets, not the elements. A map that is zeroed, or whose rr_map_init() failed, may be freed,

@@ -12,10 +12,11 @@
  * has an account with each pool (pool.h). Parties of one peer address belong to one host, which is bounded,
  * too.
  *
- * While some party waits for what it is entitled to, an umpire looks at all others every RR_SHARE_TICK. A
- * party that holds what is wanted is cut off where its peer moved less than rr_share_least() for
- * RR_SHARE_LIMIT, or RR_SHARE_LIMIT_NEW. As long as nobody waits, a peer may be as slow as it likes, and the
- * umpire does nothing.
+ * While some party waits for memory to which it is entitled (pool.h says when), an umpire, which is a timer,
+ * looks at all others every RR_SHARE_TICK. A party that holds memory for which others wait is cut off if its
+ * peer moves less than rr_share_least() octets a second for RR_SHARE_LIMIT, or for RR_SHARE_LIMIT_NEW if it
+ * has proved nothing. As long as no party waits, a peer may be as slow as it likes, and the umpire does
+ * nothing.
  */
 #define RR_SHARE_TICK      (125 * RR_MILLISECOND)
 #define RR_SHARE_LIMIT     (500 * RR_MILLISECOND)
@@ -26,7 +27,8 @@
 #define RR_SHARE_LATE      (500 * RR_MILLISECOND)
 #define RR_SHARE_PROBATION RR_SECOND
 
-/* The pools of an engine. */
+/* The pools of an engine: for calls that arrive, for their results until these were sent, and for replies to
+ * calls of this side. RR_RESOURCES is the number of pools. */
 enum rr_resource { RR_ARRIVALS, RR_RESULTS, RR_REPLIES, RR_RESOURCES };
 
 /* The least that a peer must move while others wait: octets a second, and a part of what its party holds. */

@@ -8,8 +8,9 @@
 
 /*
  * SipHash-2-4 with 128 bits of output (Aumasson and Bernstein, "SipHash: a fast short-input PRF"): a keyed
- * hash. Without the key, a tag can be guessed only, with one chance in 2^128 for each guess, and two inputs
- * have the same tag with a chance of 2^-64 after 2^32 inputs, even where only the first half is used.
+ * hash. Without the key, a tag can only be guessed, with one chance in 2^128 for each guess. Two inputs have
+ * the same tag with a chance of 2^-128, and tags with the same first half (rr_siphash_64()) with a chance of
+ * 2^-64.
  */
 
 enum { RR_SIPHASH_KEY = 16, RR_SIPHASH_TAG = 16 };

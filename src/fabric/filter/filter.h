@@ -21,13 +21,13 @@ struct rr_filter_fabric {
 	const struct rr_env *env;
 	struct rr_fabric *below;
 	size_t endpoint_size; /* octets of the filter's own structure of an endpoint */
-	/* An endpoint was made; its memory behind its base is zero. */
+	/* Called when an endpoint was made. Its memory behind struct rr_filter_endpoint is zero. */
 	void (*begin)(struct rr_filter_endpoint *endpoint);
-	/* An endpoint is closed: the filter frees what it put into the endpoint. */
+	/* Called when an endpoint is closed: the filter frees what it put into the endpoint. */
 	void (*end)(struct rr_filter_endpoint *endpoint);
-	/* An event came from the endpoint below. */
+	/* Called when an event came from the endpoint below. It passes the event on by rr_filter_emit(). */
 	void (*event)(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
-	/* A connection request came, and is about to be handed over. */
+	/* Called when a connection request came, before the listener's handler gets it. */
 	void (*request)(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size);
 };
 
