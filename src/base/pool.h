@@ -31,7 +31,7 @@
  * buffers come back, one of each party in turn. A waiting request is due if its party is entitled to the
  * buffer however much others hold: it is a small one, or for the party's first buffer, or for a larger buffer
  * in place of the party's only one. New requests do not overtake requests that are due. Requests of no party
- * are bound by the free memory alone.
+ * are bound by the free memory alone, and are due as well.
  *
  * A message that comes slowly takes its memory as its octets come: rr_pool_step() and
  * rr_pool_grow(). A party that waits for a larger buffer meanwhile holds the smaller
@@ -104,7 +104,7 @@ void *rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length);
  * is queued already. rr_list_remove(&waiter->link) ends the wait. */
 void rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter *waiter);
 
-/* Whether no buffer is in use, and no request waits besides one that is just being woken. A caller whose
+/* Whether no buffer is in use, and either no request waits, or one is just being woken. A caller whose
  * request was refused asks this: true means that the request was refused because the system has no memory,
  * and that waiting would be in vain. */
 bool rr_pool_is_idle(const struct rr_pool *pool);

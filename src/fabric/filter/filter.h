@@ -25,7 +25,8 @@ struct rr_filter_fabric {
 	void (*begin)(struct rr_filter_endpoint *endpoint);
 	/* Called when an endpoint is closed: the filter frees what it put into the endpoint. */
 	void (*end)(struct rr_filter_endpoint *endpoint);
-	/* Called when an event came from the endpoint below. It passes the event on by rr_filter_emit(). */
+	/* Called when an event came from the endpoint below. It passes the event to the owner of the filter's
+	 * endpoint by rr_filter_emit(), at once or later. */
 	void (*event)(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 	/* Called when a connection request came, before the listener's handler gets it. */
 	void (*request)(struct rr_filter_endpoint *endpoint, const void *private_data, size_t size);
