@@ -338,7 +338,7 @@ void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
 void rr_endpoint_close(struct rr_endpoint *endpoint);
 
 /* Returns the number of octets that the peer has taken and sent so far, including those of work requests
- * that are not complete. Returns 0 if the provider does not count octets. */
+ * that are not complete. Returns 0 if the provider does not count octets, and for an endpoint of a filter. */
 uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
 
 /* Returns the peer's address as text, for messages. */
