@@ -236,7 +236,7 @@ rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 	if (head) {
 		memcpy(pool_buffer_of(head), buffer, length);
 		/* The new buffer counts as held since the old one was granted. */
-		head->granted = old->granted;
+		rr_pool_share_date_back(head, old->granted);
 		account->growing = NULL;
 		if (rr_pool_share_is_beyond(pool))
 			pool->guest = account;

@@ -99,11 +99,13 @@ bool rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size);
 /* Whether all parties together hold more memory without proof (octets beyond what their peers have sent or
  * taken so far) than they may. The reserve for small requests is not counted into the bound. */
 bool rr_pool_share_is_beyond(const struct rr_pool *pool);
-/* rr_pool_share_charge() counts the buffer of head as held by the account, puts it at the end of
+/* rr_pool_share_charge() counts the buffer of head as held by the account, puts it into
  * account->held, and adds a reference to the account's party. rr_pool_share_discharge() undoes this: as it
  * removes the reference, it may free the party with its account. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);
+/* Sets the time since which the buffer, which an account holds, counts as held. */
+void rr_pool_share_date_back(struct rr_pool_head *head, uint64_t granted);
 /* Notes that the buffer of head comes back to the pool. The octets that the account's peer has moved count as
  * proof that it moves what it holds, unless the account is on probation. If the buffer was kept for too long,
  * the proof is forgotten, and another probation begins. */

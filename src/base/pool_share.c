@@ -102,7 +102,8 @@ share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
 }
 
 /* Sets account->proven, the number of octets that the account's peer has sent or taken, to 0, and begins the
- * probation of the account: octets that moved before now, or are moved before probation_ends, do not count. */
+ * probation of the account: octets that moved before now, or are moved before probation_ends, do not count.
+ */
 static void
 share_begin_probation(struct rr_pool *pool, struct rr_account *account, uint64_t now)
 {
@@ -311,12 +312,33 @@ rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *acc
 
 /* ---- What is out ---- */
 
+/* Puts the buffer into account->held, which is in the order of the times at which buffers were granted.
+ * Nearly all buffers belong at its end. */
+static void
+share_enter_held(struct rr_pool_head *head)
+{
+	struct rr_list *held = &head->account->held, *next = held;
+
+	while (next->prev != held &&
+		rr_container(next->prev, struct rr_pool_head, link)->granted > head->granted)
+		next = next->prev;
+	rr_list_append(next, &head->link);
+}
+
+void
+rr_pool_share_date_back(struct rr_pool_head *head, uint64_t granted)
+{
+	head->granted = granted;
+	rr_list_remove(&head->link);
+	share_enter_held(head);
+}
+
 void
 rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account)
 {
 	head->account = account;
 	head->small = rr_pool_share_is_small(pool, account, head->size);
-	rr_list_append(&account->held, &head->link);
+	share_enter_held(head);
 	share_set_used(pool, account, account->used + head->size);
 	account->refused = 0;
 	if (rr_party_hold(account->party))

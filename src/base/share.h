@@ -47,7 +47,7 @@ struct rr_party;
 struct rr_account {
 	struct rr_party *party;  /* NULL: requests of no party; no share bounds them */
 	size_t used;             /* octets of the buffers that it holds */
-	struct rr_list held;     /* its buffers, in the order in which they were charged to it */
+	struct rr_list held;     /* its buffers, in the order in which they were granted */
 	size_t proven;           /* octets that its peer has proved to move: its proof */
 	uint64_t moved_before;   /* octets that do not prove anything: they moved before probation ended */
 	uint64_t probation_ends; /* the time; 0: no buffer came back yet */

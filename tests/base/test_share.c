@@ -534,6 +534,43 @@ newcomers_are_served_beside_those_that_come_again(void **state)
 	world_free(world);
 }
 
+/* A part of a buffer that is kept in place of the whole, and a larger buffer in place of a smaller one, count
+ * as held since the first one was granted, also beside a buffer that was granted later. */
+static void
+what_is_kept_of_an_old_buffer_is_as_old(void **state)
+{
+	(void)state;
+	for (int grows = 0; grows < 2; grows++) {
+		struct world *world = world_new(1);
+		struct member *member = world_add(world, HONEST, 1 << 20);
+		struct rr_pool *pool = world->pool;
+		uint8_t *old, *later;
+
+		for (int i = 0; i < 2; i++) {
+			assert_true(member_get(member));
+			member_put(member);
+			world->stage.now += RR_SHARE_PROBATION;
+			rr_loop_turn(world->stage.loop, 0);
+		}
+		assert_true(rr_pool_has_proved(pool, member->party));
+		old = rr_pool_get(pool, member->party, 64 << 10);
+		world->stage.now += RR_SHARE_LATE - STEP;
+		rr_loop_turn(world->stage.loop, 0);
+		later = rr_pool_get(pool, member->party, 4096);
+		old = grows ? rr_pool_grow(pool, member->party, old, 100, 128 << 10)
+			    : rr_pool_trim(pool, old, 4096);
+		assert_non_null(old);
+		rr_pool_doubt(pool, member->party);
+		assert_true(rr_pool_has_proved(pool, member->party));
+		world->stage.now += 2 * STEP;
+		rr_pool_doubt(pool, member->party);
+		assert_false(rr_pool_has_proved(pool, member->party));
+		rr_pool_put(pool, later);
+		rr_pool_put(pool, old);
+		world_free(world);
+	}
+}
+
 int
 main(void)
 {
@@ -548,6 +585,7 @@ main(void)
 		cmocka_unit_test(an_address_leaves_some_to_the_others),
 		cmocka_unit_test(those_that_move_next_to_nothing_are_cut_off),
 		cmocka_unit_test(proof_that_is_lost_has_to_be_brought_anew),
+		cmocka_unit_test(what_is_kept_of_an_old_buffer_is_as_old),
 		cmocka_unit_test(newcomers_are_served_beside_those_that_come_again),
 	};
 
