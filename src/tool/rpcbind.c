@@ -45,7 +45,7 @@ rpcbind_address(char text[RR_RPCBIND_ADDRESS], const struct sockaddr *address, b
 {
 	const struct sockaddr_in *in = (const void *)address;
 	const struct sockaddr_in6 *in6 = (const void *)address;
-	uint16_t port = rr_address_port(address);
+	unsigned port = rr_address_port(address);
 	char host[INET6_ADDRSTRLEN] = "::";
 
 	if (address->sa_family == AF_INET && any)
