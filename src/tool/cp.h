@@ -18,13 +18,14 @@
 
 /* What was copied, for the summary. */
 struct rr_cp_sums {
-	uint64_t files, directories, links, octets;
-	uint64_t skipped; /* files that the destination has already, by --update and --checksum */
-	uint64_t names;   /* hard links to files that were copied */
-	uint64_t within;  /* octets that a server copied by itself */
-	uint64_t removed; /* files and directories that the source does not have */
-	uint64_t resumed; /* octets that earlier copies had written */
-	uint64_t failed;  /* entries that could not be copied, or are no file, directory or link */
+	uint64_t files, links, octets;
+	uint64_t directories; /* those that were made, or whose attributes were changed */
+	uint64_t skipped;     /* files that the destination has already, by --update and --checksum */
+	uint64_t names;       /* hard links to files that were copied */
+	uint64_t within;      /* octets that a server copied by itself */
+	uint64_t removed;     /* files and directories that the source does not have */
+	uint64_t resumed;     /* octets that earlier copies had written */
+	uint64_t failed;      /* entries that could not be copied, or are no file, directory or link */
 };
 
 /* A copy: its options, its ends and its progress. */
@@ -115,12 +116,15 @@ int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
  * object of another type that is in the way of an entry, if the options allow that; it returns 0, or -1 after
  * a failure, which was reported. rr_cp_sync_remove() removes the entries of a directory of the destination
  * that are not in catalog, which has the entries of the source. In a dry run, rr_cp_sync_say() prints the
- * action and returns true; otherwise it returns false.
+ * action and returns true; otherwise it returns false. rr_cp_same_attributes() tells whether the object
+ * `there` of the destination has the mode, owner, group and time of modification of the source already, as
+ * far as the destination lets them be set.
  */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
+bool rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there);
 
 /* cp_same.c: compares the open source with the file `there` of the destination, in whole pieces. Returns how
  * many octets at the beginning of both are equal; 0 also if the file of the destination cannot be opened. */
@@ -132,6 +136,10 @@ bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const 
 
 /* cp_same.c: tells whether the file at the destination is to be left as it is, by --update or --checksum. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
+
+/* cp_tree.c: counts a directory that was there before, and in a dry run prints the action, if its attributes
+ * are not those of the source. */
+void rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there);
 
 /* cp_tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
  * copied. */

@@ -34,6 +34,16 @@ sync_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+bool
+rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+{
+	const struct rr_side *to = &cp->to;
+	uint32_t kept = to->keep_uid && to->keep_gid ? 07777 : RR_MODE_KEPT;
+
+	return (info->mode & kept) == there->mode && (info->uid == there->uid || !to->keep_uid) &&
+	       (info->gid == there->gid || !to->keep_gid) && sync_is_same_time(info->mtime, there->mtime);
+}
+
 /* Sets mode, times, owner and group of a file of the destination that has the same data as the source
  * already, as far as the destination lets them be set. Does nothing if they are equal. In a dry run, only
  * prints the action. */
@@ -42,13 +52,9 @@ sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr
 {
 	const struct rr_info *info = pair->info;
 	struct rr_side *to = &cp->to;
-	uint32_t kept = to->keep_uid && to->keep_gid ? 07777 : RR_MODE_KEPT;
 	struct rr_file file;
 
-	if ((info->mode & kept) == there->mode && (info->uid == there->uid || !to->keep_uid) &&
-		(info->gid == there->gid || !to->keep_gid) && sync_is_same_time(info->mtime, there->mtime))
-		return;
-	if (rr_cp_sync_say(cp, "set"))
+	if (rr_cp_same_attributes(cp, info, there) || rr_cp_sync_say(cp, "set"))
 		return;
 	if (to->ops->open(to, pair->to, pair->to_name, there, &file) < 0) {
 		rr_cp_fail(cp, to);

@@ -53,6 +53,7 @@ top_append_name(char *path, size_t size, const char *name)
 /* The directory that the source goes to, and its name there. */
 struct target {
 	struct rr_place place;
+	struct rr_info info;        /* of the place, if it is the destination itself */
 	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
 };
 
@@ -108,6 +109,7 @@ top_find_target(
 		top_last_name(source, target->name);
 	if (cp->to.ops->enter(&cp->to, NULL, path, &info, &target->place) < 0)
 		return rr_cp_fail(cp, &cp->to);
+	target->info = info;
 	if (target->name[0]) {
 		top_append_name(cp->to_name, sizeof(cp->to_name), target->name);
 		top_append_name(cp->to_path, sizeof(cp->to_path), target->name);
@@ -115,12 +117,13 @@ top_find_target(
 	return 0;
 }
 
-/* Copies the entries of the source directory into the directory `to` itself, without a new directory for the
- * source: it has no name, such as the root of a server, or `rpcrdma sync` copies it. Failures are reported
- * and counted. */
+/* Copies the entries of the source directory into the directory of the target itself, without a new directory
+ * for the source: it has no name, such as the root of a server, or `rpcrdma sync` copies it. Failures are
+ * reported and counted. */
 static void
-top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct rr_place *to)
+top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info, const struct target *target)
 {
+	const struct rr_place *to = &target->place;
 	struct rr_place inside;
 
 	if (info->kind != RR_KIND_DIRECTORY || !cp->recursive) {
@@ -132,6 +135,8 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 		return;
 	}
 	cp->to_top = *to;
+	if (cp->sync)
+		rr_cp_directory_there(cp, info, &target->info);
 	cp->depth++;
 	/* The trail is empty: the top can always be entered. */
 	(void)rr_trail_enter(&cp->trail, info->fsid, info->fileid);
@@ -176,6 +181,6 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 	if (target.name[0])
 		rr_cp_entry(cp, NULL, from, &info, &target.place, target.name);
 	else
-		top_copy_contents(cp, from, &info, &target.place);
+		top_copy_contents(cp, from, &info, &target);
 	cp->to.ops->leave(&cp->to, &target.place);
 }

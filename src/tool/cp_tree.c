@@ -86,25 +86,33 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 }
 
 /* Makes the directory to_name at the destination, or opens it if it exists already, and stores it in *into.
- * *made becomes true if the directory was made. Returns 0; -1 after an error, which was reported. */
+ * *there describes what was there before: nothing if the directory was made. Returns 0; -1 after an error,
+ * which was reported. */
 static int
-tree_prepare(
-	struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into, bool *made)
+tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, struct rr_place *into,
+	struct rr_info *there)
 {
 	const struct rr_side_ops *ops = cp->to.ops;
-	struct rr_info there;
 
-	if (ops->look(&cp->to, to, to_name, &there) < 0)
+	if (ops->look(&cp->to, to, to_name, there) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	*made = there.kind == RR_KIND_NONE;
-	if (!*made && there.kind != RR_KIND_DIRECTORY)
+	if (there->kind != RR_KIND_NONE && there->kind != RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(cp, &cp->to, "it exists already, and is no directory");
-	if (*made ? ops->make_directory(&cp->to, to, to_name, into) < 0
-		  : ops->enter(&cp->to, to, to_name, &there, into) < 0)
+	if (there->kind == RR_KIND_NONE ? ops->make_directory(&cp->to, to, to_name, into) < 0
+					: ops->enter(&cp->to, to, to_name, there, into) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	if (cp->depth == 0)
 		cp->to_top = *into;
 	return 0;
+}
+
+void
+rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
+{
+	if (!cp->archive || rr_cp_same_attributes(cp, info, there))
+		return;
+	rr_cp_sync_say(cp, "set");
+	cp->sums.directories++;
 }
 
 /* Gives the copy of a directory its extended attributes, mode and times. That is done after its entries were
@@ -145,14 +153,20 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	const struct rr_place *to, const char *to_name)
 {
 	struct rr_place into = { .fd = -1 };
-	bool made = false, fresh = cp->fresh;
+	bool made, fresh = cp->fresh;
+	struct rr_info there;
 
 	if (cp->dry && tree_is_absent(cp, to, to_name)) {
 		tree_say_all(cp, inside);
 		return;
 	}
-	if (tree_prepare(cp, to, to_name, &into, &made) < 0)
+	if (tree_prepare(cp, to, to_name, &into, &there) < 0)
 		return;
+	made = there.kind == RR_KIND_NONE;
+	if (made)
+		cp->sums.directories++;
+	else
+		rr_cp_directory_there(cp, info, &there);
 	cp->depth++;
 	cp->fresh = made;
 	rr_cp_contents(cp, inside, &into);
@@ -160,7 +174,6 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	cp->depth--;
 	if (made || cp->archive)
 		rr_cp_directory_end(cp, inside, &into, info);
-	cp->sums.directories++;
 	cp->to.ops->leave(&cp->to, &into);
 }
 

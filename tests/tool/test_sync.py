@@ -101,13 +101,14 @@ def way(work, name, source, there, destination, here):
           ("copy", "a/b/large") in actions and not os.path.exists(destination), result)
     result, summary, _ = sync(there, here)
     bad = differences(source, destination)
-    check(f"a tree is made, {name}", result.returncode == 0 and not bad and summary["files"] == 62 and summary["names"] == 1,
-          result, *bad)
+    check(f"a tree is made, {name}", result.returncode == 0 and not bad and summary["files"] == 62 and summary["names"] == 1 and
+          summary["directories"] == 4, result, *bad)
     before = {path: os.lstat(f"{destination}/{path}").st_ino for path in describe(destination)}
     result, summary, _ = sync(there, here)
     after = {path: os.lstat(f"{destination}/{path}").st_ino for path in describe(destination)}
     check(f"what is the same is left, {name}", result.returncode == 0 and not differences(source, destination) and
           summary["files"] + summary["links"] + summary["names"] == 0 and before == after, result)
+    check(f"directories that nothing changed are not counted, {name}", summary["directories"] == 0, result)
     change(source)
     os.makedirs(f"{destination}/strange/deep")
     write(f"{destination}/strange/deep/file", b"x")
@@ -115,10 +116,11 @@ def way(work, name, source, there, destination, here):
     kept = describe(destination)
     result, summary, actions = sync("--delete", "-n", there, here)
     wanted = [("copy", path) for path in ("a/1", "a/2", "a/4/in", "a/link", "a/new", "empty", "more/below/file")]
-    wanted += [("make", path) for path in ("a/4", "more", "more/below")] + [("set", "a/5")]
+    wanted += [("make", path) for path in ("a/4", "more", "more/below")]
+    wanted += [("set", path) for path in (".", "a", "a/5")]
     wanted += [("remove", path) for path in ("a/3", "a/4", "empty", "strange", "strange/deep", "strange/deep/file", "strange/root")]
     check(f"a dry run says what changed, {name}", result.returncode == 0 and actions == sorted(wanted) and
-          summary["removed"] == 7 and describe(destination) == kept, result,
+          summary["removed"] == 7 and summary["directories"] == 5 and describe(destination) == kept, result,
           sorted(set(actions) ^ set(wanted)))
     result, summary, _ = sync(there, here)
     check(f"without --delete nothing is removed, {name}", result.returncode == 1 and summary["removed"] == 0 and
@@ -128,6 +130,15 @@ def way(work, name, source, there, destination, here):
     bad = differences(source, destination)
     check(f"--delete removes what the source has not, {name}", result.returncode == 0 and not bad and
           summary["removed"] == 7, result, *bad)
+    os.utime(f"{source}/a/b", ns=(TIME, TIME + 7))
+    os.chmod(f"{source}/more", 0o700)
+    result, summary, actions = sync("-n", there, here)
+    check(f"a dry run says of directories, too, what would be set, {name}", result.returncode == 0 and
+          actions == [("set", "a/b"), ("set", "more")] and summary["directories"] == 2, result)
+    result, summary, _ = sync(there, here)
+    bad = differences(source, destination)
+    check(f"directories are counted whose attributes changed, {name}", result.returncode == 0 and not bad and
+          summary["directories"] == 2, result, *bad)
     with open(f"{destination}/a/6", "r+b") as file:
         file.write(b"other")
     os.utime(f"{destination}/a/6", ns=(TIME, TIME))
