@@ -1,13 +1,36 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tool/names.h"
 
-/* Makes the directory `name` in *directory, and stores the new directory in *directory. With -p, a directory
- * that exists already is no error. Returns an exit status, after a message if it is not OK. */
+/* The bits that a mode can have: permissions, set-user-ID, set-group-ID and sticky. */
+enum { MKDIR_MODE_MAX = 07777 };
+
+/* Makes the directory `name` with the mode of `changes`. If the server leaves bits of --mode out, such as
+ * set-group-ID, sets the mode in a call of its own. The set-group-ID bit that the directory got from the one
+ * above it stays, as with mkdir(1). Returns 0 or an error. */
 static int
-mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *directory)
+mkdir_with_mode(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name,
+	struct rpcrdma_nfs_changes *changes, struct rpcrdma_nfs_object *made)
+{
+	int error = rpcrdma_nfs_mkdir(names->remote.nfs, directory, name, changes, made, NULL);
+
+	names->outcome.directories += error == 0;
+	if (error || !names->has_mode)
+		return error;
+	changes->mode |= made->mode & S_ISGID;
+	if (made->mode == changes->mode)
+		return 0;
+	return rpcrdma_nfs_change(names->remote.nfs, &made->handle, changes, NULL);
+}
+
+/* Makes the directory `name` in *directory, and stores the new directory in *directory. With -p, a directory
+ * that exists already is no error. is_last: the mode of --mode is for this directory, and not for those above
+ * it. Returns an exit status, after a message if it is not OK. */
+static int
+mkdir_one(struct rr_names *names, const char *name, bool is_last, struct rpcrdma_nfs_object *directory)
 {
 	struct rpcrdma_nfs *nfs = names->remote.nfs;
 	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes), .set_mode = true };
@@ -16,9 +39,8 @@ mkdir_one(struct rr_names *names, const char *name, struct rpcrdma_nfs_object *d
 	int error;
 
 	umask(mask);
-	changes.mode = 0777 & ~(uint32_t)mask;
-	error = rpcrdma_nfs_mkdir(nfs, &directory->handle, name, &changes, &made, NULL);
-	names->outcome.directories += error == 0;
+	changes.mode = is_last && names->has_mode ? names->mode : 0777 & ~(uint32_t)mask;
+	error = mkdir_with_mode(names, &directory->handle, name, &changes, &made);
 	if (error == RPCRDMA_NFS_EXIST && names->flag &&
 		rpcrdma_nfs_lookup(nfs, &directory->handle, name, &made, NULL) == 0 &&
 		made.type == RPCRDMA_NFS_DIRECTORY)
@@ -42,7 +64,7 @@ mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 		return rr_names_fail(names);
 	while (status == RR_EXIT_OK && (name = strsep(&rest, "/")))
 		if (name[0] && strcmp(name, ".") != 0)
-			status = mkdir_one(names, name, directory);
+			status = mkdir_one(names, name, false, directory);
 	return status;
 }
 
@@ -59,7 +81,7 @@ mkdir_url(struct rr_names *names)
 		return RR_EXIT_FAILED;
 	if (!names->flag && rpcrdma_nfs_find(names->remote.nfs, names->path, true, &directory) != 0)
 		return rr_names_fail(names);
-	return mkdir_one(names, names->last, &directory);
+	return mkdir_one(names, names->last, true, &directory);
 }
 
 static int
@@ -68,7 +90,28 @@ mkdir_run(const struct rr_tool *tool, int argc, char **argv)
 	return rr_names_run(tool, argc, argv, mkdir_url);
 }
 
+static int
+mkdir_take_mode(const struct rr_tool *tool, void *state, const char *argument)
+{
+	struct rr_names *names = state;
+	char *end;
+	unsigned long mode = strtoul(argument, &end, 8);
+
+	if (argument[0] < '0' || argument[0] > '7' || *end || mode > MKDIR_MODE_MAX)
+		return rr_tool_usage(tool, "--mode takes an octal number from 0 to %o, not '%s'",
+			MKDIR_MODE_MAX, argument);
+	names->has_mode = true;
+	names->mode = (uint32_t)mode;
+	return RR_EXIT_OK;
+}
+
 static const struct rr_option mkdir_options[] = {
+	{ .letter = 'm',
+		.name = "mode",
+		.argument = "MODE",
+		.help = "the mode of the directory, octal (777 less the bits of the umask)",
+		.kind = RR_OPTION_CALL,
+		.take = mkdir_take_mode },
 	{ .letter = 'p',
 		.name = "parents",
 		.help = "make the directories above, too; a directory that exists is no error",

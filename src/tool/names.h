@@ -12,8 +12,10 @@
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag;  /* the option of its own that the sub-command has: --recursive, --parents */
-	bool force; /* rm --force */
+	bool flag;     /* the option of its own that the sub-command has: --recursive, --parents */
+	bool force;    /* rm --force */
+	bool has_mode; /* mkdir --mode */
+	uint32_t mode;
 	struct rr_outcome outcome; /* of the current URL */
 	struct rr_filters filters;
 	struct rr_trail trail;

@@ -55,6 +55,9 @@ def go(version, server, work, served):
     tap.result(run("a file is shown through a link", "cat", url(f"in-{version}/a/b/7")) == "7", f"{version}: as it is")
     run("an object is described", "stat", url(f"in-{version}/a"))
     run("a directory is made", "mkdir", url(f"made-{version}"))
+    run("a directory is made with a mode", "mkdir", "-m", "3770", url(f"shared-{version}"))
+    mode = os.stat(f"{served}/shared-{version}").st_mode & 0o7777
+    tap.result(mode == 0o3770, f"{version}: which it has", [oct(mode)])
     run("a tree is removed", "rm", "-r", url(f"in-{version}"))
     tap.result(not os.path.exists(f"{served}/in-{version}"), f"{version}: it is gone")
 

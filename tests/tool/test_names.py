@@ -39,6 +39,21 @@ def mkdir(url, top):
     open(f"{top}/file", "w").close()
     result = run("mkdir", "--parents", url + "file")
     check("but no file", result.returncode == 1 and os.path.isfile(f"{top}/file"), result)
+    for mode, names in (("700", ["m1"]), ("02775", ["m2"]), ("1777", ["m3"]), ("0", ["m4"]), ("0750", ["-p", "m5/in"])):
+        result = run("mkdir", "-m", mode, *names[:-1], url + names[-1])
+        check(f"-m {mode} is the mode, whatever the umask", result.returncode == 0
+              and stat.S_IMODE(os.stat(f"{top}/{names[-1]}").st_mode) == int(mode, 8), result)
+    result = run("mkdir", "-p", "--mode=700", url + "m5/in", url + "m6/in/deep")
+    check("the mode is of the last directory alone, and of none that exists", result.returncode == 0
+          and [stat.S_IMODE(os.stat(f"{top}/{name}").st_mode) for name in ("m5", "m5/in", "m6", "m6/in", "m6/in/deep")]
+          == [0o755, 0o750, 0o755, 0o755, 0o700], result)
+    result = run("mkdir", "-m", "700", url + "m2/in")
+    check("what a directory has from the one above by its set-group-ID bit stays", result.returncode == 0
+          and stat.S_IMODE(os.stat(f"{top}/m2/in").st_mode) == 0o2700, result)
+    for mode in ("", "8", "u+x", "10000", "-1", "0x1ff", "700 ", "77777777777777777777777"):
+        result = run("mkdir", f"--mode={mode}", url + "m7")
+        check(f"'{mode}' is no mode", result.returncode == 2 and "--mode takes" in result.stderr and f"'{mode}'" in result.stderr
+              and not os.path.exists(f"{top}/m7"), result)
     check("mkdir wants a URL", run("mkdir", "here").returncode == 2, run("mkdir", "here"))
 
 
