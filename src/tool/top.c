@@ -12,7 +12,7 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
-enum { TOP_ANSWER = 4 << 20, TOP_PATIENCE = 5000 /* milliseconds */ };
+enum { TOP_ANSWER = 4 << 20 };
 
 struct top {
 	const struct rr_tool *tool;
@@ -59,7 +59,7 @@ top_read(int fd)
 	char *answer = malloc(TOP_ANSWER);
 	size_t got = 0;
 
-	while (answer && got < TOP_ANSWER - 1 && poll(&wait, 1, TOP_PATIENCE) > 0) {
+	while (answer && got < TOP_ANSWER - 1 && poll(&wait, 1, RR_TOP_PATIENCE) > 0) {
 		ssize_t part = recv(fd, answer + got, TOP_ANSWER - 1 - got, 0);
 
 		if (part == 0 && got > 0) {

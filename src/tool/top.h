@@ -10,7 +10,7 @@
 
 /* The parts of `rpcrdma top`: top.c asks the server, top_find.c finds it, and top_view.c shows the answer. */
 
-enum { RR_TOP_VALUES = 8192, RR_TOP_KEY = 192 };
+enum { RR_TOP_VALUES = 8192, RR_TOP_KEY = 192, RR_TOP_PATIENCE = 5000 /* milliseconds */ };
 
 /* A line of the text format of Prometheus: "rpcrdma_connections 3", without the prefix "rpcrdma_". */
 struct rr_top_value {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,8 +25,12 @@ int
 rr_top_connect(const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	const struct timeval patience = { .tv_sec = RR_TOP_PATIENCE / 1000 };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
+	/* A server that hangs accepts no connections: when there is no room for more, connect() waits. */
+	if (fd >= 0)
+		(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
 	if (fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		close(fd);
