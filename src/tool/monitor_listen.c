@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -56,17 +59,35 @@ listen_user_directory(char *path, size_t size)
 	return lstat(path, &status) == 0 && listen_is_own(&status);
 }
 
+/* Tells whether there is a socket at the path, and no program listens at it. Only ECONNREFUSED says so: a
+ * program with many connections to accept lets this one fail, too. */
+static bool
+listen_is_stale(const struct sockaddr_un *address)
+{
+	struct stat status;
+	bool refused;
+	int fd;
+
+	if (lstat(address->sun_path, &status) < 0 || !S_ISSOCK(status.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	refused =
+		connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0 && errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
 /* Binds the socket fd to its path, with a mode that lets only the owner use it. Removes a socket at that path
  * first, if no program listens at it. Returns the result of bind(). */
 static int
 listen_bind(int fd, const struct sockaddr_un *address)
 {
-	struct stat status;
 	mode_t before;
 	int error;
 
-	if (lstat(address->sun_path, &status) == 0 && S_ISSOCK(status.st_mode) &&
-		connect(fd, (const struct sockaddr *)address, sizeof(*address)) < 0)
+	if (listen_is_stale(address))
 		unlink(address->sun_path);
 	before = umask(0177);
 	error = bind(fd, (const struct sockaddr *)address, sizeof(*address));
@@ -96,6 +117,44 @@ listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_
 	return 0;
 }
 
+/* Locks the directory of default sockets, so that no other program of this user is between bind() and
+ * listen() there: its socket would seem to be stale. Returns a descriptor, which unlocks the directory when
+ * it is closed. Returns -1 if the directory is open to other users, who could keep it locked for ever. */
+static int
+listen_lock(const char *directory)
+{
+	int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stat status;
+
+	if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & 077) == 0 && flock(fd, LOCK_EX) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Removes the sockets in the locked directory that servers have left there, as they were killed: those with a
+ * default name, such as "123.sock", at which no program listens. */
+static void
+listen_remove_stale(const char *directory)
+{
+	DIR *entries = opendir(directory);
+	struct dirent *entry;
+
+	while (entries && (entry = readdir(entries))) {
+		struct sockaddr_un address = { .sun_family = AF_UNIX };
+		size_t digits = strspn(entry->d_name, "0123456789");
+
+		if (digits > 0 && strcmp(entry->d_name + digits, ".sock") == 0 &&
+			(size_t)snprintf(address.sun_path, sizeof(address.sun_path), "%s/%s", directory,
+				entry->d_name) < sizeof(address.sun_path) &&
+			listen_is_stale(&address))
+			unlink(address.sun_path);
+	}
+	if (entries)
+		closedir(entries);
+}
+
 /* Makes a Unix socket at a default path and listens at it, as no option gave a path. If that fails, reports
  * nothing: the monitor then has no Unix socket. */
 static void
@@ -103,12 +162,18 @@ listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 {
 	char directory[sizeof(listeners->path)], path[sizeof(directory) + 32];
 	struct rr_text ignored;
+	int lock;
 
 	if (!listen_managed_directory(directory, sizeof(directory)) &&
 		!listen_user_directory(directory, sizeof(directory)))
 		return;
 	snprintf(path, sizeof(path), "%s/%ld.sock", directory, (long)getpid());
+	lock = listen_lock(directory);
+	if (lock >= 0)
+		listen_remove_stale(directory);
 	(void)listen_unix(listeners, path, &ignored);
+	if (lock >= 0)
+		close(lock);
 }
 
 /* ---- HTTP ---- */

@@ -156,6 +156,61 @@ def test_default(top):
     tap.result(os.listdir(f"{top}/run/rpcrdma") == [], "sockets go with their servers")
 
 
+def bound(path, listens):
+    """A socket at that path. Without a listener, connections to it are refused, as after the death of a server."""
+    peer = socket.socket(socket.AF_UNIX)
+    peer.bind(path)
+    if listens:
+        peer.listen(0)
+    return peer
+
+
+def test_stale(top):
+    """Servers that are killed leave their sockets: the next one removes these, and no others."""
+    own = f"{top}/stale/rpcrdma"
+    os.makedirs(own, mode=0o700)
+    command = [TOOL, "serve", "--tcp-port", "0", "--key", f"{top}/key", f"{top}/served", "--listen"]
+    kept = [bound(f"{own}/1234567.sock", True), bound(f"{own}/mine.sock", False), bound(f"{top}/elsewhere", False)]
+    os.symlink(f"{top}/elsewhere", f"{own}/12345678.sock")
+    open(f"{own}/123456789.sock", "w").close()
+    full = socket.socket(socket.AF_UNIX)  # the listener has no room for another connection
+    full.connect(f"{own}/1234567.sock")
+    before = set(os.listdir(own))
+    real = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = f"{top}/stale"
+    servers = [Daemon(), Daemon(), Daemon()]
+    try:
+        for server in servers[:2]:
+            server.launch([*command, f"127.0.0.1:{free_port()}"])
+        servers[0].kill()
+        left = f"{servers[0].process.pid}.sock"
+        lives = f"{servers[1].process.pid}.sock"
+        tap.result(set(os.listdir(own)) == before | {left, lives}, "a server that is killed leaves its socket", [os.listdir(own)])
+        servers[2].launch([*command, f"127.0.0.1:{free_port()}"])
+        tap.result(set(os.listdir(own)) == before | {lives, f"{servers[2].process.pid}.sock"},
+                   "the next one removes it, and nothing that lives or has another name", [before, os.listdir(own)])
+        if may_hide_run():
+            servers[2].stop()
+            found = top_alone(XDG_RUNTIME_DIR=f"{top}/stale")
+            tap.result(found.returncode == 0 and json.loads(found.stdout)["command"] == "serve",
+                       "top asks the one that answers, and passes over the others", [found.stderr])
+    finally:
+        for server in servers:
+            if hasattr(server, "process") and server.process.poll() is None:
+                server.stop()
+        del os.environ["XDG_RUNTIME_DIR"]
+        if real:
+            os.environ["XDG_RUNTIME_DIR"] = real
+    tap.result(set(os.listdir(own)) == before, "what they had made goes with them", [os.listdir(own)])
+    taken = run("serve", "--monitor", f"{own}/1234567.sock", f"{top}/served")
+    tap.result(taken.returncode == 1 and "in use" in taken.stderr and os.path.exists(f"{own}/1234567.sock"),
+               "a socket is not taken from a program that has no room for connections", [taken.stderr])
+    shown = run("top", f"{own}/1234567.sock")
+    tap.result(shown.returncode == 1 and f"{own}/1234567.sock does not answer" in shown.stderr, "top does not wait for it for ever", [shown.stderr])
+    for peer in [*kept, full]:
+        peer.close()
+
+
 with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
     os.mkdir(f"{top}/served")
     path, port = f"{top}/monitor", free_port()
@@ -174,6 +229,7 @@ with tempfile.TemporaryDirectory(prefix="rpcrdma-top-") as top:
         tap.result(server.stop() == 0 and not os.path.exists(path), "the socket goes with the server")
     taken = run("serve", "--monitor", f"{top}/no/such/place", f"{top}/served")
     tap.result(taken.returncode == 1 and "no/such/place" in taken.stderr, "a socket that cannot be made is an error", [taken.stderr])
+    test_stale(top)
     if may_hide_run():
         test_service(top)
         test_default(top)
