@@ -48,6 +48,7 @@ connection_send(struct rr_decode_connections *shared, const struct rr_place *pla
 	struct rr_message message = { .sent = { .place = *place,
 					      .size = op->length,
 					      .msn = op->msn,
+					      .is_cut = shared->is_cut,
 					      .invalidates = op->invalidates,
 					      .invalidated = op->invalidated } };
 	struct rpcrdma_bytes data = { op->data, op->length };

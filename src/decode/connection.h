@@ -33,7 +33,7 @@ struct rr_decode_connections {
 	struct rr_chunk_lists lists; /* arrays for decoding */
 	struct rr_decode_counters counters;
 	uint64_t frame, time; /* of the current packet */
-	bool is_cut;          /* the current packet was not captured whole */
+	bool is_cut;          /* a packet of the current Send was not captured whole */
 };
 
 /* Returns the place of the packet that is being decoded: its connection, side and time. */

@@ -98,6 +98,9 @@ judge_sent(void *ctx, const struct rr_message *message)
 		return;
 	judge->messages++;
 	judged.connection->has_messages = true;
+	judged.connection->lossy |= message->sent.is_cut;
+	if (message->sent.is_cut)
+		return;
 	rr_judge_size(&judged);
 	rr_judge_header(&judged);
 	switch (judge_kind(judge, message)) {

@@ -50,6 +50,7 @@ struct rr_place {
 struct rr_sent {
 	struct rr_place place;
 	uint32_t size, msn;
+	bool is_cut; /* octets of it were not captured, and count as 0 */
 	bool invalidates;
 	uint32_t invalidated; /* the handle */
 };

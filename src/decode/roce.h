@@ -26,6 +26,7 @@ enum rr_roce_kind {
 struct rr_roce_packet {
 	enum rr_roce_kind kind;
 	bool first, last;     /* packet of a message */
+	bool is_cut;          /* octets of its payload were not captured, and count as 0 */
 	bool invalidates;     /* a Send with Invalidate */
 	uint32_t invalidated; /* the handle */
 	uint32_t qp, psn;     /* the destination's queue pair */

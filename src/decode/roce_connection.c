@@ -49,8 +49,11 @@ roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct r
 	if (!packet->first && side->mo == 0)
 		header.mo = MO_NONE;
 	header.invalidate_stag = packet->invalidated;
+	side->is_cut = packet->is_cut || (side->is_cut && !packet->first);
 	side->mo = packet->last || header.mo == MO_NONE ? 0 : header.mo + packet->payload.length;
+	at->shared->is_cut = side->is_cut;
 	rr_roce_segment(at, &header, packet->payload);
+	at->shared->is_cut = false;
 }
 
 /* Translates a packet of an RDMA Write into the DDP segment that iWARP has for it, and passes that segment

@@ -26,6 +26,7 @@ struct rr_roce_side {
 	uint32_t seen;         /* the last PSN of its requests that was seen, in requests or in answers */
 	uint32_t acknowledged; /* packets that acknowledge requests which have not been seen */
 	uint32_t msn, mo;      /* of the Send under way; mo is 0 where no Send is under way */
+	bool is_cut;           /* a packet of that Send was not captured whole */
 	bool has_write;        /* an RDMA Write is under way, */
 	uint32_t handle;       /* whose next octets go there */
 	uint64_t offset;

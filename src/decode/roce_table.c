@@ -261,6 +261,7 @@ table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 
 	if (!rr_roce_parse(packet->payload, packet->length, &roce))
 		return;
+	roce.is_cut = packet->missing > 0;
 	if (roce.kind != RR_ROCE_DATAGRAM)
 		table_data(table, packet, &roce);
 	else if (roce.qp == RR_ROCE_QP_GENERAL && rr_cm_parse(roce.payload.data, roce.payload.length, &cm))
@@ -288,10 +289,7 @@ rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet
 		memcpy(octets, packet->payload, packet->length);
 	whole.payload = octets;
 	whole.length = (uint32_t)size;
-	whole.missing = 0;
-	table->shared->is_cut = true;
 	table_datagram(table, &whole);
-	table->shared->is_cut = false;
 	rr_decode_free(memory, octets, size);
 }
 

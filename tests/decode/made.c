@@ -69,6 +69,40 @@ made_roce(
 		memcpy(bth + 12, data.data, data.length);
 }
 
+static void
+made_manager(struct made *made, uint8_t from, uint8_t attribute, const uint8_t message[232])
+{
+	uint8_t data[8 + 256] = { [9] = 7, [10] = 2, [25] = attribute };
+
+	data[8] = 1;
+	memcpy(data + 8 + 24, message, 232);
+	made_roce(made, from, 0x64, 1, 0, (struct rpcrdma_bytes){ data, sizeof(data) });
+}
+
+void
+made_connect_request(struct made *made, uint32_t id, uint32_t psn)
+{
+	uint8_t message[232] = { 0 };
+
+	rr_put_be32(message, id);
+	rr_put_be64(message + 8, 0x01060000 + MADE_SERVER);
+	rr_put_be32(message + 32, MADE_CLIENT_QP << 8);
+	rr_put_be32(message + 44, psn << 8);
+	message[50] = 1 << 4;
+	made_manager(made, 0, 0x10, message);
+}
+
+void
+made_connect_reply(struct made *made, uint8_t attribute, uint32_t id)
+{
+	uint8_t message[232] = { 0 };
+
+	rr_put_be32(message + 4, id);
+	rr_put_be32(message + 12, MADE_SERVER_QP << 8);
+	message[11] = 28;
+	made_manager(made, 1, attribute, message);
+}
+
 void
 made_open(struct made *made, bool crc, bool markers)
 {

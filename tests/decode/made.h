@@ -8,7 +8,15 @@
 
 /* This makes a capture for a test, of packets of raw IP, and keeps what a decoder finds in it. */
 
-enum { MADE_PACKETS = 256, MADE_PACKET = 2048, MADE_LINES = 256, MADE_CLIENT = 1000, MADE_SERVER = 20049 };
+enum {
+	MADE_PACKETS = 256,
+	MADE_PACKET = 2048,
+	MADE_LINES = 256,
+	MADE_CLIENT = 1000,
+	MADE_SERVER = 20049,
+	MADE_CLIENT_QP = 0x100,
+	MADE_SERVER_QP = 0x101
+};
 
 struct made_packet {
 	uint8_t data[MADE_PACKET];
@@ -44,6 +52,11 @@ void made_tcp(struct made *made, uint8_t from, uint8_t flags, const void *data, 
  * padding. */
 void made_roce(struct made *made, uint8_t from, uint8_t opcode, uint32_t qp, uint32_t psn,
 	struct rpcrdma_bytes data);
+
+/* These add a message of a connection manager of RoCE: a request with the client's first PSN, and the answer
+ * to the request with that id. */
+void made_connect_request(struct made *made, uint32_t id, uint32_t psn);
+void made_connect_reply(struct made *made, uint8_t attribute, uint32_t id);
 
 /* Adds both SYNs and both MPA frames. */
 void made_open(struct made *made, bool crc, bool markers);

@@ -33,8 +33,9 @@ send_octets(uint8_t from, const void *data, uint32_t size, uint32_t invalidated)
 	made_fpdu(&made, from, &header, (struct rpcrdma_bytes){ data, size }, false);
 }
 
-void
-say(uint8_t from, struct said said)
+/* Writes the message into out. Returns its size. */
+static uint32_t
+put_said(uint8_t out[MADE_PACKET], struct said said)
 {
 	uint32_t xid = said.xid ? said.xid : XID;
 	const struct rr_rdma_header header = { .xid = xid,
@@ -49,17 +50,35 @@ say(uint8_t from, struct said said)
 		.opttype = said.opttype,
 		.optinfo = said.optinfo };
 	struct rpcrdma_xdr_writer writer;
-	uint8_t out[MADE_PACKET] = { 0 };
 	uint32_t size;
 
-	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
+	rpcrdma_xdr_writer_init(&writer, out, MADE_PACKET, NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &said.lists);
 	put_rpc(&writer, &said, said.rpc_xid ? said.rpc_xid : xid);
 	assert_false(writer.failed);
 	size = (uint32_t)rpcrdma_xdr_length(&writer) + said.tail;
 	if (said.tail >= 4)
 		rr_put_be32(out + size - 4, said.last);
-	send_octets(from, out, size, said.invalidated);
+	return size;
+}
+
+void
+say(uint8_t from, struct said said)
+{
+	uint8_t out[MADE_PACKET] = { 0 };
+
+	send_octets(from, out, put_said(out, said), said.invalidated);
+}
+
+void
+say_roce(uint8_t from, uint32_t psn, struct said said)
+{
+	enum { SEND_ONLY = 4 };
+	uint8_t out[MADE_PACKET] = { 0 };
+	uint32_t size = put_said(out, said);
+
+	made_roce(&made, from, SEND_ONLY, from == CLIENT ? MADE_SERVER_QP : MADE_CLIENT_QP, psn,
+		(struct rpcrdma_bytes){ out, size });
 }
 
 /* ---- Chunk lists ---- */

@@ -50,6 +50,9 @@ void send_octets(uint8_t from, const void *data, uint32_t size, uint32_t invalid
 /* Sends a message. */
 void say(uint8_t from, struct said said);
 
+/* Sends a message over RoCE, in one packet with this PSN. */
+void say_roce(uint8_t from, uint32_t psn, struct said said);
+
 #define CALLS(...)   say(CLIENT, (struct said){ .rpc = CALL, __VA_ARGS__ })
 #define REPLIES(...) say(SERVER, (struct said){ .rpc = REPLY, __VA_ARGS__ })
 

@@ -21,8 +21,8 @@ enum {
 	RESPONSE_ONLY,
 	ACKNOWLEDGE,
 	SEND_ONLY_INVALIDATE = 23,
-	CLIENT_QP = 0x100,
-	SERVER_QP = 0x101,
+	CLIENT_QP = MADE_CLIENT_QP,
+	SERVER_QP = MADE_SERVER_QP,
 	XID = 77,
 	MTU = 256
 };
@@ -243,48 +243,14 @@ a_request_behind_a_read_is_next(void **state)
 /* ---- The connection managers' messages ---- */
 
 static void
-manager(uint8_t from, uint8_t attribute, const uint8_t message[232])
-{
-	uint8_t data[8 + 256] = { [9] = 7, [10] = 2, [25] = attribute };
-
-	data[8] = 1;
-	memcpy(data + 8 + 24, message, 232);
-	made_roce(&made, from, 0x64, 1, 0, (struct rpcrdma_bytes){ data, sizeof(data) });
-}
-
-static void
-connect_request(uint32_t id, uint32_t psn)
-{
-	uint8_t message[232] = { 0 };
-
-	rr_put_be32(message, id);
-	rr_put_be64(message + 8, 0x01060000 + MADE_SERVER);
-	rr_put_be32(message + 32, CLIENT_QP << 8);
-	rr_put_be32(message + 44, psn << 8);
-	message[50] = 1 << 4;
-	manager(0, 0x10, message);
-}
-
-static void
-connect_reply(uint8_t attribute, uint32_t id)
-{
-	uint8_t message[232] = { 0 };
-
-	rr_put_be32(message + 4, id);
-	rr_put_be32(message + 12, SERVER_QP << 8);
-	message[11] = 28;
-	manager(1, attribute, message);
-}
-
-static void
 a_connection_begins_with_its_managers_messages(void **state)
 {
 	(void)state;
 	made_begin(&made);
-	connect_request(3, 10);
-	connect_request(3, 10);
-	connect_reply(0x13, 3);
-	connect_reply(0x13, 4);
+	made_connect_request(&made, 3, 10);
+	made_connect_request(&made, 3, 10);
+	made_connect_reply(&made, 0x13, 3);
+	made_connect_reply(&made, 0x13, 4);
 	send_call(11, 2);
 	send_call(10, 1);
 	made_decode(&made, NULL, &found);
@@ -301,8 +267,8 @@ a_rejection_has_its_reason(void **state)
 
 	(void)state;
 	made_begin(&made);
-	connect_request(3, 10);
-	connect_reply(0x12, 3);
+	made_connect_request(&made, 3, 10);
+	made_connect_reply(&made, 0x12, 3);
 	made_decode(&made, NULL, &found);
 	assert_int_equal(found.opened, 2);
 	assert_true(rr_cm_parse(made.packets[1].data + 48, 256, &cm));
@@ -381,8 +347,8 @@ no_change_of_a_packet_breaks_anything(void **state)
 		struct made_packet packet;
 
 		made_begin(&made);
-		connect_request(3, 10);
-		connect_reply(0x13, 3);
+		made_connect_request(&made, 3, 10);
+		made_connect_reply(&made, 0x13, 3);
 		send_long_call(10);
 		read_request(0);
 		for (uint32_t i = 0; i < 3; i++)
