@@ -167,7 +167,7 @@ devices_run(const struct rr_tool *tool, int argc, char **argv)
 			tool, "%s; without an adapter, rpcrdma uses iWARP over TCP sockets", text.text);
 	if (devices.json)
 		printf("]}\n");
-	return RR_EXIT_OK;
+	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
 
 const struct rr_tool rr_tool_devices = {

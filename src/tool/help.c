@@ -93,5 +93,5 @@ rr_tool_help(const struct rr_tool *tool)
 	help_each(tool, stdout, help_option);
 	if (tool->notes)
 		printf("\n%s", tool->notes);
-	return RR_EXIT_OK;
+	return rr_tool_end_output(tool, RR_EXIT_OK);
 }

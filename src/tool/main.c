@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include <errno.h>
+#include <fcntl.h>
 #include <rpcrdma/version.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tool/tool.h"
 
@@ -43,20 +46,42 @@ main_print_usage(FILE *out)
 		"uid=N, gid=N\n");
 }
 
+/* Opens the descriptors of standard input, output and error that the caller has closed, so that no file or
+ * connection gets their numbers. Reading from the first of them and writing to the others then fails. */
+static void
+main_open_standard(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+/* Flushes standard output. Returns an exit status, after a message if not all could be written. */
+static int
+main_end_output(void)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return RR_EXIT_OK;
+	if (errno != EPIPE)
+		fprintf(stderr, "rpcrdma: standard output: %s\n", strerror(errno));
+	return RR_EXIT_FAILED;
+}
+
 int
 main(int argc, char **argv)
 {
+	main_open_standard();
 	if (argc < 2) {
 		main_print_usage(stderr);
 		return RR_EXIT_USAGE;
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		main_print_usage(stdout);
-		return RR_EXIT_OK;
+		return main_end_output();
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("rpcrdma %s\n", RPCRDMA_VERSION);
-		return RR_EXIT_OK;
+		return main_end_output();
 	}
 	for (size_t i = 0; i < TOOLS; i++)
 		if (strcmp(argv[1], tools[i]->name) == 0)

@@ -83,8 +83,8 @@ enum { RR_OPTIONS_GO_ON = -1 };
  * Reads the command line: stores the options in state, as the tool's tables describe it, and leaves the
  * operands in *argc and *argv, so that argv[0] is the first operand. Options and operands may come in any
  * order; "--" ends the options. Also checks the number of operands, and that each is a URL if the sub-command
- * takes URLs. Returns RR_OPTIONS_GO_ON; RR_EXIT_OK after --help; or, after a message, RR_EXIT_USAGE or what
- * take() returned.
+ * takes URLs. Returns RR_OPTIONS_GO_ON; what rr_tool_help() returned; or, after a message, RR_EXIT_USAGE or
+ * what take() returned.
  */
 int rr_options_parse(const struct rr_tool *tool, void *state, int *argc, char ***argv);
 

@@ -30,6 +30,7 @@ struct ping {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
 	unsigned long done;
+	bool unwritten;            /* standard output takes no more */
 	uint64_t least, most, sum; /* ns */
 };
 
@@ -234,7 +235,6 @@ ping_print_answer(const struct ping *ping, uint64_t took)
 		printf("%s%.1f", ping->done > 1 ? "," : "", (double)took / 1e3);
 	else
 		printf("NULL %lu: %.3f ms\n", ping->done, (double)took / 1e6);
-	fflush(stdout);
 }
 
 static void
@@ -265,7 +265,7 @@ ping_call_all(struct ping *ping)
 {
 	int error = 0;
 
-	while (ping->done < ping->count && !rr_tool_interrupted(NULL)) {
+	while (ping->done < ping->count && !ping->unwritten && !rr_tool_interrupted(NULL)) {
 		uint64_t took;
 
 		if (ping->done)
@@ -276,6 +276,7 @@ ping_call_all(struct ping *ping)
 		if (ping->done == 1)
 			ping_print_negotiated(ping);
 		ping_print_answer(ping, took);
+		ping->unwritten = rr_tool_end_output(ping->tool, RR_EXIT_OK) != RR_EXIT_OK;
 	}
 	return error;
 }
@@ -292,8 +293,11 @@ ping_all(struct ping *ping)
 	if (ping->done == 0)
 		ping_print_negotiated(ping);
 	ping_print_summary(ping);
+	if (ping->unwritten)
+		return RR_EXIT_FAILED;
+	status = rr_tool_end_output(ping->tool, RR_EXIT_OK);
 	if (error == 0 || error == -RPCRDMA_ERR_CANCELLED)
-		return RR_EXIT_OK;
+		return status;
 	rr_fail(&text, 0, "%s", rr_client_error(ping->client));
 	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
 }

@@ -39,7 +39,7 @@ extern const struct rr_tool rr_tool_cat, rr_tool_check, rr_tool_cp, rr_tool_deco
 /* help.c: writes the line "Usage: rpcrdma cp [OPTION]... SRC DST" of the sub-command. */
 void rr_tool_synopsis(const struct rr_tool *tool, FILE *out);
 
-/* help.c: prints the synopsis and the options for --help, and returns RR_EXIT_OK. */
+/* help.c: prints the synopsis and the options for --help, and returns an exit status. */
 int rr_tool_help(const struct rr_tool *tool);
 
 /* Writes "rpcrdma cp: message" and the synopsis to standard error. Returns RR_EXIT_USAGE. */

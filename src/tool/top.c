@@ -131,9 +131,11 @@ top_live(struct top *top)
 		if (is_terminal)
 			fputs("\033[H\033[J", stdout);
 		rr_top_show(stdout, sample, before);
+		if (rr_tool_end_output(top->tool, RR_EXIT_OK) != RR_EXIT_OK)
+			return RR_EXIT_FAILED;
 		before = sample;
 	}
-	return rr_tool_end_output(top->tool, RR_EXIT_OK);
+	return RR_EXIT_OK;
 }
 
 static int

@@ -119,7 +119,7 @@ xdr_run(const struct rr_tool *tool, int argc, char **argv)
 	if (rr_xdr_compile_with(&rr_env_system, &arguments.preprocess, argv[0], arguments.base, stderr) < 0)
 		return RR_EXIT_FAILED;
 	printf("%s.h\n%s.c\n", arguments.base, arguments.base);
-	return RR_EXIT_OK;
+	return rr_tool_end_output(tool, RR_EXIT_OK);
 }
 
 const struct rr_tool rr_tool_xdr = {
