@@ -48,13 +48,12 @@ summary_plural(uint64_t count, const char *one, const char *many)
 	return count == 1 ? one : many;
 }
 
+/* Prints what was copied; or, after a dry run, what would be copied. */
 static void
-summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
-	double seconds, double rate, const char *over)
+summary_print_counts(FILE *out, const struct rr_cp_sums *sums, bool dry)
 {
-	char text[16];
-
-	fprintf(out, "copied %" PRIu64 " %s", sums->files, summary_plural(sums->files, "file", "files"));
+	fprintf(out, "%s %" PRIu64 " %s", dry ? "would copy" : "copied", sums->files,
+		summary_plural(sums->files, "file", "files"));
 	if (sums->directories)
 		fprintf(out, ", %" PRIu64 " %s", sums->directories,
 			summary_plural(sums->directories, "directory", "directories"));
@@ -64,12 +63,21 @@ summary_print_text(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 		fprintf(out, ", %" PRIu64 " more %s of files", sums->names,
 			summary_plural(sums->names, "name", "names"));
 	if (sums->removed)
-		fprintf(out, ", removed %" PRIu64, sums->removed);
+		fprintf(out, ", %s %" PRIu64, dry ? "remove" : "removed", sums->removed);
 	if (sums->skipped)
-		fprintf(out, ", left %" PRIu64 " as %s", sums->skipped,
+		fprintf(out, ", %s %" PRIu64 " as %s", dry ? "leave" : "left", sums->skipped,
 			summary_plural(sums->skipped, "it is", "they are"));
-	fprintf(out, ": %" PRIu64 " octets in %.2f s, %s/s; ", sums->octets, seconds,
-		rr_progress_octets((uint64_t)rate, text, sizeof(text)));
+	fprintf(out, ": %" PRIu64 " octets", sums->octets);
+}
+
+/* Prints how the octets were copied, behind their number. */
+static void
+summary_print_way(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdma_counters *counters,
+	double seconds, double rate, const char *over)
+{
+	char text[16];
+
+	fprintf(out, " in %.2f s, %s/s; ", seconds, rr_progress_octets((uint64_t)rate, text, sizeof(text)));
 	if (sums->resumed)
 		fprintf(out, "%" PRIu64 " were there already, ", sums->resumed);
 	if (sums->within)
@@ -99,11 +107,22 @@ summary_print_json(FILE *out, const struct rr_cp_sums *sums, const struct rpcrdm
 		over);
 }
 
+static void
+summary_print_text(const struct rr_cp *cp, FILE *out, double seconds, const char *over)
+{
+	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
+
+	summary_print_counts(out, &cp->sums, cp->dry);
+	if (cp->dry)
+		fputc('\n', out);
+	else
+		summary_print_way(out, &cp->sums, &cp->counters, seconds, rate, over);
+}
+
 void
 rr_cp_summary(struct rr_cp *cp)
 {
 	double seconds = (double)(rr_now(&rr_env_system) - cp->progress.start) / (double)RR_SECOND;
-	double rate = seconds > 0 ? (double)cp->sums.octets / seconds : 0;
 	char over[32] = "";
 	FILE *out = cp->streamed ? stderr : stdout; /* the data may have gone to standard output */
 
@@ -114,5 +133,5 @@ rr_cp_summary(struct rr_cp *cp)
 		summary_print_json(out, &cp->sums, &cp->counters, seconds, cp->reconnects, over);
 	else if (cp->sums.files || cp->sums.directories || cp->sums.links || cp->sums.skipped ||
 		 !cp->sums.failed)
-		summary_print_text(out, &cp->sums, &cp->counters, seconds, rate, over);
+		summary_print_text(cp, out, seconds, over);
 }

@@ -99,6 +99,9 @@ def way(work, name, source, there, destination, here):
     result, _, actions = sync("--dry-run", there, here)
     check(f"a dry run says what is missing, {name}", result.returncode == 0 and ("make", ".") in actions and
           ("copy", "a/b/large") in actions and not os.path.exists(destination), result)
+    result = run("sync", "-n", there, here)
+    check(f"and how much it would copy, {name}", result.returncode == 0 and "would copy 63 files, 4 directories, 1 link: " in
+          result.stdout and "copied" not in result.stdout, result)
     result, summary, _ = sync(there, here)
     bad = differences(source, destination)
     check(f"a tree is made, {name}", result.returncode == 0 and not bad and summary["files"] == 62 and summary["names"] == 1 and
