@@ -37,7 +37,7 @@ ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const 
 	int error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);
 
 	if (!error && there.type == RPCRDMA_NFS_DIRECTORY)
-		return rr_pairs_fail(pairs, "a directory has the new name");
+		return rr_pairs_fail_both(pairs, "a directory has the new name");
 	if (!error && !pairs->symbolic && there.filesystem == file->filesystem &&
 		there.number == file->number)
 		return rr_pairs_fail(pairs, "the new name is one of this file already");
@@ -45,7 +45,7 @@ ln_replace(struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const 
 		error = rpcrdma_nfs_remove(nfs, to, name, NULL);
 	if (!error)
 		error = ln_make(pairs, file, name);
-	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
+	return error ? rr_pairs_fail_both(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
 }
 
 /* Finds the file that a hard link is to be made to; a directory is refused. Returns an exit status, after a
@@ -78,7 +78,7 @@ ln_one(struct rr_pairs *pairs, const char *name)
 	error = ln_make(pairs, &file, name);
 	if (error == RPCRDMA_NFS_EXIST && pairs->replace)
 		return ln_replace(pairs, &file, name);
-	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(ln_nfs(pairs))) : RR_EXIT_OK;
+	return error ? rr_pairs_fail_both(pairs, rpcrdma_nfs_error(ln_nfs(pairs))) : RR_EXIT_OK;
 }
 
 static int

@@ -14,12 +14,12 @@ mv_one(struct rr_pairs *pairs, const char *name)
 	if (!error && pairs->keep) {
 		error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);
 		if (!error)
-			return rr_pairs_fail(pairs, "its new name exists already");
+			return rr_pairs_fail_both(pairs, "its new name exists already");
 		error = error == RPCRDMA_NFS_NOENT ? 0 : error;
 	}
 	if (!error)
 		error = rpcrdma_nfs_rename(nfs, &from.handle, pairs->source.last, to, name, NULL);
-	return error ? rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
+	return error ? rr_pairs_fail_both(pairs, rpcrdma_nfs_error(nfs)) : RR_EXIT_OK;
 }
 
 static int

@@ -11,6 +11,13 @@ rr_pairs_fail(struct rr_pairs *pairs, const char *why)
 		pairs->symbolic ? pairs->text : pairs->source.remote.name, why);
 }
 
+int
+rr_pairs_fail_both(struct rr_pairs *pairs, const char *why)
+{
+	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s -> %s: %s",
+		pairs->symbolic ? pairs->text : pairs->source.remote.name, pairs->to.name, why);
+}
+
 /* ---- The destination ---- */
 
 static int

@@ -25,6 +25,10 @@ struct rr_pairs {
 /* Reports an error of the current source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */
 int rr_pairs_fail(struct rr_pairs *pairs, const char *why);
 
+/* Reports an error that the source or the destination can have caused: "SOURCE -> DESTINATION: WHY". Returns
+ * RR_EXIT_FAILED. */
+int rr_pairs_fail_both(struct rr_pairs *pairs, const char *why);
+
 /* Runs a sub-command: reads its command line, and calls each() for every source with its new name. Returns an
  * exit status. */
 int rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,

@@ -6,9 +6,13 @@
 
 static int rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, const char *name);
 
+/* Reports a failure at `name`, which is the last name of the URL itself, or a name below it. Returns
+ * RR_EXIT_FAILED. */
 static int
 rm_fail(struct rr_names *names, const char *name, const char *why)
 {
+	if (name == names->last)
+		return rr_outcome_fail(&names->outcome, names->tool, "%s: %s", names->remote.name, why);
 	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s: %s", names->remote.name, name, why);
 }
 

@@ -75,6 +75,7 @@ def rm(url, top):
     check("-r removes all that is in it; what is missing is an error", result.returncode == 1 and "none" in result.stderr
           and not os.path.exists(f"{top}/a") and not os.path.exists(f"{top}/b"), result)
     result = run("rm", url + "none")
+    check("what cannot be removed is named once", result.stderr.startswith(f"rpcrdma rm: {url}none: no such file"), result)
     check("what does not exist is an error", result.returncode == 1 and "no such file" in result.stderr, result)
     put(f"{top}/forced", "")
     result = run("rm", "-rf", url + "none", url + "none/none", url + "forced")
@@ -164,6 +165,11 @@ def ln(url, top):
     check("a link is a URL", result.returncode == 2, result)
     result = run("ln", "there", url + "here")
     check("so is what a hard link leads to", result.returncode == 2, result)
+    put(f"{top}/taken", "")
+    for command in (["ln", "-s", "text", f"{url}taken"], ["ln", f"{url}a", f"{url}taken"], ["mv", "-n", f"{url}a", f"{url}taken"]):
+        result = run(*command)
+        check(f"{command[0]} names both ends of what failed", result.returncode == 1 and "exists already" in result.stderr
+              and f"{command[-2]} -> {command[-1]}: " in result.stderr, result)
     result = run("ln", "-s", "x" * 5000, url + "long")
     check("a target may be too long", result.returncode == 1 and "long" in result.stderr and not os.path.lexists(f"{top}/long"), result)
 
