@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The connection of a client: it is made, lost, and made again. The client owns one carrier at a time, in
  * the states FIRST, UP and RETRYING. */
+#include <inttypes.h>
+
 #include "carrier/carrier.h"
 #include "rpc/client_private.h"
 #include "rpc/server.h"
@@ -121,6 +123,7 @@ connect_up(struct rpcrdma_client *client)
 {
 	if (client->state == RR_CLIENT_RETRYING)
 		client->reconnects++;
+	client->root->warned = false;
 	rr_loop_disarm(client->engine->loop, &client->deadline);
 	connect_set_state(client, RR_CLIENT_UP);
 	connect_send_waiting(client);
@@ -228,15 +231,30 @@ connect_lost(struct rpcrdma_client *client)
 	}
 }
 
+/* Warns, once in an outage, that calls wait for a server that cannot be reached: they may wait for minutes.
+ */
+static void
+connect_warn(struct rpcrdma_client *client)
+{
+	if (client->root->warned || rr_list_empty(&client->waiting))
+		return;
+	client->root->warned = true;
+	rr_log(client->engine->env, RR_LOG_WARNING,
+		"the connection was lost: %s; it is tried again for %" PRIu64 " s", client->text.text,
+		client->config.retry / RR_SECOND);
+}
+
 /* Acts on the failure of an attempt to make a lost connection again: gives the connection up if config.retry
  * is 0, else has it tried again. */
 static void
 connect_not_made_again(struct rpcrdma_client *client)
 {
-	if (client->config.retry == 0)
+	if (client->config.retry == 0) {
 		connect_fail(client);
-	else
-		connect_make_again(client);
+		return;
+	}
+	connect_warn(client);
+	connect_make_again(client);
 }
 
 /* Is called when the deadline (config.retry) is over: gives the connection up if calls wait. If no calls

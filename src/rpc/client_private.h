@@ -74,6 +74,7 @@ struct rpcrdma_client {
 	uint64_t delay; /* before the next attempt; half of it is random */
 	bool answered;  /* a call was answered on this connection */
 	uint32_t reconnects;
+	bool warned; /* of the root: a warning has said that the server cannot be reached again */
 	struct rpcrdma_negotiated negotiated; /* of the last connection, while there is no connection */
 	struct rpcrdma_counters past;         /* of the connections that have ended */
 	struct rr_client_program programs[RR_CLIENT_PROGRAMS];

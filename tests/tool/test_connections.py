@@ -177,6 +177,27 @@ def even(folder, path):
             connection.close()
 
 
+def lost(served):
+    """The server is killed in the middle of a copy: the user hears of it while the command tries it again."""
+    with Server(TOOL, served) as server:
+        copy = subprocess.Popen([TOOL, "cp", "-q", "-", f"{server.url}stream"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        copy.stdin.write(b"x" * (4 << 20))
+        copy.stdin.flush()
+        server.kill()
+        try:
+            copy.stdin.write(b"x" * (1 << 20))
+            copy.stdin.flush()
+        except BrokenPipeError:
+            pass  # the copy has ended: it says why
+        said = copy.stderr.readline().decode()
+        tap.result(f"127.0.0.1:{server.port}" in said and "tried again for 120 s" in said, "a server that is gone is said to be tried again",
+                   [said])
+        copy.terminate()
+        copy.stdin.close()
+        more = copy.stderr.read().decode()
+        tap.result(copy.wait(timeout=60) == -15 and "tried again" not in more and "interrupted" in more, "once, until a signal comes", [more])
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-connections-") as work:
         tree = make_tree(f"{work}/tree")
@@ -190,6 +211,7 @@ def main():
             result = subprocess.run([TOOL, "cp", "--connections", number, "a", "b"], capture_output=True, text=True, timeout=60)
             tap.result(result.returncode == 2 and "--connections takes a number from 1 to 64" in result.stderr,
                        f"cp --connections {number} is refused", (result.stderr,))
+        lost(f"{work}/served")
         bounded(f"{work}/served")
         even(f"{work}/served", f"{work}/monitor")
     tap.end()
