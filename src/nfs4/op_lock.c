@@ -129,7 +129,7 @@ lock_opened(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status == RR_VFS_OK) {
 		rr_nfs4_lock_tables(c->server);
-		if (rr_nfs4_state_opened(c->state, c->vfs.opening.open))
+		if (rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal))
 			c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
 		rr_nfs4_unlock_tables(c->server);
 		if (!c->opened[1])

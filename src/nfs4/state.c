@@ -116,7 +116,7 @@ rr_nfs4_state_release(struct rr_nfs4_state *state)
 }
 
 bool
-rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open)
+rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener)
 {
 	struct rr_nfs4_tables *tables = state->tables;
 	struct rr_nfs4_opened *opened;
@@ -129,6 +129,7 @@ rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open)
 	opened->tables = tables;
 	opened->delegation = state->kind == RR_NFS4_DELEGATION ? state : NULL;
 	opened->open = open;
+	opened->opener = state->opened ? state->opened->opener : opener;
 	opened->holders = 1;
 	rr_list_init(&opened->link);
 	rr_nfs4_state_close(state);

@@ -41,6 +41,7 @@ struct rr_nfs4_opened {
 	struct rr_nfs4_state *delegation; /* ends when the lease breaks; NULL: there is none */
 	struct rr_list link;              /* in the tables' list of opens that are not used any more */
 	struct rr_vfs_open *open;
+	struct rr_nfs4_principal opener; /* whose rights were checked when the state got its first open */
 	uint32_t holders;
 };
 
@@ -176,9 +177,10 @@ struct rr_nfs4_state *rr_nfs4_state_hold(struct rr_nfs4_state *state);
 void rr_nfs4_state_release(struct rr_nfs4_state *state);
 
 /* Gives the state an open of the storage, which the state owns from now on, and releases the former open of
- * the state. Returns false if there is no memory or the state has ended; then nothing has changed, and the
- * caller still owns the open. */
-bool rr_nfs4_state_opened(struct rr_nfs4_state *state, struct rr_vfs_open *open);
+ * the state. opener: the caller; a state that had an open keeps the opener of that one. Returns false if
+ * there is no memory or the state has ended; then nothing has changed, and the caller still owns the open. */
+bool rr_nfs4_state_opened(
+	struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener);
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);
 /* Removes an open that no state uses any more from the list of such opens, and returns it. The caller closes

@@ -474,6 +474,41 @@ reading_nothing_needs_the_right_to_read(void **state)
 	assert_true(peer_res(peer, 2)->u.opread.u.resok4.eof);
 }
 
+/* 18.22.3: "The READ is subject to access permissions checking." The stateid is that of an open of another
+ * user. */
+static void
+the_open_of_another_user_gives_no_rights(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+	const nfs_argop4 file = op_lookup("file");
+	nfs_argop4 downgrade = { .argop = OP_OPEN_DOWNGRADE,
+		.u.opopen_downgrade.share_access = OPEN4_SHARE_ACCESS_READ };
+	stateid4 stateid;
+
+	if (geteuid() != 0)
+		skip();
+	world_open_to_all(*state);
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "p", OPEN4_SHARE_ACCESS_READ, 0, false)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", RW, 0, false)), NFS4_OK);
+	stateid = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "text")), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_setattr_mode(0600)), NFS4_OK);
+	peer_disconnect(peer);
+	assert_int_equal(peer_bind(peer, 1000), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 0)), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "x")), NFS4ERR_ACCESS);
+	downgrade.u.opopen_downgrade.open_stateid = stateid;
+	assert_int_equal(RUN(peer, op_root(), file, downgrade), NFS4_OK);
+	stateid = peer_res(peer, 2)->u.opopen_downgrade.u.resok4.open_stateid;
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4ERR_ACCESS);
+	peer_disconnect(peer);
+	assert_int_equal(peer_bind(peer, 0), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4_OK);
+	assert_memory_equal(peer_res(peer, 2)->u.opread.u.resok4.data.data, "text", 4);
+}
+
 /* A directory above the exports has only the names of its exports and directories. */
 static void
 the_root_of_several_exports_is_a_directory(void **state)
@@ -552,6 +587,7 @@ main(void)
 		cmocka_unit_test(the_nearest_error_stands_for_one_that_is_not_listed),
 		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),
 		TEST(reading_nothing_needs_the_right_to_read),
+		TEST(the_open_of_another_user_gives_no_rights),
 		cmocka_unit_test_setup_teardown(entries_that_may_not_be_looked_at_are_not_left_out,
 			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
