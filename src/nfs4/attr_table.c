@@ -91,6 +91,9 @@ ATTR_VALUE(size, rpcrdma_put_u64, attributes->size)
 ATTR_CONST(yes, rpcrdma_put_bool, true)
 ATTR_CONST(no, rpcrdma_put_bool, false)
 ATTR_CONST(nothing, rpcrdma_put_u32, 0)
+/* RFC 8881, 14.4: "the file system contains non-UTF-8 characters, and the server will not convert non-UTF
+ * characters to UTF-8": names are any octets. */
+ATTR_CONST(fs_charset_cap, rpcrdma_put_u32, FSCHARSET_CAP4_CONTAINS_NON_UTF8)
 ATTR_VALUE(lease_time, rpcrdma_put_u32, lease)
 ATTR_VALUE(rdattr_error, rpcrdma_put_u32, error)
 ATTR_VALUE(case_insensitive, rpcrdma_put_bool, limits->case_insensitive)
@@ -271,6 +274,7 @@ const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT] = {
 	[FATTR4_TIME_MODIFY_SET] = { NULL, attr_get_time_modify_set, TIMES_MODIFY },
 	[FATTR4_MOUNTED_ON_FILEID] = { attr_put_mounted_on_fileid, .size = 8 },
 	[FATTR4_SUPPATTR_EXCLCREAT] = { attr_put_suppattr_exclcreat, .size = 16 },
+	[FATTR4_FS_CHARSET_CAP] = { attr_put_fs_charset_cap, .size = 4 },
 	[FATTR4_CLONE_BLKSIZE] = { attr_put_clone_blksize, .needs = RR_ATTR_LIMITS, .size = 4, .minor = 2 },
 	[RR_ATTR_MODE_UMASK] = { NULL, attr_get_mode_umask, RR_VFS_SET_MODE | RR_VFS_SET_UMASK, .minor = 2,
 		.exclusive = true },

@@ -323,6 +323,25 @@ attributes_are_compared(void **state)
 	assert_int_equal(peer_res(peer, 2)->u.opgetattr.u.resok4.obj_attributes.attrmask.count, 0);
 }
 
+/* 14.4: FSCHARSET_CAP4_CONTAINS_NON_UTF8, "if set to one, tells the client that the file system contains
+ * non-UTF-8 characters, and the server will not convert non-UTF characters to UTF-8 if the client reads a
+ * symbolic link or directory, neither will operations with component names". */
+static void
+names_are_any_octets_and_the_client_can_know(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+	uint32_t words[3] = { 0, 0, 1 << (FATTR4_FS_CHARSET_CAP - 64) };
+	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 3, words } };
+	const fattr4 *got;
+
+	assert_int_equal(RUN(peer, op_root(), get), NFS4_OK);
+	got = &peer_res(peer, 1)->u.opgetattr.u.resok4.obj_attributes;
+	assert_int_equal(got->attr_vals.length, 4);
+	assert_int_equal(rr_get_be32(got->attr_vals.data), FSCHARSET_CAP4_CONTAINS_NON_UTF8);
+	assert_int_equal(RUN(peer, op_root(), op_open("\xc0\xaf", "o", RW, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("\xc0\xaf")), NFS4_OK);
+}
+
 /* 18.1.3, 18.19.3, 18.29.3 */
 static void
 handles_and_rights(void **state)
@@ -580,6 +599,7 @@ main(void)
 		TEST(a_directory_is_read_by_cookies),
 		TEST(attributes_are_set_that_can_be),
 		TEST(attributes_are_compared),
+		TEST(names_are_any_octets_and_the_client_can_know),
 		TEST(handles_and_rights),
 		TEST(an_unchecked_create_says_what_is_there_instead),
 		TEST(no_delegation_outlives_its_client),
