@@ -268,13 +268,16 @@ callback_probe_ended(struct rr_nfs4_callback *callback)
 static const struct rr_nfs4_callback_kind probe_kind = { .ended = callback_probe_ended };
 
 void
-rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now)
+rr_nfs4_back_probe(struct rr_nfs4_session *session, bool answered, uint64_t now)
 {
 	struct rr_nfs4_callback *probe = &session->probe;
 
 	if (session->back_count > 0 && !session->back_works && probe->phase == RR_NFS4_CALLBACK_IDLE) {
 		rr_nfs4_callback_queue(probe, &probe_kind, session->table, session->client);
 		probe->session = rr_nfs4_session_hold(session);
+		/* RFC 8881, 19.1.3: "the server will use CB_NULL to confirm the existence of a path". The
+		 * path has been confirmed. */
+		session->back_works = answered;
 	}
 	rr_nfs4_callbacks_go(session->table, now);
 }

@@ -84,8 +84,9 @@ void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUE
 
 /* Sends a CB_NULL to find out whether the client answers callbacks, unless it has answered a callback of this
  * session already. Also sends the queued callbacks that can go now. The caller has just bound the session to
- * a connection for callbacks. */
-void rr_nfs4_back_probe(struct rr_nfs4_session *session, uint64_t now);
+ * a connection for callbacks. answered: the client has answered callbacks of another session over that
+ * connection, so the backchannel works before the answer to the CB_NULL. */
+void rr_nfs4_back_probe(struct rr_nfs4_session *session, bool answered, uint64_t now);
 
 /* Tells whether callbacks reach the client: a session of the client has answered a callback over a connection
  * that it still has. */

@@ -27,7 +27,7 @@ struct callback_way {
 	struct rr_list link;
 	struct rpcrdma_program program;
 	struct rpcrdma_client *client;
-	bool has_sys;
+	bool has_sys, answered; /* answered: the client has answered the last callback that ended */
 	uint32_t uid, gid;
 };
 
@@ -36,6 +36,7 @@ struct callback_call {
 	struct rr_list link; /* in the connection's calls */
 	struct rr_call call;
 	struct rr_nfs4_connection *connection;
+	struct callback_way *way;
 	struct rr_nfs4_callback *callback;
 	CB_COMPOUND4args args;
 	CB_COMPOUND4res res;
@@ -96,6 +97,7 @@ callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request 
 	way->program = nfs42_NFS_CB_program;
 	way->program.prog = session->cb_program;
 	way->has_sys = session->has_sys;
+	way->answered = false;
 	way->uid = session->sys_uid;
 	way->gid = session->sys_gid;
 	if (rr_request_client(request, &config, &way->client, &text) < 0) {
@@ -110,8 +112,11 @@ void
 rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session)
 {
+	const struct callback_way *way;
+
 	callback_way_make(connection, request, session);
-	rr_nfs4_back_probe(session, rr_now(connection->server->env));
+	way = callback_way_find(connection, session);
+	rr_nfs4_back_probe(session, way && way->answered, rr_now(connection->server->env));
 }
 
 /* Runs when the call of a callback has ended with an answer or an error: reports that to the tables, sends
@@ -125,6 +130,7 @@ callback_done(struct rr_call *call, int error)
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
 
 	rr_list_remove(&done->link);
+	done->way->answered = error >= 0;
 	if (error < 0)
 		rr_nfs4_callback_failed(callback);
 	else
@@ -184,6 +190,7 @@ callback_make(struct rr_nfs4_callback *callback, struct callback_way **way)
 		return NULL;
 	}
 	made->connection = connection;
+	made->way = *way;
 	made->callback = callback;
 	callback_fill(made, *way);
 	rr_list_append(&connection->calls, &made->link);

@@ -95,6 +95,23 @@ expect_recall(struct world *world, const struct held *held)
 	assert_false(args->truncate);
 }
 
+/* 19.1.3: "the server will use CB_NULL to confirm the existence of a path for RPCs from the server to
+ * client." The second session has the path of the first one. */
+static void
+a_session_over_a_tested_connection_gets_a_delegation_at_once(void **state)
+{
+	struct peer *peer = working_caller(*state, 0, "client");
+	nfs_argop4 destroy = { .argop = OP_DESTROY_SESSION };
+
+	make_file(peer, "file");
+	memcpy(destroy.u.opdestroy_session.dsa_sessionid, peer->session, sizeof(peer->session));
+	assert_int_equal(peer_raw(peer, &destroy, 1), NFS4_OK);
+	peer->answers.silent = true;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+}
+
 /* 10.4: "There must be no current OPEN conflicting with the requested delegation." */
 static void
 a_delegation_needs_a_backchannel_and_no_writer(void **state)
@@ -534,6 +551,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		WITH_MEMORY(a_delegation_needs_a_backchannel_and_no_writer),
+		WITH_MEMORY(a_session_over_a_tested_connection_gets_a_delegation_at_once),
 		WITH_MEMORY(a_delegation_that_would_not_last_is_given_only_where_it_is_asked_for),
 		WITH_MEMORY(a_client_says_what_it_wants),
 		WITH_MEMORY(an_open_for_writing_waits_until_it_is_returned),
