@@ -7,7 +7,7 @@
 
 /* RECORD_MAX: the largest message that a carrier hands over outside of pool memory: a small record over
  * TCP, or a Receive. REDUCED_MAX: items are taken out of streams up to this size, as larger streams would
- * not fit inline without their items either. */
+ * not fit inline without their items either. RELAYS_KEPT: the most unused relays that are kept for reuse. */
 enum { RECORD_MAX = 8192, REDUCED_MAX = 4096, RELAYS_KEPT = 1024 };
 
 struct listener {
@@ -35,6 +35,7 @@ rr_gateway_new(
 	new->config = *config;
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->sessions);
+	/* A relay's buffer may hold a copy of such a message, and behind it a stream without its items. */
 	new->buffer_size = gateway_larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
 	rr_cache_init(&new->relays, engine->env, sizeof(struct rr_relay) + new->buffer_size, RELAYS_KEPT);
 	*gateway = new;

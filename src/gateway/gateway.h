@@ -48,7 +48,7 @@ struct rr_gateway_counters {
 	uint64_t sessions;  /* pairs of connections, since the beginning */
 	uint64_t calls;     /* of clients */
 	uint64_t callbacks; /* calls of servers */
-	uint64_t repeated;  /* calls that came again while the first of them was under way */
+	uint64_t repeated;  /* calls of clients that came again while the same call was under way */
 	/* Calls that the gateway answered itself, as there was no answer that it could pass on. */
 	uint64_t failed;
 	struct rpcrdma_counters client_side, server_side;

@@ -20,10 +20,15 @@ struct rr_gateway {
 	struct rr_list listeners, sessions;
 	struct rr_cache relays; /* memory of relays */
 	uint32_t session_count;
-	/* Relays in use: the sent() of their replies may come after the gateway was freed. */
+	/* Relays in use. While there are any, rr_gateway_free() leaves the memory of the gateway: the sent()
+	 * of their replies may come later. */
 	uint32_t relay_count;
 	uint32_t buffer_size; /* octets of each relay's buffer */
+	/* rr_gateway_shutdown() was called; rr_gateway_free() was called, and the last relay frees this
+	 * structure. */
 	bool shut, freed;
+	/* Counts since the beginning. client_side and server_side are only those of connections that have
+	 * ended. */
 	struct rr_gateway_counters past;
 };
 
@@ -32,13 +37,13 @@ struct rr_upstream {
 	struct rr_session *session;
 	const struct rr_gateway_target *target;
 	struct rr_carrier *carrier; /* NULL: there is no connection now */
-	bool connected;
-	bool lost;        /* calls were under way when the connection ended */
-	uint32_t address; /* index of the address that is being tried */
+	bool connected;             /* false while an attempt to connect is under way */
+	bool lost;                  /* calls were under way when the connection ended */
+	uint32_t address;           /* index of the address that is being tried */
 	/* The time since which no address of the server answered; 0: the server is not being sought. */
 	uint64_t sought;
-	uint64_t delay; /* before the addresses are tried again */
-	struct rr_timer again;
+	uint64_t delay;         /* the longest time before the addresses are tried again */
+	struct rr_timer again;  /* runs until they are tried again */
 	struct rr_list waiting; /* relays that wait until the connection is up */
 	struct rr_list called;  /* relays between their call and its answer, in both directions */
 };
@@ -68,8 +73,8 @@ struct rr_relay {
 	struct rr_map_link by_xid; /* of a client's call, until it was answered */
 	struct rr_exchange *exchange;
 	struct rr_known known;   /* of the call */
-	bool limited;            /* the reply may bound the sizes of messages */
-	uint32_t callback_reply; /* see rr_limits_lower_call() */
+	bool limited;            /* the reply may have sizes that rr_relay_limit_reply() lowers */
+	uint32_t callback_reply; /* what rr_limits_lower_call() returned for the call */
 	struct rr_transaction transaction;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
 	struct rpcrdma_message reply;

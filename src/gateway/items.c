@@ -16,7 +16,7 @@ enum { FOUND_MAX = 64 };
 uint32_t
 rr_known_program(const struct rpcrdma_message *call)
 {
-	enum { AT = 12 };
+	enum { AT = 12 }; /* behind the XID, the message type and the RPC version: RFC 5531, section 9 */
 
 	return call->length >= AT + 4 ? rr_get_be32((const uint8_t *)call->stream + AT) : 0;
 }
@@ -104,8 +104,8 @@ items_find(const struct rr_known *known, enum rr_items_use use, const struct rpc
 
 /* ---- Choosing ---- */
 
-/* The items that are to be out of the stream: items that were found, or, if a result has no item, an item
- * of no octets. */
+/* The items that are to be out of the stream, in their order: items that were found, and an item of no octets
+ * for each Write chunk whose result has no item. */
 struct chosen {
 	uint32_t count;
 	const struct rr_walk_item *items[RR_MESSAGE_ITEMS]; /* NULL: an item of no octets */
@@ -122,8 +122,9 @@ items_count_reduced(const struct rr_ulb_items *found)
 	return count;
 }
 
-/* Chooses the data items of a call that are to be out of the stream: all that are out of it already, and then
- * the first of the others, until RR_CALL_ITEMS items are chosen. */
+/* Chooses the data items of a call that are to be out of the stream: all that are out of it already, and as
+ * many of the others, from the first one on, as RR_CALL_ITEMS leaves room for. chosen->count + reduced counts
+ * the items that are chosen and those that must still be chosen, as they are out of the stream already. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -151,7 +152,8 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 
 /* Chooses a data item for each Write chunk, in the order of the results: chunk i gets the first item of
  * result i. If result i has no eligible item but a later result has one, chunk i gets an item without octets.
- * Items of results beyond the Write chunks stay in the stream if they are in it. RFC 8267, 6.4.1: "The first
+ * Items of results beyond the Write chunks stay in the stream if they are in it; those that are out of it
+ * follow behind the items of the chunks. RFC 8267, 6.4.1: "The first
  * chunk in the Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure.
  * The next Write chunk is used by the next READ operation, and so on." And: a server "MUST return an empty
  * Write chunk in that Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). */
@@ -205,12 +207,11 @@ items_in_stream(const struct rr_walk_item *item)
 	return item && !item->reduced ? item->length + rr_pad(item->length) : 0;
 }
 
-/* The state of taking items out of a stream. If the items are at its end, the stream in front of them needs
- * no copy. */
+/* The state of taking items out of a stream. */
 struct reduction {
-	const uint8_t *from;
-	uint8_t *to;           /* NULL: no octets are copied */
-	uint32_t done, length; /* octets of from that were handled, and octets of the result */
+	const uint8_t *from; /* the old stream */
+	uint8_t *to; /* memory of the new stream; NULL: it is the front of the old one, without a copy */
+	uint32_t done, length; /* octets of the old stream that were handled, and octets of the new stream */
 };
 
 /* Moves on in the old stream to the position `until`. The octets on the way become a part of the new stream,
@@ -276,6 +277,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 	*out = *in;
 	if (answer == RR_WALK_UNKNOWN)
 		return answer;
+	/* The walk counts all items, and records only the first FOUND_MAX of them. */
 	found.count = (uint32_t)rr_min(found.count, FOUND_MAX);
 	if (use != RR_ITEMS_CALL &&
 		!rr_results_are_paired(found.items, found.count, known->sinks, known->chunk_count))
@@ -285,6 +287,7 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 		reduced += chosen.items[i] && chosen.items[i]->reduced;
 		taken += items_in_stream(chosen.items[i]);
 	}
+	/* An item that is out of the stream already, and was not chosen, would be lost. */
 	if (reduced < in->item_count)
 		return RR_WALK_UNKNOWN;
 	if (!items_is_front(in, &chosen, taken) && in->length - taken > room->size)
@@ -296,6 +299,8 @@ rr_items_take(const struct rr_known *known, enum rr_items_use use, const struct 
 
 /* ---- What a reply can need ---- */
 
+/* Sets *size to the estimate of the reply's size that the program's description and the arguments of the call
+ * give. If there is no description, the size is unbounded. */
 static void
 items_estimate(const struct rr_known *known, const struct rpcrdma_message *call, struct rr_reply_size *size)
 {
@@ -330,9 +335,10 @@ items_room_of_all(const struct rr_reply_size *size, uint32_t count, uint32_t sha
 	return room;
 }
 
-/* Returns the largest number of octets that each of the first count results may have, so that all of them fit
- * into room. Small results take what they need, and large results share the rest equally: each result has
- * room, as a result without room could not be returned at all, not even shortened. */
+/* Returns the largest number of octets, a multiple of 4, that each of the first count results may have, so
+ * that all of them fit into room; searches for it by bisection. Small results take what they need, and large
+ * results share the rest equally: each result has room, as a result without room could not be returned at
+ * all, not even shortened. */
 static uint32_t
 items_share_of(const struct rr_reply_size *size, uint32_t count, uint32_t room)
 {
@@ -379,7 +385,8 @@ items_add_sinks(const struct rr_reply_size *size, uint32_t *left, uint32_t *stre
 	return bounded;
 }
 
-/* Returns how many octets the stream of a reply can have, but at most max. Returns 0 if that is not known. */
+/* Returns how many octets the stream of a reply can have at most, without the results that sinks take, but no
+ * more than max. Returns 0 if that is not known. */
 static uint32_t
 items_stream_of(const struct rr_known *known, const struct rr_reply_size *size, uint32_t max)
 {
@@ -404,6 +411,8 @@ rr_items_expect(struct rr_known *known, const struct rr_exchange *exchange, uint
 	least = rr_expect_least(
 		&(struct rr_expected){ .min = size.min, .max = size.max, .often_large = size.often_large });
 	stream = items_stream_of(known, &size, max);
+	/* Results share what the stream leaves of max. If the reply is not bounded, the stream may also need
+	 * all that the results leave. */
 	left = max - stream;
 	bounded = items_add_sinks(&size, &left, &stream, known, transaction) &&
 		  size.max != RPCRDMA_XDR_UNBOUNDED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Lowers the sizes that messages name, so that no peer sends a message that is larger than the gateway
- * carries. */
+/* Lowers the sizes that messages of NFS name, such as the largest READ or the largest callback of a session
+ * (ulb/limits.h), so that no peer sends a message that is larger than the gateway carries. */
 #include "ulb/limits.h"
 
 #include "base/checked.h"
@@ -13,6 +13,8 @@ enum {
 	INLINE_HEADER = 28 /* octets of RPC-over-RDMA header without chunks */
 };
 
+/* Returns the most octets of file data that a READ or WRITE may move, so that its message has at most
+ * message_max octets. */
 static uint32_t
 limits_data_max(uint32_t message_max)
 {
@@ -22,7 +24,8 @@ limits_data_max(uint32_t message_max)
 }
 
 /* Lowers the limits for callbacks and their replies to the sizes that the connection of the carrier conveys
- * inline. Does nothing over TCP, and if there is no connection. RFC 8267, 6.5.2: without Long Calls in the
+ * inline: a callback goes in the direction of replies, and its reply in the direction of calls. Does nothing
+ * over TCP, and if there is no connection. RFC 8267, 6.5.2: without Long Calls in the
  * backchannel, "an NFS version 4 server MUST use only Short messages to convey backchannel operations": the
  * backchannel's ca_maxrequestsize shows the server how large callbacks can be. */
 static void

@@ -57,6 +57,8 @@ relay_sent(void *arg)
 	relay_release(arg);
 }
 
+/* Sends relay->reply as the answer to the call. From now on only the carrier refers to the relay;
+ * relay_sent() releases the relay. */
 static void
 relay_answer(struct rr_relay *relay)
 {
@@ -131,9 +133,10 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes relay->reply, the answer, from the reply that came. Over RDMA, takes data items out of the stream for
- * the Write chunks of the call; over TCP, finds where in the stream the items belong that came apart from it.
- * Returns false if the reply cannot be passed on. */
+/* Makes relay->reply, the answer, from the reply that came. If the answer goes over RDMA, takes data items
+ * out of the stream for the Write chunks of the call. If it goes over TCP, finds where in the stream those
+ * items belong that came apart from it. Returns false if the reply cannot be passed on: the stream is too
+ * large for the buffer, or the place of an item that came apart is wrong or unknown. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -146,6 +149,7 @@ relay_take_reply(struct rr_relay *relay)
 		return false;
 	rr_relay_limit_reply(relay, &reply);
 	relay->reply = reply;
+	/* The Write chunks that were offered: those that came back empty, and those that have an item. */
 	relay->known.chunk_count = relay->transaction.unused + reply.item_count;
 	if (tcp && relay->known.chunk_count == 0)
 		return true;
@@ -182,8 +186,8 @@ relay_done(struct rr_transaction *transaction, int error)
 
 /* ---- Calls ---- */
 
-/* Returns the key of a call in the session's map: its XID, and the number of the connection to its server.
- * The XID alone would not do, as calls to several servers may have the same XID. */
+/* Returns the key of a client's call in the session's map: its XID, and the number of the connection to its
+ * server. The XID alone would not do, as calls to several servers may have the same XID. */
 static uint64_t
 relay_key(const struct rr_upstream *upstream, uint32_t xid)
 {

@@ -32,6 +32,7 @@ rr_session_free(struct rr_session *session)
 	rr_free(gateway->engine->env, session);
 }
 
+/* The session itself lives on until the client's connection has closed: session_client_closed() frees it. */
 void
 rr_session_end(struct rr_session *session)
 {
@@ -111,7 +112,8 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 	rr_upstream_want(upstream);
 }
 
-/* Is called when the client's connection has ended: ends the session. */
+/* Is called when the client's connection has ended: closes the connections to servers, and frees the
+ * session. */
 static void
 session_client_closed(void *ctx, int error, const char *text)
 {

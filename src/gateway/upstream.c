@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A connection to a server. It is made when there is something to send on it. If the attempt fails, it is
- * repeated, with pauses, as long as no call was sent. If the gateway closed the client's connection at
- * once, the client would connect again at once, and so on while the server is away: therefore its calls
- * wait for PATIENCE before its connection ends. */
+/* A connection to a server. It is made when there is a call to send on it.
+ *
+ * If the main server cannot be reached, the gateway tries again, with pauses, for the time PATIENCE; the
+ * client's calls wait, and then the client's connection ends. If the gateway closed that connection at once,
+ * the client would connect again at once, and so on while the server is away. If the server of a route cannot
+ * be reached, the calls that wait for it are answered with an error at once. */
 #include "base/address.h"
 #include "base/peer_log.h"
 #include "gateway/gateway_private.h"
@@ -48,8 +50,8 @@ rr_upstream_end(struct rr_upstream *upstream)
 		rr_relay_drop(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
-/* Logs that an attempt to reach the server failed. At the first attempt of a search, also logs what the user
- * can do (config.advice). */
+/* Logs that an attempt to reach the server failed. Also logs what the user can do (config.advice), but not
+ * when the gateway has begun to repeat its attempts: the advice would be the same each time. */
 static void
 upstream_report(const struct rr_upstream *upstream, const char *peer, int error, const char *text)
 {
@@ -62,8 +64,9 @@ upstream_report(const struct rr_upstream *upstream, const char *peer, int error,
 }
 
 /* Begins to connect to the server: tries the addresses of the server in order, from upstream->address on,
- * until an attempt is under way. Returns false if no address is left; the next search then begins with the
- * first address. */
+ * until an attempt is under way. Returns false if no address is left; the next call of this function then
+ * begins with the first address. Memory for the connection counts for the party of the client, on whose
+ * behalf it is made (rr_carrier_join()). */
 static bool
 upstream_connect(struct rr_upstream *upstream)
 {
@@ -100,8 +103,9 @@ upstream_is_main(const struct rr_upstream *upstream)
 	return upstream == &upstream->session->upstreams[0];
 }
 
-/* Starts the delay before the addresses are tried again, and doubles the next delay, up to DELAY_MAX. Half of
- * the delay is random, so that the connections of many clients do not come at the same moment. */
+/* Starts the timer after which the addresses are tried again, and doubles upstream->delay for the next time,
+ * up to DELAY_MAX. The timer runs for a random time between the half and the whole of upstream->delay, so
+ * that the connections of many clients do not come at the same moment. */
 static void
 upstream_pause(struct rr_upstream *upstream)
 {
@@ -145,6 +149,8 @@ upstream_unreachable(struct rr_upstream *upstream)
 		rr_relay_fail(rr_container(upstream->waiting.next, struct rr_relay, link));
 }
 
+/* Begins to connect to the server, from upstream->address on. If no address is left, handles that the server
+ * cannot be reached, which may end the session. */
 static void
 upstream_try(struct rr_upstream *upstream)
 {
@@ -181,7 +187,8 @@ upstream_connected(void *ctx)
 
 /* Is called when a connection, or an attempt to connect, has ended. After an attempt that failed, tries the
  * next address. After the loss of a connection, ends the session if the connection led to the main server of
- * the gateway, or if calls were under way on it. */
+ * the gateway, or if calls were under way on it. The calls under way were dropped before, by relay_done(),
+ * which sets upstream->lost. */
 static void
 upstream_closed(void *ctx, int error, const char *text)
 {
