@@ -15,7 +15,7 @@ const char *rr_attributes_type(enum rpcrdma_nfs_type type);
 void rr_attributes_mode(const struct rpcrdma_nfs_object *object, char text[11]);
 
 /* Writes a time in the local time zone, as in "2026-11-21 09:08:34.000000000 +0000". If brief is true, writes
- * the time only up to the minute. */
+ * the time only up to the minute, and without the zone. Writes an empty text if the time has no date. */
 void rr_attributes_time(struct rpcrdma_nfs_time time, bool brief, char text[48]);
 
 /* Writes the attributes of the object as members of a JSON object, without its braces: "type", "mode" (a

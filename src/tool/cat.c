@@ -18,7 +18,7 @@ enum { WINDOW = 16, PIECE = 1 << 20 };
 struct cat_piece {
 	struct cat *cat;
 	struct rpcrdma_nfs_io io;
-	bool ready;
+	bool ready; /* it was read */
 };
 
 struct cat {
@@ -27,11 +27,12 @@ struct cat {
 	struct rpcrdma_engine *engine;
 	struct rr_remote remote;
 	struct rpcrdma_nfs_object object;
-	uint8_t *memory;
+	uint8_t *memory;                 /* for the data of all pieces */
 	struct cat_piece pieces[WINDOW]; /* piece n of the file is in pieces[n % WINDOW] */
-	uint64_t begun, written;         /* numbers of pieces that were begun and written */
-	bool eof;
-	int error;
+	uint64_t begun,
+		written; /* numbers of pieces whose reading was begun, and of pieces that were written */
+	bool eof;        /* the last piece that was written ends the file */
+	int error;       /* the first error of a read */
 };
 
 static void
@@ -66,6 +67,9 @@ cat_read_ahead(struct cat *cat)
 	}
 }
 
+/* Writes a piece that was read to standard output. Returns an exit status: RR_EXIT_OK also if a signal came
+ * before all was written, which the caller notices; RR_EXIT_FAILED without a message if the reader of the
+ * pipe has gone. */
 static int
 cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 {
@@ -90,7 +94,8 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 }
 
 /* Writes to standard output, in order, the pieces that have been read, up to the first piece that is still
- * being read, or the end of the file. Returns an exit status: OK also if no piece was ready. */
+ * being read, or the end of the file. Stops where an error is noted. Returns an exit status: OK also if no
+ * piece was ready. */
 static int
 cat_write_ready(struct cat *cat)
 {
@@ -161,6 +166,9 @@ cat_show(struct cat *cat)
 	return cat_stream(cat);
 }
 
+/* Makes an engine, connects to the server of the URL, and copies the file to standard output. The caller
+ * closes cat->remote and frees cat->engine and cat->memory, also after a failure. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
 {

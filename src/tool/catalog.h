@@ -18,8 +18,8 @@ struct rr_catalog_entry {
 /* The entries of a directory. */
 struct rr_catalog {
 	struct rr_catalog_entry *entries;
-	size_t count, room;
-	uint64_t octets;
+	size_t count, room; /* numbers of entries: those that there are, and those that fit into the memory */
+	uint64_t octets;    /* memory that the entries and their names take */
 };
 
 /* Adds an entry with copies of the name and of `object`. object may be NULL if the attributes are not known.
@@ -35,7 +35,8 @@ bool rr_catalog_has(const struct rr_catalog *catalog, const char *name);
 
 void rr_catalog_free(struct rr_catalog *catalog);
 
-/* Adds an entry to the catalog ctx; rpcrdma_nfs_list() calls this function for each entry of a directory. */
+/* Adds an entry to the catalog `ctx`; rpcrdma_nfs_list() calls this function for each entry of a directory.
+ * Returns what rr_catalog_add() returns: an error ends the listing. */
 int rr_catalog_take(void *ctx, const struct rpcrdma_nfs_entry *entry);
 
 #endif

@@ -9,6 +9,7 @@
 #include "carrier/rdma/provider.h"
 #include "nfs/lookup.h"
 
+/* The most addresses of the server that are tried; octets of a receive buffer. */
 enum { CHECK_ADDRESSES = 8, CHECK_RECEIVE = 65536 };
 
 static int
@@ -270,6 +271,8 @@ check_list(const struct rr_check *check)
 
 /* ---- The whole command ---- */
 
+/* Finds the server, runs the test cases, and prints their results. Returns RR_EXIT_FAILED if a case failed,
+ * or no connection could be made; RR_EXIT_USAGE if no case was run. */
 static int
 check_server(struct rr_check *check, const char *url)
 {
@@ -337,6 +340,7 @@ check_run(const struct rr_tool *tool, int argc, char **argv)
 	status = rr_options_parse(tool, &check, &argc, &argv);
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
+	/* Options in front of --serve were taken for those of this command. */
 	if (check.serve)
 		return rr_tool_usage(tool, "--serve comes first");
 	if (check.list) {

@@ -10,14 +10,19 @@
 #include "wire/rpcrdma2.h"
 
 /*
- * `rpcrdma check` plays a requester that sends exactly what a case demands, and judges the responder's
+ * `rpcrdma check` plays a requester that sends exactly what a test case demands, and judges the responder's
  * answers by the rows of docs/conformance.md. Each case has its own connection, so that cases do not disturb
  * each other. Messages that are known to harm a peer, such as segments of length zero to a responder of
  * version 1, are not sent.
+ *
+ * "Version" is that of RPC-over-RDMA here, unless that of NFS is named.
  */
 
+/* The verdicts, and their number. */
 enum rr_check_verdict { RR_CHECK_PASS, RR_CHECK_FAIL, RR_CHECK_SKIP, RR_CHECK_VERDICTS };
 
+/* RR_CHECK_QUEUE: the most messages that wait to be received. RR_CHECK_SEGMENTS: the most Read segments, and
+ * the most Write chunks, in a reply. RR_CHECK_FILE_LEAST: the least octets of the file that cases read. */
 enum { RR_CHECK_QUEUE = 128, RR_CHECK_SEGMENTS = 8, RR_CHECK_FILE_LEAST = 5000 };
 
 struct rr_check;
@@ -25,8 +30,8 @@ struct rr_check;
 /* A message of the peer, as it was received. */
 struct rr_check_message {
 	struct rr_check_message *next;
-	bool invalidated;
-	uint32_t handle, length;
+	bool invalidated;        /* it came by Send With Invalidate */
+	uint32_t handle, length; /* the handle that it invalidated; octets of data */
 	uint8_t data[];
 };
 
@@ -43,37 +48,43 @@ struct rr_check_peer {
 	bool established, disconnected;
 	uint32_t version; /* of RPC-over-RDMA */
 	uint32_t xid;     /* the XID that was used last */
+	/* What the peer's private data says, or its defaults (RFC 8797, 5) if it sent none: whether it
+	 * supports remote invalidation, and the sizes of its messages. */
 	bool has_private_data, invalidates;
-	uint32_t send_size, receive_size; /* of the peer */
+	uint32_t send_size, receive_size;
+	/* The messages that wait to be received; the `next` of the last of them, or &messages. */
 	struct rr_check_message *messages, **last;
 	uint32_t message_count;
-	/* The case takes calls in the reverse direction; called: the first of them, until rr_check_called()
-	 * takes it. */
+	/* The case takes calls in the reverse direction; called: a call that came while the case waited for a
+	 * reply, until rr_check_called() takes it. */
 	bool takes_calls;
 	struct rr_check_message *called;
 	struct rr_check_memory *memory;
-	uint32_t completions;
-	int status;         /* of a work request that failed, or of the end of the connection */
-	struct rr_text why; /* why the connection ended */
+	uint32_t completions; /* work requests that completed since rr_check_pull() set this to 0 */
+	int status;           /* of a work request that failed, or of the end of the connection */
+	struct rr_text why;   /* why the connection ended */
 };
 
 /* A message of the peer, decoded. */
 struct rr_check_reply {
 	struct rr_check_message *message; /* all other members refer to its octets */
-	enum rr_header_result result;
+	enum rr_header_result result;     /* if it is not OK, only the first members of `header` are set */
 	struct rr_rdma_header header;
 	struct rr_chunk_lists lists;
 	struct rr_read_segment reads[RR_CHECK_SEGMENTS];
 	struct rr_chunk writes[RR_CHECK_SEGMENTS];
 	struct rr_segment segments[RR_CHECK_SEGMENTS * 2];
-	struct rpcrdma_bytes payload;
-	bool has_rpc;
+	struct rpcrdma_bytes payload; /* behind the RPC-over-RDMA header */
+	bool has_rpc;                 /* the payload begins with the header of an RPC reply, `rpc` */
 	struct rr_reply_header rpc;
 	struct rpcrdma_bytes results; /* behind the RPC header */
 };
 
 /* A call of a case. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
 struct rr_check_call {
+	/* xid: 0: rr_check_call() sets a random XID. rpc_xid: the XID in the RPC header; 0: the same. credit:
+	 * the credits that are asked for; 0: 32. rdma_proc: the procedure of RPC-over-RDMA. proc: that of
+	 * NFS. */
 	uint32_t xid, rpc_xid, credit, rdma_proc, proc;
 	uint32_t vers;         /* of NFS; 0: 3 */
 	uint32_t rdma_version; /* 0: the version of the connection */
@@ -82,11 +93,15 @@ struct rr_check_call {
 	bool no_rpc; /* nothing stands behind the RPC-over-RDMA header */
 };
 
-/* A case of the check. */
+/* A test case. */
 struct rr_check_case {
+	/* Its name; the row of docs/conformance.md, as "B4"; the section of a specification; and the property
+	 * that the case checks, in words. */
 	const char *name, *row, *section, *text;
+	/* The versions in which the case is run; whether it changes what the server exports, and so needs
+	 * --destructive; and which objects of the server it needs. */
 	bool version_1, version_2, destructive, needs_file, needs_directory;
-	/* The case makes its connection itself. */
+	/* run() makes the connection itself; otherwise it gets a connection that is established. */
 	bool connects;
 	enum rr_check_verdict (*run)(struct rr_check_peer *peer, struct rr_text *why);
 };
@@ -106,6 +121,7 @@ struct rr_check_result {
 	struct rr_text why;
 };
 
+/* The most results, and the most options --only. */
 enum { RR_CHECK_RESULTS = 256, RR_CHECK_ONLY = 32 };
 
 /* `rpcrdma check` at work. */
@@ -120,15 +136,16 @@ struct rr_check {
 	struct rpcrdma_engine *engine;
 	struct rr_url url;
 	struct rr_fabric *fabric;
-	struct sockaddr_storage address;
+	struct sockaddr_storage address; /* of the server: rr_check_connect() connects to it */
 	bool speaks_2;
-	/* The objects that the URL names: a directory and a file in it, or the file itself and the root. */
+	/* The objects that the URL names: a directory and a file in it; or a file, and the directory that was
+	 * mounted. */
 	struct rpcrdma_nfs_handle directory, file;
 	bool has_directory, has_file;
 	char file_path[RR_URL_PATH + 256]; /* the path of the file, as in a URL */
-	char host[RR_AUTH_SYS_NAME + 1];
-	struct rr_auth_sys cred;
-	struct rr_text no_objects; /* why there is no directory or file */
+	char host[RR_AUTH_SYS_NAME + 1];   /* name of this machine, for cred */
+	struct rr_auth_sys cred;           /* of all calls but NULL */
+	struct rr_text no_objects;         /* why there is no directory or file */
 	struct rr_check_result results[RR_CHECK_RESULTS];
 	uint32_t result_count;
 };
@@ -139,6 +156,8 @@ struct rr_check {
  * that this library always sends, with remote invalidation. Returns 0; or an error, with its text in
  * peer->why. */
 int rr_check_connect(struct rr_check_peer *peer, const void *private_data, size_t size);
+/* Closes the connection, if there is one, and frees its messages and the memory of rr_check_keep(). The peer
+ * can then be connected again. */
 void rr_check_close(struct rr_check_peer *peer);
 /* Returns zeroed memory that is freed when the connection is closed; NULL if there is no memory. */
 void *rr_check_keep(struct rr_check_peer *peer, size_t size);
@@ -152,7 +171,8 @@ struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
  * *data, and its description for the peer in *segment. Returns 0, or an error. */
 int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
 	struct rr_segment *segment);
-/* Reads the peer's segment into data by RDMA Read, and waits until that is done. Returns 0, or an error. */
+/* Reads the peer's segment into `data` by RDMA Read, and waits until that is done. `data` is memory of
+ * rr_check_keep(), as an RDMA Read may still write there after a timeout. Returns 0, or an error. */
 int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, void *data);
 
 /* ---- check_talk.c: messages ---- */
@@ -167,6 +187,7 @@ uint32_t rr_check_put_rpc(
  * direction for rr_check_called(), and waits for the message after it. While a call is kept, a further call
  * counts as a message. Returns false if no message came; `why` then has the reason. */
 bool rr_check_reply(struct rr_check_peer *peer, struct rr_check_reply *reply, struct rr_text *why);
+/* Frees the message of the reply, to which the reply's chunk lists and octets refer. */
 void rr_check_forget(struct rr_check_reply *reply);
 /* Stores in *call the call in the reverse direction that rr_check_reply() kept, or waits for such a call.
  * Returns false if no message came, or a message that is no call; `why` then has the reason. */
@@ -184,8 +205,9 @@ enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *
 /* Checks that the message that was sent last gets no answer: makes two NULL calls, and checks that the next
  * two messages are the replies to these calls. */
 enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the next message is an RDMA_ERROR with this XID and this error. Then makes a NULL call, and
- * checks that it is answered. */
+/* Checks that the next message is an RDMA_ERROR with this XID and this error; the error is not compared if
+ * the header behind its first four words does not decode. Then makes a NULL call, and checks that it is
+ * answered. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
 
@@ -204,6 +226,7 @@ enum rr_check_verdict rr_check_make(
 
 /* ---- check_report.c ---- */
 
+/* Prints all results, in the format of the option --format. */
 void rr_check_report(const struct rr_check *check);
 
 #endif

@@ -5,7 +5,8 @@
 #include "tool/check.h"
 #include "ulb/nfs3.h"
 
-/* Arguments and chunks for cases that move data. */
+/* Arguments and chunks for test cases that move data. RR_CHECK_PATTERN: the octet with which registered
+ * memory is filled, so that one can see where the peer has written. */
 
 enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
 
@@ -14,6 +15,7 @@ enum { RR_CHECK_ARGS_MAX = 256, RR_CHECK_PATTERN = 0xa5 };
 struct rpcrdma_bytes rr_check_args(uint8_t out[RR_CHECK_ARGS_MAX], const struct rpcrdma_nfs_handle *handle,
 	const uint32_t *words, uint32_t count);
 
+/* rr_check_args() with the words as arguments of the macro. A 64-bit number is two words. */
 #define RR_CHECK_ARGS(out, handle, ...)                                                                      \
 	rr_check_args(out, handle, (const uint32_t[]){ __VA_ARGS__ },                                        \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))

@@ -6,7 +6,9 @@
 #include "tool/check.h"
 
 /* Cases with messages that are malformed, or are not for responders: the answer must be the right error or
- * silence, and the connection must live on. */
+ * silence, and the connection must live on. The words of a message are those of its RPC-over-RDMA header:
+ * XID, version, credits (32), procedure, and then, for most procedures, the Read list, the Write list and the
+ * Reply chunk. */
 
 enum { ERROR_WORDS = 16 };
 
@@ -26,6 +28,7 @@ error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, 
 	return xid;
 }
 
+/* error_send() with the words as arguments of the macro. */
 #define ERROR_SEND(peer, version, ...)                                                                       \
 	error_send(peer, version, (const uint32_t[]){ __VA_ARGS__ },                                         \
 		sizeof((const uint32_t[]){ __VA_ARGS__ }) / sizeof(uint32_t))
@@ -96,8 +99,8 @@ error_short(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Sends a message that ends within its Read list, behind the position of the first segment. Checks that the
- * error ERR_CHUNK comes back. */
+/* Sends a message that ends within its Read list: the first segment has its position, handle and length, but
+ * no offset. Checks that the error ERR_CHUNK comes back. */
 static enum rr_check_verdict
 error_cut(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -28,8 +28,9 @@ header_grant(struct rr_check_peer *peer, struct rr_text *why)
 	return credit > 0 ? RR_CHECK_PASS : rr_check_fail(why, "the reply grants no credit");
 }
 
-/* Sends a NULL call that asks for no credits, and an ordinary NULL call behind it. Checks that a reply comes,
- * and that the first reply grants credits although its call asked for none. */
+/* Sends a NULL call that asks for no credits, and an ordinary NULL call behind it. Checks that the first
+ * reply that comes grants credits. The RPC-over-RDMA header is written here, as rr_check_call() takes 0
+ * credits for its default: XID, version, credits, RDMA_MSG, and three empty chunk lists. */
 static enum rr_check_verdict
 header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 {

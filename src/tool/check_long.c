@@ -5,7 +5,8 @@
 #include "base/endian.h"
 #include "tool/check_chunk.h"
 
-/* Cases about Long Calls, Long Replies, and arguments in Read chunks. */
+/* Cases about Long Calls, Long Replies, and arguments in Read chunks. The arguments of READDIRPLUS behind the
+ * file handle are cookie and cookieverf (two words each), dircount and maxcount (RFC 1813, 3.3.17). */
 
 enum { LONG_CHUNK = 16384, LONG_SMALL = 32, LONG_DATA = 1001, LONG_LIMIT = 1024, LONG_ENTRIES = 8192 };
 
@@ -177,9 +178,9 @@ long_call_two(struct rr_check_peer *peer, struct rr_text *why)
 	return long_call(peer, 2, why);
 }
 
-/* Makes a WRITE call whose data is in a Read chunk. The chunk has `padding` more octets behind the data. The
- * file handle of the call is not valid, so nothing is written. Checks that the server fetches the data and
- * answers. */
+/* Makes a WRITE call whose data is in a Read chunk. The call's stream ends with the length of the data, so
+ * that the chunk's position is the end of the stream. The chunk has `padding` more octets behind the data.
+ * The file handle of the call is not valid, so nothing is written. Checks that the server answers. */
 static enum rr_check_verdict
 long_write(struct rr_check_peer *peer, uint32_t padding, struct rr_text *why)
 {

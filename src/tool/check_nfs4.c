@@ -36,7 +36,8 @@ nfs4_came(const struct rr_check_chunk *chunk, const struct rr_chunk *back, const
 
 /* Sends a COMPOUND with two READ operations, at offsets[0] and offsets[1], and a Write chunk for each. Checks
  * that chunk i comes back with sizes[i] octets, and that these are the octets of the file. expected has the
- * first octets of the file. */
+ * first octets of the file. An offset may be NFS4_FAR_AWAY, with the size 0: `%` below then makes it 0, so
+ * that no octets outside of `expected` are named. */
 static enum rr_check_verdict
 nfs4_two_reads(
 	struct rr_check4 *talk, const uint64_t offsets[2], const uint32_t sizes[2], const uint8_t *expected)
@@ -99,8 +100,8 @@ nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
 		(const uint32_t[]){ 0, NFS4_PART }, why);
 }
 
-/* Sends a COMPOUND with two READ operations that fail, as they read the root directory. Checks that the Write
- * chunks of both come back unused. */
+/* Sends a COMPOUND with two READ operations. The first one fails, as it reads the root directory, and ends
+ * the COMPOUND. Checks that the Write chunks of both come back unused. */
 static enum rr_check_verdict
 nfs4_failed(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -6,7 +6,8 @@
 #include "tool/check_chunk.h"
 #include "wire/properties.h"
 
-/* Cases of version 2: optional messages, and replies that the responder exposes in Read chunks. */
+/* Cases of version 2: optional messages, and replies that the responder exposes in Read chunks. The words
+ * that begin each message are XID, version, credits and procedure. */
 
 enum { OPTIONAL_UNKNOWN = 0x7fff0001, OPTIONAL_ENTRIES = 32768, OPTIONAL_REPLY_MAX = 1 << 20 };
 
@@ -100,8 +101,9 @@ optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_silence(peer, why);
 }
 
-/* Fetches a reply from its Read chunk by RDMA Read, and checks that the reply begins with the XID. Then sends
- * RDMA_DONE, and checks that the responder does not answer that message. */
+/* Fetches a reply from its position-zero Read chunk by RDMA Read, one segment after the other, and checks
+ * that the reply begins with the XID. Then sends RDMA_DONE, and checks that the responder does not answer
+ * that message. */
 static enum rr_check_verdict
 optional_pull(
 	struct rr_check_peer *peer, const struct rr_check_reply *reply, uint32_t xid, struct rr_text *why)

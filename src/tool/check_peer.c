@@ -5,7 +5,9 @@
 #include "base/address.h"
 #include "tool/check_chunk.h"
 
-#define CHECK_KICK (500 * RR_MILLISECOND)
+/* The connection of a test case, its messages, and its memory. */
+
+#define CHECK_KICK (500 * RR_MILLISECOND) /* the time between two empty frames: peer_wait() */
 
 /* ---- Events ---- */
 
@@ -69,6 +71,8 @@ peer_event(void *ctx, const struct rr_event *event)
 
 /* ---- Waiting ---- */
 
+/* The timer of peer_wait() has run out. This function does nothing: the event loop has turned, and
+ * peer_wait() looks at the time. */
 static void
 peer_expired(struct rr_timer *timer)
 {

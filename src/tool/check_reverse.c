@@ -4,10 +4,10 @@
 #include "tool/check_session.h"
 
 /*
- * Cases of the reverse direction (RFC 8167): the server calls its client over the connection that the client
- * made. A server of NFS version 4.1 does so when a session takes callbacks, if only to learn whether they
- * arrive, or when it has given a delegation that is in the way of another client. So the case asks for a
- * delegation, and plays the other client, too.
+ * A case of the reverse direction (RFC 8167): the server calls its client over the connection that the client
+ * made. A server of NFS version 4.1 does so in two situations: a session takes callbacks, and the server
+ * tries whether they arrive; or the server has given a delegation, and another client opens the file. So the
+ * case asks for a delegation, and plays the other client, too.
  */
 
 enum {
@@ -17,6 +17,7 @@ enum {
 	REVERSE_OPEN_RESULT = 24 /* octets of change_info4 and the flags: RFC 8881, 18.16.2 */
 };
 
+/* A client of the case: its connection and session, and what it has of the file. */
 struct reverse {
 	struct rr_check4 talk;
 	uint8_t opened[16], delegated[16]; /* stateids */
@@ -31,7 +32,7 @@ static void
 reverse_put_open(struct rr_check4 *talk, uint32_t access)
 {
 	rpcrdma_put_u32(&talk->writer, OP_OPEN);
-	rpcrdma_put_u32(&talk->writer, 0);
+	rpcrdma_put_u32(&talk->writer, 0); /* seqid, which has no meaning in a session */
 	rpcrdma_put_u32(&talk->writer, access);
 	rpcrdma_put_u32(&talk->writer, 0); /* nothing is denied to others */
 	rpcrdma_put_u64(&talk->writer, talk->client);
@@ -50,7 +51,7 @@ reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 	rpcrdma_get_fixed(reader, reverse->opened, sizeof(reverse->opened));
 	for (uint32_t i = 0; i < REVERSE_OPEN_RESULT / 4; i++)
 		rpcrdma_get_u32(reader);
-	words = rpcrdma_get_u32(reader);
+	words = rpcrdma_get_u32(reader); /* attrset, a bitmap */
 	for (uint32_t i = 0; i < words && !reader->failed; i++)
 		rpcrdma_get_u32(reader);
 	reverse->has_delegated = rpcrdma_get_u32(reader) == OPEN_DELEGATE_READ;
@@ -73,7 +74,7 @@ reverse_opened(struct reverse *reverse)
 		return false;
 	status = rr_check4_status(&reply, &reader);
 	rr_check4_skip_way(&reverse->talk, &reader);
-	rpcrdma_get_u64(&reader);
+	rpcrdma_get_u64(&reader); /* OPEN and its status */
 	if (status == NFS4_OK)
 		reverse_take_open(reverse, &reader);
 	rr_check_forget(&reply);
@@ -112,9 +113,10 @@ reverse_close(struct reverse *reverse)
 		rr_check_forget(&reply);
 }
 
-/* Sends RECLAIM_COMPLETE in the session, as a client must before its first OPEN, and waits for the reply.
- * Returns false if no reply came. RFC 8881, 18.51.3: "Whenever a client establishes a new client ID and
- * before it does the first non-reclaim operation that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
+/* Sends RECLAIM_COMPLETE in the session, as a client must before its first OPEN, and waits for the reply. The
+ * COMPOUND needs no file, so talk->path is empty meanwhile. Returns false if no reply came. RFC 8881,
+ * 18.51.3: "Whenever a client establishes a new client ID and before it does the first non-reclaim operation
+ * that obtains a lock, it MUST send a RECLAIM_COMPLETE". */
 static bool
 reverse_reclaim_complete(struct rr_check4 *talk)
 {

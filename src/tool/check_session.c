@@ -146,10 +146,12 @@ session_put_exchange(struct rr_check4 *talk)
 	rpcrdma_put_u32(&talk->writer, 0);
 }
 
+/* Writes the attributes of a channel: headerpadsize, maxrequestsize, maxresponsesize, maxresponsesize_cached,
+ * maxoperations, maxrequests, and an empty rdma_ird (RFC 8881, 18.36.1). */
 static void
 session_put_channel(struct rr_check4 *talk)
 {
-	static const uint32_t words[] = { 0, 65536, 65536, 4096, 16, 1, 0 }; /* RFC 8881, 18.36.1 */
+	static const uint32_t words[] = { 0, 65536, 65536, 4096, 16, 1, 0 };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		rpcrdma_put_u32(&talk->writer, words[i]);
@@ -169,7 +171,7 @@ session_create(struct rr_check4 *talk, uint32_t sequence)
 	rpcrdma_put_u64(&talk->writer, talk->client);
 	rpcrdma_put_u32(&talk->writer, sequence);
 	rpcrdma_put_u32(&talk->writer, talk->back ? CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0);
-	session_put_channel(talk);
+	session_put_channel(talk); /* the fore channel, and the backchannel */
 	session_put_channel(talk);
 	rpcrdma_put_u32(&talk->writer, RR_CHECK4_CALLBACK); /* the program, and AUTH_NONE */
 	rpcrdma_put_u32(&talk->writer, 1);
@@ -202,7 +204,7 @@ rr_check4_session(struct rr_check4 *talk)
 	unknown = reply.has_rpc &&
 		  (reply.rpc.accept_stat == RR_PROG_MISMATCH || reply.rpc.accept_stat == RR_PROG_UNAVAIL);
 	status = rr_check4_status(&reply, &reader);
-	rpcrdma_get_u64(&reader);
+	rpcrdma_get_u64(&reader); /* EXCHANGE_ID and its status */
 	talk->client = rpcrdma_get_u64(&reader);
 	sequence = rpcrdma_get_u32(&reader);
 	rr_check_forget(&reply);

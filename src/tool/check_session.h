@@ -5,29 +5,32 @@
 #include "tool/check.h"
 #include "ulb/nfs41.h"
 
-/* COMPOUNDs of NFS version 4.1 for cases; of version 4.0 if the server has no later version. */
+/* COMPOUNDs of NFS version 4.1 for test cases; of version 4.0 if the server has no later version. */
 
 enum { RR_CHECK4_ARGS = 1024, RR_CHECK4_CALLBACK = 0x40000000 /* program number of callbacks */ };
 
-/* A session, and the path of a file. */
+/* A session, the path of a file, and the COMPOUND that is being written. */
 struct rr_check4 {
 	struct rr_check_peer *peer;
-	struct rr_text *why;
-	bool back;      /* the session is to take callbacks; false: the server declined */
+	struct rr_text *why; /* gets the reason if a function fails */
+	/* Before rr_check4_session(): the session is to take callbacks. Afterwards: the server agreed to make
+	 * its callbacks over this connection. */
+	bool back;
 	uint32_t minor; /* 0: the server has no later version, and there is no session */
 	uint8_t session[NFS4_SESSIONID_SIZE];
-	uint64_t client;
-	uint32_t sequence;
-	const char *path; /* the components below the root */
+	uint64_t client;   /* the client ID */
+	uint32_t sequence; /* of the session's only slot: the number of its last request */
+	const char *path;  /* of the file, from the server's root */
 	struct rpcrdma_xdr_writer writer;
-	uint8_t args[RR_CHECK4_ARGS];
+	uint8_t args[RR_CHECK4_ARGS]; /* memory of the writer */
 };
 
 /* Begins a session of NFS version 4.1. If the server has only version 4.0, passes without a session
  * (talk->minor is 0). If the server has no version 4, the test case is skipped. */
 enum rr_check_verdict rr_check4_session(struct rr_check4 *talk);
 
-/* Ends the session, and has the server forget the client. */
+/* Ends the session, if there is one, and has the server forget the client. Errors are ignored. talk->why
+ * becomes NULL, so that talk cannot be used any more. */
 void rr_check4_end(struct rr_check4 *talk);
 
 /* Begins a COMPOUND that will have `operations` operations, which the caller adds. */
@@ -42,9 +45,9 @@ void rr_check4_go(struct rr_check4 *talk, uint32_t more);
  * operations. */
 void rr_check4_skip_way(const struct rr_check4 *talk, struct rpcrdma_xdr_reader *reader);
 
-/* Reads the file's first octets, inline. If that fails, tries again without the first name of talk->path,
- * which may be an export that the server shows as its root. The case is skipped if the file cannot be read at
- * all. */
+/* Reads the file's first `size` octets, inline, into `octets`. If that fails, removes the first name from
+ * talk->path, as it may be of an export that the server shows as its root, and tries again; talk->path
+ * remains the path that led to the file. The case is skipped if the file cannot be read at all. */
 enum rr_check_verdict rr_check4_find(struct rr_check4 *talk, uint8_t *octets, uint32_t size);
 
 /* Adds to the COMPOUND a READ with the anonymous stateid. */

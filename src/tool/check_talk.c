@@ -5,6 +5,9 @@
 
 #include "tool/check.h"
 
+/* The calls that test cases make, and the messages that come back. */
+
+/* Octets of memory for a message that is sent, and for a credential. */
 enum { TALK_MAX = 65536, TALK_AUTH = 512 };
 
 /* ---- Verdicts ---- */
@@ -107,6 +110,7 @@ talk_decode_rpc(struct rr_check_reply *reply)
 			left };
 }
 
+/* Decodes a message of either version into *reply, which from now on owns the message. */
 static void
 talk_decode(struct rr_check_reply *reply, struct rr_check_message *message)
 {

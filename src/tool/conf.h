@@ -17,11 +17,12 @@
 
 enum { RR_CONF_MAX = 1 << 20 }; /* the most octets of a file */
 
+/* The reader of a configuration file. */
 struct rr_conf {
 	char *text;
-	size_t size, at;
-	unsigned line;   /* where the last word began, from 1 */
-	unsigned next;   /* line of the character at text + at */
+	size_t size, at; /* octets of text; offset of the character that is read next */
+	unsigned line;   /* number of the line in which the last word began, from 1 */
+	unsigned next;   /* number of the line of the character at text + at */
 	bool ended;      /* the line of the last word has ended */
 	const char *bad; /* the error in this line; NULL if there is none */
 };
@@ -35,7 +36,8 @@ int rr_conf_read(const char *path, struct rr_conf *conf, struct rr_text *why);
 int rr_conf_take(const char *text, size_t size, struct rr_conf *conf, struct rr_text *why);
 
 /* Skips the rest of the present line, and returns the first word of the next line that has words, or NULL if
- * there is no such line. If conf->bad is set afterwards, the line has an error and must not be used. */
+ * there is no such line. If conf->bad is set afterwards, the line has an error: the word is then empty, and
+ * the line must not be used. */
 char *rr_conf_first(struct rr_conf *conf);
 
 /* Returns the next word of the present line; NULL if the line has no further word, or conf->bad is set. */

@@ -42,6 +42,7 @@ option_add(struct option_set *set, const struct rr_option *option, void *state)
 static void
 option_set_init(struct option_set *set, const struct rr_tool *tool, void *state)
 {
+	/* ":" in front of the letters: getopt_long() returns ':' for an option without its argument. */
 	*set = (struct option_set){ .tool = tool, .letters = ":" };
 	for (int i = 0; i < RR_OPTION_GROUPS && tool->groups[i].options; i++) {
 		const struct rr_option_group *group = &tool->groups[i];
@@ -81,8 +82,10 @@ option_name(const struct rr_option *option, char name[OPTION_NAME])
 	return name;
 }
 
-/* Reports an error in the options of the command line. `found` is the value that getopt_long() returned, '?'
- * or ':'; word is the argument with the error. Returns RR_EXIT_USAGE. */
+/* Reports an error in the options of the command line. `found` is the value that getopt_long() returned: ':'
+ * if an argument is missing, '?' for any other error. optopt has the value of the option with the error, or 0
+ * if there is no option of that long name; `word` is the element of argv with that name. Returns
+ * RR_EXIT_USAGE. */
 static int
 option_refuse(struct option_set *set, int found, const char *word)
 {
@@ -186,6 +189,8 @@ rr_options_url(const struct rr_tool *tool, const char *text)
 	return RR_EXIT_OK;
 }
 
+/* Checks the number of operands, and that each is a URL if the sub-command takes URLs. Returns
+ * RR_OPTIONS_GO_ON, or RR_EXIT_USAGE after a message. */
 static int
 option_check_operands(const struct rr_tool *tool, int count, char **operands)
 {

@@ -21,8 +21,8 @@ enum rr_option_kind {
 	RR_OPTION_FLAG,   /* no argument: the bool at `at` becomes true */
 	RR_OPTION_NO,     /* no argument: the bool at `at` becomes false */
 	RR_OPTION_NUMBER, /* the uint32_t at `at`: decimal, from low to high, a multiple of `multiple` */
-	RR_OPTION_WORD,   /* the enum at `at`: the place of the argument in words */
-	RR_OPTION_TEXT,   /* the const char * at `at`: the argument itself, which lives as long as argv */
+	RR_OPTION_WORD,   /* the enum at `at` becomes the index of the argument in words */
+	RR_OPTION_TEXT,   /* the const char * at `at`: the argument itself, which lies in argv or the file */
 	RR_OPTION_CALL    /* take() is called with the argument */
 };
 
@@ -37,8 +37,8 @@ struct rr_option {
 	uint32_t low, high;       /* of a number */
 	uint32_t multiple;        /* of a number; 0: any */
 	const char *const *words; /* NULL ends the list */
-	bool required;            /* the sub-command does nothing without it */
-	bool not_in_file;         /* it has no meaning in a configuration file */
+	bool required;            /* the option must be given, in the command line or in the file */
+	bool not_in_file;         /* the option may not stand in a configuration file */
 	/* Stores the argument in state, which is that of the table. Returns an exit status, after a message
 	 * if it is not OK. */
 	int (*take)(const struct rr_tool *tool, void *state, const char *argument);
@@ -60,10 +60,11 @@ extern const struct rr_option rr_option_config_options[];
  */
 struct rr_option_file {
 	size_t at; /* offset of the struct rr_option_config in the state of the sub-command */
-	/* Takes a line that begins with no letter, or with first_of; NULL: there are no such lines. Returns
-	 * an exit status, after a message if it is not OK. */
+	/* Takes a line that holds no option: its first word, `first`, does not begin with a lower-case letter
+	 * ("/srv"), or begins with first_of. Reads the further words of the line from conf. NULL: there are
+	 * no such lines. Returns an exit status, after a message if it is not OK. */
 	int (*line)(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
-	const char *first_of; /* "ceph:"; or NULL */
+	const char *first_of; /* "ceph:"; NULL: each line that begins with a lower-case letter is an option */
 };
 
 /* A table, which ends with a row without letter and name; at: offset of its state in that of the

@@ -76,15 +76,15 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 		return rr_tool_usage(set->tool, "%s is followed by a word too many", word);
 	if (conf->bad)
 		return rr_tool_usage(set->tool, "%s", conf->bad);
-	if (place->seen && !place->line)
+	if (place->seen && !place->line) /* the command line has it */
 		return RR_EXIT_OK;
 	place->line = conf->line;
 	return rr_option_take(set, place, argument);
 }
 
-/* Handles a line of the configuration file: stores the option in the line; or, if the line holds no option
- * but, for example, a directory, calls the sub-command's function for such lines. Returns an exit status,
- * after a message if it is not OK. */
+/* Handles a line of the configuration file, whose first word is `first`: stores the option in the line; or,
+ * if the line holds no option but, for example, a directory, calls the sub-command's function for such lines.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {
@@ -114,6 +114,7 @@ option_file_lines(struct option_set *set, void *state, const char *path, struct 
 	int errors = 0;
 	char *first;
 
+	/* For messages about a line, the sub-command is replaced by a copy that has "FILE:LINE" in front. */
 	at.where = where;
 	set->tool = &at;
 	while (errors < OPTION_FILE_ERRORS && (first = rr_conf_first(conf))) {

@@ -9,10 +9,11 @@
 /* The inner part of the parser of options: option.c has the command line, option_file.c the configuration
  * file. */
 
-/* getopt_long() returns letters as they are, and for a long name OPTION_LONG plus its place. */
+/* getopt_long() returns letters as they are, and for a long name OPTION_LONG plus its index in
+ * option_set.longs. OPTION_NAME: octets of memory for the name of an option. */
 enum { OPTIONS_MAX = 48, OPTION_LONG = 256, OPTION_HELP = OPTION_LONG + OPTIONS_MAX, OPTION_NAME = 64 };
 
-/* An option of the sub-command, and whether it was given. */
+/* An option of the sub-command, and whether it was given, in the command line or in the file. */
 struct option_place {
 	const struct rr_option *option;
 	void *state; /* of its table */
@@ -20,7 +21,8 @@ struct option_place {
 	unsigned line; /* line of the configuration file that has the option; 0: the file does not have it */
 };
 
-/* All options of the sub-command, in the form for getopt_long(), too. */
+/* All options of the sub-command; `longs` and `letters` describe them to getopt_long(). places[i] and
+ * longs[i] are the same option. */
 struct option_set {
 	const struct rr_tool *tool;
 	struct option_place places[OPTIONS_MAX];
