@@ -167,6 +167,8 @@ cp_copy_one(struct rr_cp *cp, const char *source, const char *destination)
 	return true;
 }
 
+/* Opens the destination, copies each source to it, and prints the summary. Returns an exit status, after
+ * messages if it is not OK. */
 static int
 cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 {
@@ -208,6 +210,8 @@ cp_check_ends(const struct rr_tool *tool, int count, char **sources, const char 
 	return rr_url_is(destination) ? rr_options_url(tool, destination) : RR_EXIT_OK;
 }
 
+/* Runs the command once its options are known: argv has count sources, and the destination behind them.
+ * Returns an exit status. */
 static int
 cp_parsed(struct rr_cp *cp, int count, char **argv)
 {

@@ -36,10 +36,10 @@ struct rr_cp {
 	bool sync;      /* `rpcrdma sync`: the destination is made equal to the source */
 	bool remove;    /* entries that the source does not have are removed */
 	bool dry;       /* nothing is changed: the actions are printed only */
-	bool absent;    /* in a dry run: the destination does not have the present directory */
+	bool absent;    /* in a dry run: the destination does not have the directory that is copied to now */
 	bool resume;    /* partial files of an earlier copy are continued, and left for a later copy */
 	bool update;    /* files that are not older at the destination are left as they are */
-	bool checksum;  /* files with the same contents are left, too */
+	bool checksum;  /* files with the same contents are left as they are, too */
 	bool streamed;  /* data was written into a device or pipe, which may be standard output */
 	uint32_t umask; /* mode bits that a file made of a stream does not get */
 	enum rr_sparse sparse;
@@ -56,27 +56,27 @@ struct rr_cp {
 	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
 	struct rr_place to_top;           /* the directory that the present tree is copied to */
-	void *archived; /* files with several names that were copied: a tree of tsearch(3) */
-	bool no_xattrs; /* the destination takes no extended attributes */
-	char xattr_names[65536];
+	void *archived;          /* files with several names that were copied: a tree of tsearch(3) */
+	bool no_xattrs;          /* the destination takes no extended attributes */
+	char xattr_names[65536]; /* memory for cp_archive.c */
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
-	struct rr_cp_small *small;
-	bool fresh;                /* the directory that is copied to was made by this copy */
+	struct rr_cp_small *small; /* the jobs of cp_small.c */
+	bool fresh;                /* the directory that is copied to now was made by this copy */
 	char to_path[RR_NFS_PATH]; /* the path that the source is copied to, while depth is 0 */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
 	char path[RR_NFS_PATH]; /* from there down to the entry that is copied now: "", "/name", "/name/name"
 				 */
-	unsigned depth;
-	struct rr_trail trail; /* of the source */
+	unsigned depth;         /* of the entry that is copied now; 0: the command line names it */
+	struct rr_trail trail;  /* of the source's directories that are being copied */
 };
 
 /* Reports the error of `side`, with the text in side->text and the path that is being copied, and counts the
  * failure. Returns -1. */
 int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 
-/* Reports a failure at the path that is being copied with the text `why`, and counts it; the copy of other
- * files goes on. Returns -1. */
+/* Reports a failure of `side` at the path that is being copied with the text `why`, and counts it; the copy
+ * of other files goes on. Returns -1. */
 int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 
 /* cp_summary.c: adds the connection's counters to those of the summary, before the connection is closed. */
@@ -115,10 +115,11 @@ int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
  * symbolic link already; if it is a file, also sets its mode, owner and times. rr_cp_sync_clear() removes an
  * object of another type that is in the way of an entry, if the options allow that; it returns 0, or -1 after
  * a failure, which was reported. rr_cp_sync_remove() removes the entries of a directory of the destination
- * that are not in catalog, which has the entries of the source. In a dry run, rr_cp_sync_say() prints the
- * action and returns true; otherwise it returns false. rr_cp_same_attributes() tells whether the object
- * `there` of the destination has the mode, owner, group and time of modification of the source already, as
- * far as the destination lets them be set.
+ * that are not in catalog, which has the entries of the source. In a dry run, these functions change nothing,
+ * and print their actions. In a dry run, rr_cp_sync_say() prints the action and returns true; otherwise it
+ * prints nothing and returns false. rr_cp_same_attributes() tells whether the object `there` of the
+ * destination has the mode, owner, group and time of modification of the source already, as far as the
+ * destination lets them be set.
  */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);

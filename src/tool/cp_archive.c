@@ -13,8 +13,8 @@
 /* A file with several names that was copied under one of them. */
 struct archive_file {
 	uint64_t fsid, fileid; /* of the source */
-	struct rr_first first;
-	char path[]; /* of the copy, below the top */
+	struct rr_first first; /* the copy; first.path points into `path` */
+	char path[];           /* of the copy, below the top: "/name/name" */
 };
 
 static int
@@ -56,11 +56,12 @@ rr_cp_archive_note(
 	*file = (struct archive_file){ .fsid = info->fsid, .fileid = info->fileid };
 	memcpy(file->path, cp->path, size);
 	file->first = (struct rr_first){ .top = cp->to_top,
-		.path = file->path + 1,
+		.path = file->path + 1, /* without the slash: relative to the top */
 		.handle = made.handle,
 		.fsid = made.fsid,
 		.fileid = made.fileid };
 	found = tsearch(file, &cp->archived, archive_compare);
+	/* There was no memory, or the source file has been noted before. */
 	if (!found || *(struct archive_file **)found != file)
 		free(file);
 }
@@ -144,6 +145,8 @@ archive_cannot(struct rr_cp *cp)
 	return 0;
 }
 
+/* Copies the extended attribute `name`. Returns 0, also if the destination takes none; -1 after an error,
+ * which was reported. */
 static int
 archive_xattr(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const char *name)
 {

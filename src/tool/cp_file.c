@@ -21,7 +21,8 @@
 /*
  * A program that is killed leaves its temporary file behind. So there are only RR_CP_NUMBERS names for each
  * target: the first free name is taken, and the files of the names in front of it are removed if they were
- * not written to for STALE seconds.
+ * not written to for STALE seconds. A temporary name has at most the first KEPT_OF_NAME octets of the
+ * target's name, so that it is never too long.
  */
 enum { KEPT_OF_NAME = 200, STALE = 3600 };
 
@@ -115,9 +116,9 @@ file_put_in_place(struct rr_cp *cp, const struct rr_place *to, const char *tempo
 /* The copy of a file. */
 struct copying {
 	struct rr_cp *cp;
-	const struct rr_place *to;
+	const struct rr_place *to; /* the directory of the target, and its name there */
 	const char *to_name;
-	struct rr_info info, there;
+	struct rr_info info, there; /* of the source; of the object that the destination has under to_name */
 	struct rr_file source, target;
 	char temporary[RR_CP_TEMPORARY]; /* "": the target is written in place */
 };
@@ -133,6 +134,8 @@ file_copy_xattrs(const struct copying *copying)
 		&(struct rr_place){ target->fd, target->handle });
 }
 
+/* Sets mode and times of the target, which has all its data. Returns 0; -1 after an error, which was
+ * reported. */
 static int
 file_finish(struct copying *copying)
 {
@@ -202,8 +205,8 @@ file_create_temporary(struct copying *copying)
 
 /* With --resume, opens the temporary file that an interrupted copy has left, if it begins with the same
  * octets as the source. Cuts the temporary file off behind these octets, so that the copy goes on there.
- * Returns 0; 1 if there is no such file, without --resume, or for a stream; -1 after an error, which was
- * reported. */
+ * Returns 0; 1 if a new temporary file is to be made, as there is no such file, or --resume was not given, or
+ * the source is a stream; -1 after an error, which was reported. */
 static int
 file_go_on(struct copying *copying)
 {
@@ -263,14 +266,17 @@ file_create_like(struct copying *copying)
 	cp->to.ops->close(&copying->target);
 	rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	copying->temporary[0] = '\0';
+	/* Without a place, a server's overwrite() never asks for a new file. It uses the handle in
+	 * `there`. */
 	if (cp->to.ops->overwrite(&cp->to, NULL, copying->to_name, there, &copying->target) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	return 0;
 }
 
 /* Opens the existing target to be written over. If overwrite() returns 1, as nothing of the target is lost if
- * a new file replaces it, creates a temporary file instead. Returns 0; -1 after an error, which was
- * reported. */
+ * a new file replaces it, creates a temporary file instead. If the command line names the target, and its
+ * last name is a symbolic link, the file behind the link is opened by its path. Returns 0; -1 after an error,
+ * which was reported. */
 static int
 file_open_existing(struct copying *copying)
 {
@@ -307,6 +313,9 @@ file_describe_stream(const struct rr_cp *cp, struct rr_info *info)
 	};
 }
 
+/* Stores in copying->info what the open source is now: its attributes may have changed since its directory
+ * was read. Returns 0; -1 after an error, which was reported: for example, the source is no regular file any
+ * more. */
 static int
 file_describe_source(struct copying *copying)
 {

@@ -180,8 +180,9 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 	return rr_cp_local_set(side, place->fd, info);
 }
 
-/* Writes the new file `from` to the disk if a file exists under the name `to`, which `from` is going to
- * replace. Returns 0, also if `from` is a link or its mode forbids reading; -1 with errno after an error. */
+/* Writes the new file `from` to the disk (fsync(2)) if a file exists under the name `to`, which `from` is
+ * going to replace: otherwise a crash could leave neither the old data nor the new data. Returns 0, also if
+ * `from` is a link or its mode forbids reading; -1 with errno after an error. */
 static int
 local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {

@@ -17,8 +17,9 @@ rr_cp_local_at(const struct rr_place *place)
 	return place ? place->fd : AT_FDCWD;
 }
 
-/* Writes the text for errno into side->text. Returns a negative number. */
+/* Writes the text for errno into side->text, and sets side->fatal. Returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
+/* Converts the result of fstat(2) to *info. */
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
 /* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group.

@@ -11,7 +11,8 @@
 /* cp -a keeps of local files, beside data: owners, hard links, extended attributes. */
 
 /* Sets the owner and the group of the open file fd to those in info. Returns false if the owner or the group
- * is not set. After the first owner that could not be set, no owner is tried any more. */
+ * could not be set, which is no error of the copy. After the first owner that could not be set, no owner is
+ * tried any more. */
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {

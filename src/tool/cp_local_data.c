@@ -35,9 +35,10 @@ local_set_fd(struct rr_side *side, int fd, struct rr_file *file)
 	file->stream = fd >= 0 && fstat(fd, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
-/* Opens a file for reading; "-" is standard input if info describes a stream. If info describes a stream and
- * the file is a named pipe, waits until the other end of the pipe is open. All other files are opened without
- * waiting, as a named pipe may have replaced a regular file meanwhile. Returns 0, or a negative number. */
+/* Opens a file for reading; "-" is standard input if info describes a stream. info may be NULL, which means
+ * no stream. If info describes a stream and the file is a named pipe, waits until the other end of the pipe
+ * is open. All other files are opened without waiting, as a named pipe may have replaced a regular file
+ * meanwhile. Returns 0, or a negative number. */
 int
 rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *info, struct rr_file *file)
@@ -68,6 +69,8 @@ rr_cp_local_create(struct rr_side *side, const struct rr_place *place, const cha
 	return file->fd < 0 ? rr_cp_local_fail(side) : 0;
 }
 
+/* Opens the existing object for writing; "-" is standard output if `there` is a stream. The old octets of a
+ * regular file go only when the first new ones are written. Returns 0, never 1; or a negative number. */
 int
 rr_cp_local_overwrite(struct rr_side *side, const struct rr_place *place, const char *name,
 	const struct rr_info *there, struct rr_file *file)
@@ -216,6 +219,8 @@ local_empty(struct rr_file *file)
 	return 0;
 }
 
+/* Writes the whole piece, at its offset, or as the next octets of a stream. Returns 1, as that is done at
+ * once; or a negative number. */
 int
 rr_cp_local_write(struct rr_file *file, struct rr_piece *piece)
 {

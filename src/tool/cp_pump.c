@@ -9,7 +9,8 @@
 #include "base/checked.h"
 #include "tool/tool.h"
 
-/* Rounds in which a server may forget data by a restart, before the copy is given up. */
+/* The most rounds (cp_pump.h) of a copy: after so many restarts in which the server forgot data, the copy is
+ * given up. */
 enum { ROUNDS = 16 };
 
 static void pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
@@ -108,7 +109,7 @@ pump_slot_completed(struct rr_piece *piece, int error)
 		pump_slot_advance(slot->pump, slot);
 }
 
-/* Adds octets to the progress that the user sees. Does nothing in a second round, which copies octets that
+/* Adds octets to the progress that the user sees. Does nothing in a further round, which copies octets that
  * were counted before. */
 static void
 pump_count(struct rr_pump *pump, uint64_t octets)
@@ -199,6 +200,7 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	*piece = (struct rr_piece){ .data = slot->memory, .offset = pump->next, .done = pump_slot_completed };
 	piece->length = (uint32_t)rr_min(pump->piece_size, end - pump->next);
 	piece->ctx = slot;
+	/* The piece is the whole file: version 4 then opens, reads and closes the file by one call. */
 	piece->io.once = piece->offset == 0 && piece->length == pump->end;
 	slot->start = pump->next;
 	pump->next += piece->length;
@@ -207,8 +209,9 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 }
 
 /* Searches the slot's memory from `at` on. Returns where the next octets to write begin, or, if `hole` is
- * true, where the next hole begins; slot->filled if there are none. With pump->punch, each whole unit of
- * zeroes is a hole; without it, there are no holes. */
+ * true, where the next hole begins; slot->filled if there are none. With pump->punch, each unit of zeroes is
+ * a hole; without it, there are no holes. Units are the destination's hole_unit octets, aligned in the file;
+ * the first and the last unit of the piece may be shorter. */
 static uint32_t
 pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
@@ -217,6 +220,7 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	while (pump->punch && at < slot->filled) {
 		uint32_t length = rr_min(unit - ((slot->start + at) & (unit - 1)), slot->filled - at);
 		const uint8_t *data = slot->memory + at;
+		/* The first octet is zero, and each octet equals the next one. */
 		bool zeroes = data[0] == 0 && memcmp(data, data + 1, length - 1) == 0;
 
 		if (zeroes == hole)
@@ -340,6 +344,7 @@ pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 		pump_read_on(pump);
 }
 
+/* Ends the reads, the writes and the question for an extent that are under way, without their done(). */
 static void
 pump_cancel(struct rr_pump *pump)
 {
@@ -360,8 +365,8 @@ pump_cancel(struct rr_pump *pump)
 
 /* ---- Running ---- */
 
-/* Copies the data of the file by reading and writing it. Returns when all is written, or after an error or a
- * signal: 0, or the error. */
+/* Copies the first `size` octets of the file, or a stream to its end, by reading and writing them. Returns
+ * when all is written, or after an error or a signal: 0, or the error. */
 static int
 pump_run(struct rr_pump *pump, uint64_t size)
 {
@@ -383,8 +388,8 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	return pump->error;
 }
 
-/* Copies the data of the file. If possible, the server copies it by itself; otherwise this program reads and
- * writes it. Returns 0, or the error. */
+/* Copies the first `size` octets of the file. If possible, the server copies them by itself; otherwise this
+ * program reads and writes them. Returns 0, or the error. */
 static int
 pump_move(struct rr_pump *pump, uint64_t size)
 {
@@ -438,7 +443,7 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* After the server has lost octets in a restart, prepares a second round that copies these octets again.
+/* After the server has lost octets in a restart, prepares a further round that copies these octets again.
  * Returns 0; or an error if the source is a stream, which cannot be read again. */
 static int
 pump_may_repeat(struct rr_pump *pump)
@@ -457,6 +462,7 @@ rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, str
 	int error = 0;
 
 	pump_begin(pump, from, to, info);
+	/* In the first round, todo is the whole file; then commit() sets it to the octets that were lost. */
 	for (int round = 0; round < ROUNDS; round++) {
 		if (pump_move(pump, todo) || pump_check_size(pump, info->size))
 			return pump->error;

@@ -10,7 +10,12 @@
  * then written, in any order. Holes are neither read nor written. If one of the files is a stream, pieces are
  * read one at a time, and written in order. If both sides are the same server and it copies by itself
  * (cp_within.c), no data passes through this program.
+ *
+ * A copy takes one round, in which all data is written and then committed. If the server has restarted and
+ * forgot data until then, a further round writes the beginning of the file again, up to the end of that data.
  */
+
+/* The most pieces that are moved at a time; the most octets of a piece. */
 
 enum { RR_PUMP_PIECES = 16, RR_PUMP_PIECE = 1 << 20 };
 
@@ -24,15 +29,15 @@ enum rr_sparse {
 struct rr_pump;
 
 /*
- * A slot holds a piece of the data. It is READING the piece that begins at `start`; then, for each run of
- * octets in no hole, WRITING; and HELD while pieces in front of it have to be written first.
+ * A slot of the pump holds a piece of the data. It is READING the piece; then WRITING, once for each run of
+ * octets between holes; and HELD while pieces in front of it have to be written first.
  */
 struct rr_pump_slot {
 	struct rr_pump *pump;
-	struct rr_piece piece; /* the whole piece, then each run of octets in turn */
+	struct rr_piece piece; /* is read as a whole, and then written run by run */
 	uint8_t *memory;
-	uint64_t start;
-	uint32_t filled, cursor; /* octets of the piece that were read; octets that are done with */
+	uint64_t start;          /* offset of the piece in the file */
+	uint32_t filled, cursor; /* octets of the piece that were read; that were written, or are a hole */
 	enum { RR_SLOT_IDLE, RR_SLOT_READING, RR_SLOT_HELD, RR_SLOT_WRITING } state;
 };
 
@@ -46,17 +51,19 @@ struct rr_pump {
 	/* The members of the copy in progress. */
 	struct rr_file *from, *to;
 	uint64_t next, end;      /* octets that are still to be read; end shrinks at the end of a stream */
-	struct rr_extent extent; /* of the source: octets that are in no hole */
-	uint64_t done;           /* in order: the octets in front of this were written */
-	uint64_t last;           /* the end of the octets that were written */
+	struct rr_extent extent; /* of the source: the last octets in no hole that were asked for */
+	uint64_t done;           /* if in_order: the octets in front of this were written */
+	uint64_t last;           /* the highest end of octets that were written: behind it is a hole */
+	/* The most octets of a piece; the number of slots that are not idle, and of questions for an
+	 * extent. */
 	uint32_t piece_size, busy;
 	bool extents;   /* the source's holes are known, and left out */
 	bool seeking;   /* the next extent is being asked for */
 	bool punch;     /* zeroes are not written */
 	bool in_order;  /* one of the files is a stream */
 	bool by_server; /* the server copies by itself */
-	bool reading;   /* a piece of the stream is being read */
-	bool again;     /* the octets of this round were counted before */
+	bool reading;   /* a piece is being read; only looked at if the source is a stream */
+	bool again;     /* this is a further round: the progress has counted its octets before */
 	int error;
 	struct rr_side *failed; /* its text has the reason of the error */
 
@@ -78,8 +85,8 @@ void rr_pump_free(struct rr_pump *pump);
  */
 int rr_pump_copy(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, struct rr_info *info);
 
-/* cp_within.c: makes the server of both files copy the file by itself. Returns 0; 1 if the server does not do
- * that, so that the data must pass through this program; or a negative number. */
+/* cp_within.c: makes the server of both files copy the first `size` octets of the file by itself. Returns 0;
+ * 1 if the server does not do that, so that the data must pass through this program; or a negative number. */
 int rr_pump_within(struct rr_pump *pump, uint64_t size);
 
 #endif

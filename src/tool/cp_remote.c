@@ -169,6 +169,7 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 {
 	int error;
 
+	/* Calls are then made even after a signal, which otherwise ends them. */
 	rr_nfs_cleaning(side->nfs, true);
 	error = rr_nfs_remove(side->nfs, &place->handle, name);
 	rr_nfs_cleaning(side->nfs, false);

@@ -127,7 +127,7 @@ rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
 	int error;
 
 	*lost = 0;
-	if (!file->has_verifier)
+	if (!file->has_verifier) /* all WRITEs were stable */
 		return 0;
 	error = rr_nfs_commit(file->side->nfs, &file->handle, verifier);
 	if (error)

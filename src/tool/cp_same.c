@@ -15,10 +15,10 @@ struct same {
 	struct rr_cp *cp;
 	struct rr_file files[SAME_SIDES];
 	struct rr_piece pieces[SAME_SIDES];
-	bool awaited[SAME_SIDES];
-	bool failed;
-	uint32_t length; /* of a piece */
-	uint8_t *memory; /* for a piece of each side */
+	bool awaited[SAME_SIDES]; /* the read of the side's piece is under way */
+	bool failed;              /* a read has failed */
+	uint32_t length;          /* of a piece */
+	uint8_t *memory;          /* for a piece of each side */
 };
 
 /* Called when the read of a piece from one of the two files has ended. Notes that the file's piece is not
@@ -73,8 +73,8 @@ same_wait(struct same *same)
 	}
 }
 
-/* Reads the piece at offset from both files, and tells whether both pieces have the same octets. Returns
- * false also if a piece could not be read. */
+/* Reads the piece at `offset` from both files, whose compared part ends at `size`, and tells whether both
+ * pieces have the same octets. Returns false also if a piece could not be read. */
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {

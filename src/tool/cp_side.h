@@ -12,10 +12,11 @@
  * An end of a copy: the local file system (cp_local.c) or an NFS server (cp_remote.c), both behind the same
  * operations.
  *
- * All operations return 0 or a negative number; rr_side.text then has the reason, and rr_side.fatal tells
- * that going on with other files would be of no use. Names are single names in a directory (a "place"),
- * except for those of find(), which are paths. Symbolic links are not followed, except by find() if the
- * caller says so.
+ * An operation returns 0, or a negative number after an error; rr_side.text then has the reason, and
+ * rr_side.fatal is true if going on with other files would be of no use. Where an operation returns 1, its
+ * comment says what that means. Names are single names in a directory (a "place"); where there is no place, a
+ * name is a path, as the command line has it. Symbolic links are not followed, except in such paths, and by
+ * find() only if the caller says so.
  */
 
 /* A stream is a local device or pipe, or "-"; OTHER is a socket, and on a server devices and pipes, too. */
@@ -27,7 +28,8 @@ enum { RR_MODE_KEPT = 01777 };
 /* The size of a stream whose end was not reached yet. */
 #define RR_SIZE_UNKNOWN UINT64_MAX
 
-/* The attributes of an object. */
+/* The attributes of an object. Members marked "local" or "remote" have a meaning only for an object of the
+ * local file system, or only for one of a server; so in the structures below. */
 struct rr_info {
 	enum rr_kind kind;
 	uint32_t mode;
@@ -38,7 +40,7 @@ struct rr_info {
 	struct rpcrdma_nfs_handle handle; /* remote */
 };
 
-/* A directory: a descriptor, or a file handle. */
+/* A directory: a descriptor (local), or a file handle (remote). */
 struct rr_place {
 	int fd;
 	struct rpcrdma_nfs_handle handle;
@@ -46,7 +48,7 @@ struct rr_place {
 
 /* A file under the first of its names, to which further names are to be linked. */
 struct rr_first {
-	struct rr_place top;
+	struct rr_place top;              /* the directory that the whole tree is copied to */
 	const char *path;                 /* local: below top */
 	struct rpcrdma_nfs_handle handle; /* remote */
 	uint64_t fsid, fileid;
@@ -67,14 +69,14 @@ struct rr_file {
 	bool in_place;    /* the file existed before: it keeps its mode, and is not removed after a failure */
 	bool empty_first; /* its old octets go when the first new octets are written, or at finish() */
 	bool short_end;   /* finish() sets the size: the last octets are a hole, and not written */
-	struct timespec made;  /* after create(): the time, by the clock of its side */
-	uint32_t uid, gid;     /* after create() on a server: the owner and group */
-	int fd;                /* local, as the next two */
-	struct rr_watch watch; /* of a stream that is read */
-	struct rr_piece *awaited;
-	struct rpcrdma_nfs_handle handle; /* remote, as all below */
-	stable_how stable;                /* how data is written */
-	bool has_verifier;
+	struct timespec made;                 /* after create(): the time, by the clock of its side */
+	uint32_t uid, gid;                    /* after create() on a server: the owner and group */
+	int fd;                               /* local, as the next two */
+	struct rr_watch watch;                /* of a stream that is read */
+	struct rr_piece *awaited;             /* the piece of the stream that waits for data; or NULL */
+	struct rpcrdma_nfs_handle handle;     /* remote, as all below */
+	stable_how stable;                    /* how data is written */
+	bool has_verifier;                    /* unstable octets were written, and not committed since */
 	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* of the last unstable WRITE */
 	uint64_t written_end;                 /* unstable octets lie in front of this */
 	uint64_t lost_end;                    /* octets in front of this must be written again */
@@ -82,11 +84,11 @@ struct rr_file {
 
 /* A piece of a file's data that is read or written. */
 struct rr_piece {
-	struct rr_file *file; /* while a remote operation is under way */
+	struct rr_file *file; /* set by read() and write(), for cancel() and done() */
 	void *data;
-	uint64_t offset;
-	uint32_t length, moved;
-	struct rr_nfs_io io;
+	uint64_t offset;        /* in the file */
+	uint32_t length, moved; /* octets that are wanted; octets that were read or written */
+	struct rr_nfs_io io;    /* remote */
 	void (*done)(struct rr_piece *piece, int error); /* called if read() or write() returned 0 */
 	void *ctx;
 };
@@ -165,6 +167,7 @@ struct rr_side_ops {
 	/* Sets an extended attribute. Returns 1 if this side supports no extended attributes. */
 	int (*set_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
 		const struct rpcrdma_nfs_value *value);
+	/* Renames an entry of the place; an entry that has the name `to` already is replaced. */
 	int (*rename)(struct rr_side *side, const struct rr_place *place, const char *from, const char *to);
 	/* Removes a file or a link. Does so even after an interruption. */
 	int (*remove)(struct rr_side *side, const struct rr_place *place, const char *name);

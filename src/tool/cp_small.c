@@ -18,13 +18,15 @@
  * all cases. The directories and names of jobs belong to the caller, who keeps them until rr_cp_small_end().
  */
 
-enum { JOBS = 128, SMALL_HOLE = 4096 /* octets of zeroes that become a hole */ };
+/* The most jobs at a time; the octets of zeroes that become a hole. */
+enum { JOBS = 128, SMALL_HOLE = 4096 };
 
+/* From SMALL_CREATING on, except for SMALL_LEFT, the temporary file may exist: rr_cp_small_end(). */
 enum small_state {
 	SMALL_IDLE,
 	SMALL_LISTING, /* the extended attributes are listed */
 	SMALL_READING,
-	SMALL_LOOKING,
+	SMALL_LOOKING, /* for an object of the target's name */
 	SMALL_CREATING,
 	SMALL_WRITING,
 	SMALL_SETTING,
@@ -41,7 +43,7 @@ struct small_job {
 	const struct rr_place *from, *to;
 	const char *name;
 	struct rr_info info;
-	bool fresh;  /* the directory has only entries that this copy has put there */
+	bool fresh;  /* no object of the target's name is looked for: there is none, or it is replaced */
 	bool made;   /* the temporary file may exist */
 	bool within; /* the server copies the data by itself, so it is not read */
 	char temporary[RR_CP_TEMPORARY];
@@ -63,7 +65,8 @@ typedef void small_begin(struct small_job *job);
 static small_begin small_list, small_read, small_look, small_create, small_write, small_set, small_rename,
 	small_put, small_finish;
 
-/* For each state, the action that begins in it, and the state that follows when the action is done. */
+/* For each state, the function that begins its action, and the state that follows when the action is done. A
+ * job that becomes idle has copied its file: small_finish() counts the file. */
 static const struct {
 	small_begin *begin;
 	enum small_state next;
@@ -80,6 +83,8 @@ static const struct {
 	[SMALL_LEFT] = { NULL, SMALL_LEFT },
 };
 
+/* Sets the state of the job, and begins the action of that state, which may end at once and set the next
+ * state. */
 static void
 small_set_state(struct small_job *job, enum small_state state)
 {
@@ -159,14 +164,14 @@ small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 		       value.length > 0);
 }
 
-/* Called when the server has read the source. If the file has another size than the list of its directory
- * said, the file is changing, and rr_cp_file() will copy it instead of this job. */
+/* Called when the server has read the source. The READ asked for one octet more than the file should have. If
+ * it brought another number of octets than the list of the directory said, the file is changing, and
+ * rr_cp_file() will copy it instead of this job. */
 static void
 small_was_read(struct rr_nfs_io *io, int error)
 {
 	struct small_job *job = io->ctx;
 
-	/* The size differs from that in the directory's list: the file changes meanwhile. */
 	small_next(job, error ? error : io->moved != job->info.size || !io->eof);
 }
 
@@ -237,6 +242,8 @@ small_op_done(struct rr_nfs_op *op, int error)
 	small_next(job, error);
 }
 
+/* Has small_op_done() called when an operation by job->op has ended; for all operations on the
+ * destination. */
 static void
 small_prepare_op(struct small_job *job)
 {
@@ -263,8 +270,8 @@ small_make_local(struct small_job *job)
 }
 
 /* If the destination is a server, asks whether it has an object of the job's name. Goes on without asking if
- * the directory is new, or existing files are to be replaced. If the destination is local, makes the whole
- * copy at once, which ends the job. */
+ * the directory is new, or existing files are to be replaced (job->fresh). If the destination is local, makes
+ * the whole copy at once, which ends the job. */
 static void
 small_look(struct small_job *job)
 {

@@ -41,7 +41,6 @@ summary_name_fabrics(const struct rr_cp *cp, char *text, size_t size)
 		snprintf(text, size, "%s", names[0] ? names[0] : names[1] ? names[1] : "");
 }
 
-/* Returns the word `one` if count is 1, and otherwise the word `many`. */
 static const char *
 summary_plural(uint64_t count, const char *one, const char *many)
 {

@@ -65,6 +65,8 @@ sync_attributes(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr
 	to->ops->close(&file);
 }
 
+/* Tells whether the destination has a symbolic link with the same target. Returns false also if one of the
+ * links cannot be read. */
 static bool
 sync_same_link(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there)
 {

@@ -84,10 +84,11 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 	return 0;
 }
 
-/* Stores in *target the directory into which the source is copied, and the name of the copy. If `path` is a
- * directory, the copy goes into it, under the last name of the source; without a name if `rpcrdma sync`
- * copies a directory. Otherwise the copy goes into the directory above path, under the last name of path.
- * Returns 0; -1 after an error, which was reported. */
+/* Stores in *target the directory into which the source is copied, and the name of the copy. `source` is the
+ * whole path of the source; `path` is that of the destination, for find(). If `path` is a directory, the copy
+ * goes into it, under the last name of the source; without a name if `rpcrdma sync` copies a directory.
+ * Otherwise the copy goes into the directory above path, under the last name of path. Also sets cp->to_path
+ * and cp->to_name. Returns 0; -1 after an error, which was reported. */
 static int
 top_find_target(
 	struct rr_cp *cp, const char *source, enum rr_kind kind, const char *path, struct target *target)
@@ -160,6 +161,7 @@ void
 rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 {
 	const char *from = top_path(&cp->from, source), *to = top_path(&cp->to, destination);
+	/* Its last name is that of the source, even if the URL names the mounted directory. */
 	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
 	struct target target = { .place.fd = -1 };
 	struct rr_info info;

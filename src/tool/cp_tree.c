@@ -177,6 +177,8 @@ tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_
 	cp->to.ops->leave(&cp->to, &into);
 }
 
+/* Opens the source directory and copies what is in it, unless the tree seems to be endless. Failures are
+ * reported and counted. */
 static void
 tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *name,
 	const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -283,6 +285,7 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	case RR_KIND_DIRECTORY: tree_copy_directory(cp, from, name, info, to, to_name); break;
 	case RR_KIND_NONE: break;
 	case RR_KIND_STREAM:
+		/* The command line names the device or pipe; -r would copy it as it is, which cp cannot. */
 		if (from == NULL && (!cp->recursive || strcmp(name, "-") == 0)) {
 			rr_cp_file(cp, from, name, info, to, to_name);
 			break;

@@ -12,6 +12,7 @@
 /* The octets of a COPY, by which the progress bar moves. */
 #define WITHIN_PIECE (UINT64_C(64) << 20)
 
+/* A search for the next octets in no hole. */
 struct within_search {
 	bool over;
 	int error;
@@ -123,7 +124,8 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 	pump->within_proved |= result == 0;
 	if (result != 1)
 		return result;
-	/* A server that has copied another file may refuse only this file. */
+	/* A server that has copied another file may refuse only this file. If it has copied none yet, it is
+	 * not asked for later files, either. */
 	pump->within = pump->within_proved;
 	pump->by_server = false;
 	pump->last = pump->copied_within = 0;
