@@ -8,6 +8,7 @@
 #include "decode/judge.h"
 #include "tool/tool.h"
 
+/* The most conditions of --filter; octets of memory for the text of an address and port. */
 enum { RR_DECODE_FILTERS = 16, RR_DECODE_END_TEXT = 56 };
 
 /* A condition of --filter. A message is printed if all conditions hold. */
@@ -22,7 +23,7 @@ struct rr_decode {
 	bool json, verbose, check;
 	struct rr_decode_filter filters[RR_DECODE_FILTERS];
 	uint32_t filter_count;
-	bool has_first;
+	bool has_first; /* a packet was read, so that `first` is set */
 	uint64_t first; /* time of the first packet, ns; the lines of text show times relative to it */
 };
 
@@ -47,7 +48,7 @@ struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 /* Prints frame, time, connection and direction of a packet, as in "12 0.001234 [0] 192.0.2.1:1000 >
  * 192.0.2.2:20049 ". */
 void rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *place);
-/* Prints an opening brace and the members that all JSON objects begin with. */
+/* Prints an opening brace and the members that all JSON objects begin with; "event" has the value `event`. */
 void rr_decode_json_place(const char *event, const struct rr_place *place);
 
 /* decode_check.c, --check: judges the messages of the file, prints each one that breaks a rule, and a

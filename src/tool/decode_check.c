@@ -6,7 +6,7 @@
 /* The results of --check so far. */
 struct check {
 	struct rr_decode *decode;
-	uint64_t broken, remarks;
+	uint64_t broken, remarks; /* numbers of findings: that a MUST is broken; all others */
 };
 
 static const char *
@@ -55,6 +55,8 @@ check_json(const struct rr_finding *finding)
 	printf("}\n");
 }
 
+/* Called by the judge for each message that breaks a rule: counts the finding, and prints it, unless a
+ * --filter leaves it out. */
 static void
 check_found(void *ctx, const struct rr_finding *finding)
 {

@@ -29,6 +29,8 @@ filter_number(const char *text, uint32_t *number)
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0 && value <= UINT32_MAX;
 }
 
+/* A value that is no number is the name of a procedure, which may be one of RPC-over-RDMA; whether there is
+ * such a procedure is not checked. */
 int
 rr_decode_filter_add(struct rr_decode *decode, const char *text, struct rr_text *error)
 {

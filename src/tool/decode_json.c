@@ -5,6 +5,7 @@
 #include "tool/decode.h"
 #include "wire/private_data.h"
 
+/* Prints a comma and a member whose value is a string. Prints nothing if name is NULL. */
 static void
 json_name(const char *key, const char *name)
 {
@@ -35,6 +36,7 @@ rr_decode_json_place(const char *event, const struct rr_place *place)
 
 /* ---- Chunk lists ---- */
 
+/* Prints the members of a segment's object and its closing brace; the caller has printed the opening one. */
 static void
 json_segment(const struct rr_segment *segment)
 {

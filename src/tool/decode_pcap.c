@@ -16,6 +16,7 @@ decode_pcap_packets(struct rr_decode *decode, pcap_t *pcap, struct rr_decoder *d
 	int result;
 
 	while ((result = pcap_next_ex(pcap, &header, &data)) == 1 && !ferror(stdout)) {
+		/* tv_usec has nanoseconds here: PCAP_TSTAMP_PRECISION_NANO. */
 		uint64_t time = (uint64_t)header->ts.tv_sec * RR_SECOND + (uint64_t)header->ts.tv_usec;
 
 		decode->first = decode->has_first ? decode->first : time;

@@ -64,7 +64,8 @@ text_error(const struct rr_message *message)
 		printf(" (%" PRIu32 " to %" PRIu32 ")", header->vers_low, header->vers_high);
 }
 
-/* Prints the chunks that a call offers, each with the number of its octets. */
+/* Prints the chunks of a message that is no reply, each with the number of its octets. The Read segments of
+ * one position, which follow each other, are one Read chunk. */
 static void
 text_offers(const struct rr_chunk_lists *lists)
 {
@@ -160,6 +161,8 @@ text_cm(const struct rr_cm *cm)
 		printf(", MTU %u", cm->mtu);
 }
 
+/* Prints a message of the handshake that opens a connection, of MPA or of the connection manager. Without
+ * --verbose, prints only a rejection. */
 static void
 text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {
@@ -184,6 +187,8 @@ text_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 	printf("\n");
 }
 
+/* Prints an RDMA operation. Without --verbose, prints only a Terminate, which ends a connection with an
+ * error. */
 static void
 text_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 	const struct rr_decode_region *region)

@@ -22,6 +22,7 @@ static const struct limit limits[] = {
 
 enum { LIMITS = sizeof(limits) / sizeof(limits[0]) };
 
+/* The option of `rpcrdma devices`, and the number of devices that were shown. */
 struct devices {
 	bool json;
 	uint32_t count;
@@ -132,6 +133,8 @@ devices_print_device(const struct rr_verbs_device_info *info)
 	printf("\n");
 }
 
+/* Called for each device: prints it, with --json as an element of the list "devices", which the first device
+ * begins. */
 static void
 devices_show(void *ctx, const struct rr_verbs_device_info *info)
 {

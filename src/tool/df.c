@@ -12,8 +12,8 @@ enum { DF_NUMBER = 24 };
 
 struct df {
 	const struct rr_tool *tool;
-	bool human, objects, json;
-	size_t printed;
+	bool human, objects, json; /* the options -h, -i and --json */
+	size_t printed;            /* number of URLs that were shown */
 	struct rr_filters filters;
 	struct rr_remote remote; /* how each URL is opened */
 };
@@ -94,6 +94,7 @@ df_show(struct df *df, const struct rr_remote *remote)
 	if (rpcrdma_nfs_find(remote->nfs, remote->rest, true, &object) != 0 ||
 		rpcrdma_nfs_statfs(remote->nfs, &object.handle, &space, NULL) != 0)
 		return rr_tool_fail(df->tool, "%s: %s", remote->name, rpcrdma_nfs_error(remote->nfs));
+	/* With --json, both octets and files are printed. */
 	(df->json ? df_print_json : df_print_text)(df, remote->name, &space);
 	return RR_EXIT_OK;
 }

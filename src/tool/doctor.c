@@ -190,7 +190,7 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 }
 
 /* Makes the step `name` of the diagnosis and prints its result: runs the test case case_name of `rpcrdma
- * check`. The table must have a case of that name. */
+ * check`, in version 1 of RPC-over-RDMA. The table must have a case of that name. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)
@@ -217,6 +217,7 @@ doctor_case(
 
 /* ---- The whole examination ---- */
 
+/* Makes all steps, up to the first one that keeps the later ones from being made. Returns an exit status. */
 static int
 doctor_look(struct rr_doctor *doctor, const char *url)
 {

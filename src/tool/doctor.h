@@ -7,6 +7,7 @@
 /* `rpcrdma doctor` takes the steps from a URL to data, one by one, and prints what it found at each, and what
  * to do if a step fails. */
 
+/* A step of the diagnosis, and its result: it succeeded unless failed or skipped is true. */
 struct rr_doctor_step {
 	const char *name;
 	bool failed, skipped;
@@ -15,12 +16,14 @@ struct rr_doctor_step {
 	uint64_t took;    /* ns */
 };
 
+/* `rpcrdma doctor` at work. */
 struct rr_doctor {
-	struct rr_check check; /* must be the first member; has the connection and the server */
+	struct rr_check
+		check; /* must be the first member; has the server, and makes its connections and cases */
 	bool json;
-	bool is_local; /* the server's address is one of this machine */
-	uint32_t failed;
-	uint64_t began;
+	bool is_local;   /* the server's address is one of this machine */
+	uint32_t failed; /* number of steps that failed */
+	uint64_t began;  /* when the present step began */
 };
 
 /* rr_doctor_begin() begins a step of the diagnosis. rr_doctor_end() ends the step, prints it, and counts it

@@ -8,9 +8,9 @@
 #include "tool/doctor.h"
 
 enum {
-	LOCAL_LINE = 256,
-	LOCAL_CAP_IPC_LOCK = 14,
-	LOCAL_LOCKED = 16384 /* KiB that an engine with an adapter locks */
+	LOCAL_LINE = 256,        /* octets of a line of a file, at most */
+	LOCAL_CAP_IPC_LOCK = 14, /* the bit of CAP_IPC_LOCK in the mask of capabilities */
+	LOCAL_LOCKED = 16384     /* KiB that an engine with an adapter locks */
 };
 
 /* Tells whether any line of the file begins with the word, followed by a blank or the end of the line.

@@ -79,6 +79,7 @@ reach_route(struct rr_doctor *doctor)
 		rr_address_set_port((struct sockaddr *)&source, 0);
 		rr_address_text((const struct sockaddr *)&source, text, sizeof(text));
 		doctor->is_local = reach_same_host(&source, address);
+		/* The text of the address ends with the port, ":0", which is left out. */
 		rr_doctor_found(&step, "packets leave from %.*s%s", (int)strlen(text) - 2, text,
 			doctor->is_local ? ", the server is this machine" : "");
 	}
@@ -88,8 +89,8 @@ reach_route(struct rr_doctor *doctor)
 
 /* ---- rpcbind ---- */
 
-/* Asks the server's rpcbind for the port of NFS over RDMA, and stores the port in *port. Returns 0; or an
- * error, with its text in `why`, and then *port is 0. */
+/* Asks the server's rpcbind, at the port url->rpcbind, for the port of NFS over RDMA, and stores the port in
+ * *port. Returns 0; or an error, with its text in `why`, and then *port is 0. */
 static int
 reach_ask_rpcbind(struct rr_doctor *doctor, const struct rr_url *url, uint16_t *port, struct rr_text *why)
 {

@@ -6,8 +6,8 @@
 
 /*
  * Names and texts may come from a server or elsewhere: a terminal must not take anything in them for a
- * command. Such commands begin with control characters: C0 (below U+0020), U+007F, and C1 (U+0080 to U+009F;
- * octets 0x80 to 0x9f outside of UTF-8 sequences).
+ * command. Commands of a terminal begin with control characters: C0 (below U+0020), U+007F, and C1 (U+0080 to
+ * U+009F; octets 0x80 to 0x9f outside of UTF-8 sequences).
  */
 
 /* Returns the length of the well-formed UTF-8 sequence that text begins with (RFC 3629, section 4); 0 if text
@@ -81,7 +81,8 @@ rr_tool_put_name(FILE *out, const char *name)
 		fwrite(name, 1, length, out);
 		return;
 	}
-	/* A part ends where a sequence ends: up to three octets of a sequence are left for the next part. */
+	/* The name is written in parts. A part ends where a UTF-8 sequence ends: up to three octets of a
+	 * sequence that does not fit are left for the next part. */
 	for (; length > 0; name += part, length -= part) {
 		part = length < sizeof(text) ? length : sizeof(text) - 1;
 		for (int i = 0; i < 3 && part < length && ((unsigned char)name[part] & 0xc0) == 0x80; i++)

@@ -175,6 +175,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 {
 	struct rr_text text;
 
+	/* TCP is no provider of RDMA: the sub-command chooses it for each URL. */
 	if (filters->transport != RR_TRANSPORT_TCP)
 		config->provider = filters->transport;
 	config->versions = filters->versions;
@@ -188,6 +189,7 @@ rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct 
 		return rr_tool_fail(tool, "--flight: there is not enough memory");
 	if (filters->judge && rr_judging_begin(tool, &filters->judging, &filters->judged) < 0)
 		return rr_tool_fail(tool, "--judge: there is not enough memory");
+	/* Octets that the script corrupts must be noticed. */
 	config->crc |= filters->has_script && rr_fault_corrupts(&filters->script);
 	if (filters->has_script || filters->record || filters->capture || filters->flight ||
 		filters->judged) {

@@ -13,20 +13,22 @@
  * which lives longer than its engines.
  */
 
+/* The values of these options, and the filters that rr_filters_start() makes of them. A filter is NULL if its
+ * option was not given. */
 struct rr_filters {
-	enum rr_transport transport; /* TCP: for URLs that name no transport */
-	struct rr_fault_script script;
+	enum rr_transport transport;   /* of URLs that name none */
+	struct rr_fault_script script; /* --fault */
 	bool has_script;
-	const char *path;
+	const char *path; /* --record */
 	struct rr_record *record;
-	const char *capture_path;
+	const char *capture_path; /* --capture */
 	struct rr_capture *capture;
-	const char *flight_path;
+	const char *flight_path; /* --flight */
 	struct rr_flight *flight;
-	bool judge;
+	bool judge; /* --judge */
 	struct rr_judging *judging;
-	struct rr_capture *judged;
-	bool crc; /* to be asked for with iWARP */
+	struct rr_capture *judged; /* the capture that the judge reads */
+	bool crc;                  /* to be asked for with iWARP */
 	enum rr_versions versions;
 	enum rr_reply_chunks reply_chunks;
 };
@@ -39,8 +41,8 @@ extern const char *const rr_filters_transports[];
  * choices for RDMA, such as its provider. Returns an exit status, after a message if it is not OK. */
 int rr_filters_start(const struct rr_tool *tool, struct rr_filters *filters, struct rr_engine_config *config);
 
-/* Ends the filters; all engines must have been freed before. Returns status, or RR_EXIT_FAILED, with a
- * message, if a file could not be written. */
+/* Ends the filters; all engines must have been freed before. Returns status; or RR_EXIT_FAILED, after a
+ * message, if a file could not be written, or the judge of --judge has found that a MUST is broken. */
 int rr_filters_end(const struct rr_tool *tool, struct rr_filters *filters, int status);
 
 #endif
