@@ -14,7 +14,9 @@
 #include "tool/tool.h"
 #include "tool/workers.h"
 
-enum { ADDRESSES = 16 };
+/* `rpcrdma gateway`: its options, and a gateway (gateway/gateway.h) in each of its threads (workers.h). */
+
+enum { ADDRESSES = 16 }; /* the most addresses to listen at */
 
 /* The time that an engine looks for events before it sleeps: waking up would add 5 to 25 us to a call, in
  * each direction. */
@@ -38,8 +40,8 @@ struct run {
 	struct address addresses[ADDRESSES];
 	uint32_t address_count;
 	struct rr_gateway_config config;
-	struct rr_url url;
-	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes */
+	struct rr_url url;                 /* of the server: --to */
+	uint16_t ports[RR_GATEWAY_ROUTES]; /* of the routes: the TCP ports at the server's host */
 	struct rr_workers workers;
 	struct rr_rpcbind rpcbind;
 	uint32_t message_max; /* MiB */
@@ -82,6 +84,8 @@ gateway_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 	return RR_EXIT_OK;
 }
 
+/* Takes the URL of --to. Refuses a URL that names a path, or that asks for rpcbind. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 {
@@ -99,6 +103,8 @@ gateway_take_to(const struct rr_tool *tool, void *state, const char *url)
 	return RR_EXIT_OK;
 }
 
+/* Adds a route: calls of the program go to this TCP port of the server's host, whose addresses are resolved
+ * later. Returns an exit status, after a message if there are too many routes. */
 static int
 gateway_add_route(struct run *run, uint32_t prog, uint16_t port)
 {
@@ -214,6 +220,8 @@ static const struct rr_option gateway_options[] = {
 
 /* ---- Addresses of the server ---- */
 
+/* Stores in *target the addresses of the URL's host, with the URL's port, and the URL's transport. Returns an
+ * exit status, after a message if it is not OK. */
 static int
 gateway_resolve(struct run *run, const struct rr_url *url, struct rr_gateway_target *target)
 {
@@ -263,6 +271,8 @@ gateway_resolve_all(struct run *run)
 
 /* ---- The service of each thread ---- */
 
+/* Makes the gateway of a thread, and has it listen at all addresses. If the port of an address is 0, the
+ * first thread stores the port that the system chose there, so that the next threads take the same port. */
 static int
 gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 {
@@ -299,6 +309,8 @@ gateway_register(struct run *run)
 	rr_rpcbind_register(run->tool, &run->rpcbind);
 }
 
+/* Prints the addresses at which clients connect, and registers them with rpcbind if an option asks for
+ * that. */
 static void
 gateway_announce(void *ctx)
 {

@@ -15,7 +15,8 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
-/* The child may take this long to end, which is longer than its own limits. */
+/* The child may take this long to end, which is longer than the times after which it gives up its connections
+ * (workers.c) and its storage (serve_run.c). */
 #define GUARD_LIMIT (4500 * RR_MILLISECOND)
 
 /* ---- File systems that may hang ---- */
@@ -81,8 +82,9 @@ guard_status(int status)
 }
 
 /* Passes signals on to the child until the child ends, and returns the child's exit status. If the child
- * still runs GUARD_LIMIT after the first signal that is to end it, returns RR_EXIT_OK without waiting longer.
- * Each signal but SIGUSR1 is to end the child, and SIGHUP only if goes_on is false. */
+ * still runs GUARD_LIMIT after the first signal that is to end it, returns RR_EXIT_OK without waiting longer;
+ * the end of this process then ends the child. Each signal but SIGUSR1 is to end the child, and SIGHUP only
+ * if goes_on is false. */
 static int
 guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
@@ -156,6 +158,7 @@ rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on)
 	fflush(NULL);
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	child = fork();
+	/* The child keeps the reading end of the pipe, and the parent the writing end. */
 	close(pipe[child == 0]);
 	if (child == 0)
 		return guard_serve(&before, pipe[0], serve, ctx);

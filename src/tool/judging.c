@@ -10,12 +10,13 @@
 
 enum { JUDGING_LINES = 1000 }; /* findings that are printed; further findings are only counted */
 
+/* The packets of the capture go to the decoder, and the messages in them to the judge. */
 struct rr_judging {
 	const struct rr_tool *tool;
 	struct rr_judge *judge;
 	struct rr_decoder *decoder;
 	struct rr_capture *capture;
-	uint64_t broken, remarks;
+	uint64_t broken, remarks; /* numbers of findings: that a MUST is broken; all others */
 };
 
 /* Called by the judge when a message has broken a rule: counts that, and prints a warning. Prints no more

@@ -13,7 +13,7 @@ ln_nfs(const struct rr_pairs *pairs)
 }
 
 /* Makes the link `name` in the directory of the destination. A hard link is made to `file`; for a symbolic
- * link, `file` is not used. Returns 0, or an error. */
+ * link, `file` is not used. Returns 0, or an error: negative, or a status of NFS. */
 static int
 ln_make(const struct rr_pairs *pairs, const struct rpcrdma_nfs_object *file, const char *name)
 {

@@ -101,7 +101,9 @@ ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *ent
 }
 
 /* Lists a directory, and with -R all directories below it. If a directory cannot be listed, that is reported,
- * and the others are listed. Returns an exit status. */
+ * and the others are listed. If an entry cannot be printed, as the target of a link cannot be read, the
+ * entries of the same directory behind it are left out. ls->octets grows by the memory for the names while
+ * the directories below are listed. Returns an exit status. */
 static int
 ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
@@ -122,6 +124,8 @@ ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object
 	return status;
 }
 
+/* Lists a directory and, with -R, all directories below it, unless the tree seems to be endless. Returns an
+ * exit status, after a message if it is not OK. */
 static int
 ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
@@ -172,6 +176,7 @@ ls_show(struct rr_ls *ls)
 {
 	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
 
+	/* A symbolic link is followed only if no attributes are shown. */
 	if (rpcrdma_nfs_find(ls->remote.nfs, ls->remote.rest, rr_ls_only_names(ls), &object) != 0)
 		return rr_ls_fail(ls, ls->remote.name, NULL);
 	if (object.type != RPCRDMA_NFS_DIRECTORY)

@@ -10,6 +10,7 @@
 
 /* `rpcrdma ls`: ls.c walks through URLs and directories, ls_print.c prints names. */
 
+/* `rpcrdma ls` at work. */
 struct rr_ls {
 	const struct rr_tool *tool;
 	struct rr_remote how;    /* how each URL is opened */
@@ -17,9 +18,9 @@ struct rr_ls {
 	struct rr_trail trail;   /* from the URL's directory down to the directory that is listed */
 	uint64_t octets;         /* octets of memory for the names of the directories on the trail */
 	struct rr_filters filters;
-	bool is_long, all, recursive, human, json;
-	bool headed;    /* each directory has a line with its name */
-	size_t printed; /* lines, or objects of JSON */
+	bool is_long, all, recursive, human, json; /* the options -l, -a, -R, -h and --json */
+	bool headed;                               /* each directory has a line with its name */
+	size_t printed;                            /* lines, or objects of JSON */
 };
 
 /* Tells whether the options ask for names alone, so that no attributes are needed. */

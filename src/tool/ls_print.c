@@ -14,6 +14,7 @@ rr_ls_only_names(const struct rr_ls *ls)
 bool
 rr_ls_is_hidden(const struct rr_ls *ls, const struct rr_catalog_entry *entry)
 {
+	/* At depth 0, the entry is the object that the URL names. */
 	return entry->name[0] == '.' && !ls->all && ls->trail.depth > 0;
 }
 

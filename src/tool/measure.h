@@ -8,11 +8,13 @@
 #include "nfs4/shared.h"
 #include "rpc/server.h"
 
-/* The counts of `rpcrdma serve` and `rpcrdma gateway`, summed over all their threads; the size of a measure
- * is fixed. */
+/* A measure: the counts of `rpcrdma serve` or `rpcrdma gateway`, summed over all their threads. Its size is
+ * fixed. */
 
+/* The most connections and procedures that a measure lists. */
 enum { RR_MEASURE_CONNECTIONS = 256, RR_MEASURE_PROCEDURES = 192 };
 
+/* A connection of a client. version: of RPC-over-RDMA; 0 for TCP. */
 struct rr_measure_connection {
 	char peer[RR_ADDRESS_TEXT];
 	const char *fabric;
@@ -20,6 +22,7 @@ struct rr_measure_connection {
 	struct rpcrdma_counters counters;
 };
 
+/* The calls of a procedure, of all threads. */
 struct rr_measure_procedure {
 	const struct rpcrdma_program *program;
 	uint32_t number;
@@ -27,18 +30,19 @@ struct rr_measure_procedure {
 };
 
 struct rr_measure {
-	const char *command;
+	const char *command;      /* the name of the sub-command */
 	uint64_t up;              /* ns since the beginning of service */
 	uint32_t threads, silent; /* silent: threads that did not answer in time, and are not in the sums */
 	struct rpcrdma_counters counters;
 	bool is_gateway;
 	struct rpcrdma_counters server_side; /* of a gateway; `counters` is its client side */
 	struct rr_gateway_counters gateway;  /* without the counters of both sides */
+	/* All connections that are open; how many of them, and how many procedures, the lists below have. */
 	uint32_t connections, connection_count, procedure_count;
 	/* The first connections, and the procedures that were called. */
 	struct rr_measure_connection list[RR_MEASURE_CONNECTIONS];
 	struct rr_measure_procedure procedures[RR_MEASURE_PROCEDURES];
-	/* Octets of payload memory. */
+	/* Octets of payload memory: in use, in each of the engines' three pools, and the limit. */
 	uint64_t arrivals, results, replies, memory_max;
 	/* The state of NFS version 4. */
 	bool has_state;

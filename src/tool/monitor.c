@@ -13,6 +13,8 @@
 
 #include "tool/monitor_private.h"
 
+/* The descriptors for poll(): MONITOR_LISTENERS listening sockets, then at MONITOR_END the eventfd that ends
+ * the thread, and from MONITOR_FIRST on the peers. */
 enum { MONITOR_LISTENERS = RR_MONITOR_KINDS, MONITOR_END = MONITOR_LISTENERS, MONITOR_FIRST };
 
 #define MONITOR_PATIENCE (2 * RR_SECOND)        /* the time of a peer, to the end of the answer */
@@ -22,11 +24,11 @@ struct rr_monitor {
 	struct rr_monitor_config config;
 	struct rr_monitor_listeners listeners;
 	struct rr_monitor_peer peers[RR_MONITOR_PEERS];
-	struct rr_measure measure;
-	uint64_t began, measured; /* ns; 0: not yet */
-	int end;                  /* an eventfd that ends the thread */
+	struct rr_measure measure; /* the last measurement */
+	uint64_t began, measured;  /* ns: the beginning of service; the last measurement, 0: there is none */
+	int end;                   /* an eventfd that ends the thread */
 	pthread_t thread;
-	bool runs;
+	bool runs; /* the thread was started, and must be joined */
 };
 
 /* ---- Peers ---- */
@@ -109,6 +111,8 @@ monitor_write(struct rr_monitor_peer *peer)
 	return peer->at < peer->size;
 }
 
+/* Goes on with a peer for which poll() has returned `events`, perhaps none: reads its request or writes its
+ * reply. Closes the connection when that is done, has failed, or takes too long. */
 static void
 monitor_serve(struct rr_monitor *monitor, struct rr_monitor_peer *peer, short events)
 {
@@ -144,6 +148,7 @@ monitor_prepare(struct rr_monitor *monitor, struct pollfd *fds)
 	return timeout;
 }
 
+/* The thread of the monitor: accepts peers and serves them until the eventfd `end` is written to. */
 static void *
 monitor_run(void *ctx)
 {

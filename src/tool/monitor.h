@@ -16,7 +16,7 @@ struct rr_monitor;
 #define RR_MONITOR_DIRECTORY "rpcrdma"
 
 struct rr_monitor_config {
-	const char *command;
+	const char *command; /* the name of the sub-command, for the measure */
 	/* The path of the Unix socket. NULL: the default, if a socket can be made there, which is
 	 * PID.sock in the directory that a service manager made ($RUNTIME_DIRECTORY), else in
 	 * RR_MONITOR_DIRECTORY below $XDG_RUNTIME_DIR, or for root below /run. */

@@ -80,7 +80,8 @@ listen_is_stale(const struct sockaddr_un *address)
 }
 
 /* Binds the socket fd to its path, with a mode that lets only the owner use it. Removes a socket at that path
- * first, if no program listens at it. Returns the result of bind(). */
+ * first, if no program listens at it, which connect() tries. Returns the result of bind(): an error if a
+ * program listens there. */
 static int
 listen_bind(int fd, const struct sockaddr_un *address)
 {
@@ -95,6 +96,8 @@ listen_bind(int fd, const struct sockaddr_un *address)
 	return error;
 }
 
+/* Makes a Unix socket at that path, listens at it, and stores it in *listeners. Returns 0; or the error INVAL
+ * or SYSTEM, with a text. */
 static int
 listen_unix(struct rr_monitor_listeners *listeners, const char *path, struct rr_text *text)
 {
@@ -178,6 +181,8 @@ listen_unix_somewhere(struct rr_monitor_listeners *listeners)
 
 /* ---- HTTP ---- */
 
+/* Listens for HTTP at spec: "ADDR:PORT", or "PORT" of the loopback. Stores the socket in *listeners. Returns
+ * 0; or an error, with a text. */
 static int
 listen_http(struct rr_monitor_listeners *listeners, const char *spec, struct rr_text *text)
 {

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/pairs.h"
 
-/* Gives the object another name or directory; no data moves. */
+/* `rpcrdma mv` gives objects other names or directories; no data moves. */
 
+/* Gives the current source the name `name` in the directory of the destination. With --no-clobber, an object
+ * that has the name already is an error; without it, the object is replaced. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 mv_one(struct rr_pairs *pairs, const char *name)
 {

@@ -45,6 +45,8 @@ rr_names_open(struct rr_names *names, struct rpcrdma_engine *engine, const char 
 	return rr_advice_fail(names->tool, names->remote.name, error, &text);
 }
 
+/* Opens the URL, calls each() for it, prints the outcome, and closes the connection. Returns an exit
+ * status. */
 static int
 names_run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char *url,
 	int (*each)(struct rr_names *names))

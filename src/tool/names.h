@@ -8,18 +8,19 @@
 #include "tool/tool.h"
 #include "tool/trail.h"
 
-/* The common part of sub-commands that change names on a server: an option, and URLs. */
+/* The common part of sub-commands that change names on a server (mkdir, rm): options, and URLs. Each URL
+ * names an object by its last name, in a directory that is mounted. */
 
 struct rr_names {
 	const struct rr_tool *tool;
-	bool flag;     /* the option of its own that the sub-command has: --recursive, --parents */
+	bool flag;     /* the option that only this sub-command has: rm --recursive, mkdir --parents */
 	bool force;    /* rm --force */
 	bool has_mode; /* mkdir --mode */
 	uint32_t mode;
 	struct rr_outcome outcome; /* of the current URL */
 	struct rr_filters filters;
-	struct rr_trail trail;
-	struct rr_remote remote;
+	struct rr_trail trail;   /* rm: from the URL's object down to the directory that is being emptied */
+	struct rr_remote remote; /* the server of the current URL */
 	char path[RR_URL_PATH + 16]; /* path of the last name's directory, below the mounted directory */
 	char last[RR_NFS_NAME + 1];  /* "": the URL names "/" */
 };

@@ -7,12 +7,12 @@
 
 #include "tool/tool.h"
 
-/* The outcome of an operand of a command: with --json, an object on its own line. Messages go to standard
- * error all the same, as with each command. */
+/* The outcome of the work on one operand of a command, such as a URL. With --json it is printed as an object
+ * on its own line. Messages go to standard error all the same, as with each command. */
 
 struct rr_outcome {
-	bool json;
-	uint64_t began;              /* when the work on the operand began */
+	bool json;                   /* the option --json */
+	uint64_t began;              /* when the work on the operand began: ns of rr_now() */
 	uint64_t files, directories; /* numbers that were removed, made, moved, linked or written out */
 	uint64_t octets;             /* of those files */
 	uint32_t failed;             /* number of messages about this operand */
@@ -36,8 +36,8 @@ void rr_outcome_note(struct rr_outcome *outcome, const char *name, const char *w
 struct rr_outcome_to {
 	const char *directory, *name;
 };
-/* With --json, prints the outcome as an object. to: the place that the operand went to; NULL if it went
- * nowhere. */
+/* With --json, prints the outcome of the operand `url` as an object; without it, prints nothing. status: the
+ * exit status of the work. to: the place that the operand went to; NULL if it went nowhere. */
 void rr_outcome_end(const struct rr_outcome *outcome, FILE *out, int status, const char *url,
 	const struct rr_outcome_to *to);
 

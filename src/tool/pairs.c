@@ -20,6 +20,7 @@ rr_pairs_fail_both(struct rr_pairs *pairs, const char *why)
 
 /* ---- The destination ---- */
 
+/* Reports an error of the destination: "DESTINATION: WHY". Returns RR_EXIT_FAILED. */
 static int
 pairs_fail_there(struct rr_pairs *pairs, const char *why)
 {
@@ -174,6 +175,8 @@ pairs_open_destination(struct rr_pairs *pairs, struct rpcrdma_engine *engine, co
 	return status;
 }
 
+/* Opens the destination, and calls each() for every source. Here sources[count] is the destination. Returns
+ * an exit status: a source that fails does not keep the others from being handled. */
 static int
 pairs_run_sources(struct rr_pairs *pairs, struct rpcrdma_engine *engine, int count, char **sources,
 	int (*each)(struct rr_pairs *, const char *))

@@ -5,9 +5,9 @@
 #include "tool/names.h"
 
 /*
- * The common part of sub-commands that take sources and a destination on one server: each source gets a name
- * in the directory that the destination is, or, if the destination is no directory, the destination's own
- * name.
+ * The common part of sub-commands that take sources and a destination on one server (mv, ln). If the
+ * destination is a directory, each source gets a name in it: the source's own last name. Otherwise the only
+ * source gets the destination's name.
  */
 struct rr_pairs {
 	const struct rr_tool *tool;
@@ -18,8 +18,10 @@ struct rr_pairs {
 	struct rr_remote to;                 /* the destination */
 	struct rpcrdma_nfs_object directory; /* the directory of the new name */
 	char name[RR_NFS_NAME + 1];          /* the new name; "": the source's own last name */
-	struct rr_names source; /* the current source, which is open unless symbolic is set; its outcome */
-	const char *text;       /* the current source, as on the command line */
+	/* The current source, which is open unless symbolic is set, and its outcome; of the members of struct
+	 * rr_names, only tool, remote, path, last and outcome are used. */
+	struct rr_names source;
+	const char *text; /* the current source, as on the command line */
 };
 
 /* Reports an error of the current source: "SOURCE: WHY". Returns RR_EXIT_FAILED. */

@@ -15,13 +15,16 @@
 #include "tool/tool.h"
 #include "ulb/nfs3.h"
 
-enum { ADDRESSES = 16 };
+/* `rpcrdma ping` makes NULL calls, and prints their times and what both sides of the connection
+ * negotiated. */
+
+enum { ADDRESSES = 16 }; /* the most addresses of the server that are tried */
 
 #define CALL_TIMEOUT (10 * RR_SECOND)
 
 struct ping {
 	const struct rr_tool *tool;
-	uint32_t count;
+	uint32_t count;    /* calls to make */
 	uint64_t interval; /* ns */
 	bool json;
 	struct rr_url url;
@@ -29,9 +32,9 @@ struct ping {
 	struct rr_filters filters;
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client;
-	unsigned long done;
+	unsigned long done;        /* calls that were answered */
 	bool unwritten;            /* standard output takes no more */
-	uint64_t least, most, sum; /* ns */
+	uint64_t least, most, sum; /* the times of these calls, ns */
 };
 
 static int
@@ -118,6 +121,8 @@ ping_connect(struct ping *ping)
 	return rr_advice_fail(ping->tool, ping->url.host, error, &text);
 }
 
+/* Prints what both sides negotiated: the first lines, or the beginning of the JSON object, up to the list of
+ * the calls' times. */
 static void
 ping_print_negotiated(const struct ping *ping)
 {
@@ -178,6 +183,8 @@ ping_print_in_force(const struct ping *ping, const struct rpcrdma_negotiated *n)
 			n->peer_properties[i]);
 }
 
+/* Prints the last lines, or the end of the JSON object: what is in force at the end, and the statistics of
+ * the calls. */
 static void
 ping_print_summary(const struct ping *ping)
 {
@@ -237,6 +244,8 @@ ping_print_answer(const struct ping *ping, uint64_t took)
 		printf("NULL %lu: %.3f ms\n", ping->done, (double)took / 1e6);
 }
 
+/* The timer of ping_wait_interval() has run out. This function does nothing: the timer is not armed any
+ * more. */
 static void
 ping_pause_over(struct rr_timer *timer)
 {

@@ -9,6 +9,7 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
+/* The least time between two drawings of the line, and before the first one. */
 #define EVERY (RR_SECOND / 5)
 #define FIRST RR_SECOND
 
@@ -89,6 +90,8 @@ progress_columns(void)
 	return window.ws_col;
 }
 
+/* Draws the line over the previous one: a bar, the octets done of all, the rate, the time left, and the
+ * file. */
 static void
 progress_draw(const struct rr_progress *progress, uint64_t now)
 {

@@ -9,20 +9,21 @@
 /* A line on the terminal (standard error) that shows the progress of a long work. If standard error is no
  * terminal, there is no line. */
 struct rr_progress {
-	bool enabled, shown;
-	const char *name; /* of the file that is copied now */
+	bool enabled, shown; /* the line may be drawn; it is on the terminal now */
+	const char *name;    /* of the file that is copied now */
 	/* Octets: of the current file; of all files known so far; and of those, the octets that are done. */
 	uint64_t size, expected, total;
-	uint64_t start, last; /* times, ns */
+	uint64_t start, last; /* when the work began, and when the line was drawn last: ns of rr_now() */
 };
 
+/* Begins the work. wanted: the user has not switched the line off. */
 void rr_progress_init(struct rr_progress *progress, bool wanted);
 
 /* Adds the octets of a file that will be copied to the total that is expected. */
 void rr_progress_expect(struct rr_progress *progress, uint64_t octets);
 
-/* Begins the next file, which has that name and size. For a large file, draws the line of progress at
- * once. */
+/* Begins the next file, which has that name and size; the name must live until the next call of this
+ * function. For a large file, draws the line of progress at once. */
 void rr_progress_file(struct rr_progress *progress, const char *name, uint64_t size);
 
 /* Adds octets that have been copied to those that are done. */

@@ -7,7 +7,8 @@
 #include "tool/advice.h"
 #include "tool/option.h"
 
-/* The server that a URL names, mounted. */
+/* The server that a URL names, mounted. The caller sets the members from `beside` on before rr_remote_open(),
+ * which sets the others. */
 struct rr_remote {
 	struct rpcrdma_nfs *nfs;
 	struct rpcrdma_nfs_handle root; /* of the mounted directory */
@@ -37,7 +38,8 @@ int rr_remote_engine(
 int rr_remote_open(
 	struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text);
 
-/* Returns the offset in the URL's path at which its last name begins; the path "/" has no last name. */
+/* Returns the offset in the URL's path at which its last name begins; slashes may follow the name. Of the
+ * path "/", which has no last name, the offset is 1. */
 size_t rr_remote_last(const struct rr_url *url);
 
 /* Closes the connection. It may also be called after rr_remote_open() has failed, or for a zeroed struct. */

@@ -50,6 +50,7 @@ report_counters(FILE *out, const char *before, const struct rpcrdma_counters *co
 	}
 }
 
+/* Called for each connection of a server: prints what was negotiated, and its counters. */
 static void
 report_connection(void *ctx, const struct rr_carrier *carrier)
 {

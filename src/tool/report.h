@@ -9,8 +9,8 @@
 
 /* Reports of counters and latencies, as text or as JSON. */
 
-/* These functions write the counters and the latency as a JSON object. If latency is NULL, null is
- * written. */
+/* These functions write the counters, or the latency, as a JSON object. "buckets" has a pair [upper limit in
+ * microseconds, number of calls] for each bucket that is not empty. If latency is NULL, null is written. */
 void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 

@@ -85,6 +85,8 @@ rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, cons
 	return RR_EXIT_OK;
 }
 
+/* Removes the object that the URL names; the root of an export is refused. With --force, it is no error if
+ * there is no such object. Returns an exit status, after a message if it is not OK. */
 static int
 rm_url(struct rr_names *names)
 {

@@ -33,6 +33,7 @@ const struct rr_option rr_rpcbind_options[] = {
 /* rpcbind gets this time for an answer: it is on this machine, and answers at once or not at all. */
 #define RPCBIND_LIMIT RR_SECOND
 
+/* Octets of memory for the owner of an entry; the number of NFS version 4. */
 enum { RPCBIND_OWNER = 16, RPCBIND_NFS_V4 = 4 };
 
 /* ---- Entries ---- */
@@ -97,6 +98,8 @@ struct rpcbind_talk {
 	struct rpcrdma_client *client;
 };
 
+/* Begins to connect to rpcbind. rpcbind_close() is to be called in any case. Returns 0; or an error, with its
+ * text in `why`. */
 static int
 rpcbind_open(const struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk, struct rr_text *why)
 {
@@ -154,6 +157,8 @@ rpcbind_warn(const struct rr_tool *tool, const struct rr_rpcbind *rpcbind, const
 		tool, "rpcbind at %s: %s; clients that ask it do not find this server", rpcbind->socket, why);
 }
 
+/* Registers all entries, and notes which of them rpcbind took. Warns of those that it refuses. Stops after a
+ * call without an answer. */
 static void
 rpcbind_set_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
 {
@@ -187,6 +192,7 @@ rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
 	rpcbind_close(&talk);
 }
 
+/* Withdraws the entries that were registered. Warns and stops after a call without an answer. */
 static void
 rpcbind_unset_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
 {

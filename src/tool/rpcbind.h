@@ -14,14 +14,17 @@
  * 5665. rpcbind trusts a caller at its Unix socket, as the kernel says which user the caller is.
  */
 
+/* Octets of memory for a universal address; the most entries. */
 enum { RR_RPCBIND_ADDRESS = 64, RR_RPCBIND_MAX = 16 };
 
+/* An entry: a version of a program, the name of a transport ("tcp", "rdma6"), and the address where it is
+ * served. */
 struct rr_rpcbind_entry {
 	uint32_t prog, vers;
-	const char *netid;
-	char address[RR_RPCBIND_ADDRESS]; /* a universal address */
+	const char *netid;                /* of rr_lookup_netid(): equal names are the same pointer */
+	char address[RR_RPCBIND_ADDRESS]; /* a universal address (RFC 5665, 5.2.3) */
 	uint16_t port;
-	bool registered;
+	bool registered; /* rpcbind has it */
 };
 
 /* The entries of a server, and the path of rpcbind's socket; NULL: nothing is to be registered. */
@@ -35,9 +38,10 @@ struct rr_rpcbind {
 /* The options --rpcbind and --rpcbind-rdma of struct rr_rpcbind. */
 extern const struct rr_option rr_rpcbind_options[];
 
-/* Adds an entry for this version of the program at this address (AF_INET or AF_INET6), over TCP or RDMA. If
- * there is an entry with the same version, family and transport already: if it has the same port, it becomes
- * an entry for all addresses of this machine; if it has another port, it stays as it is. */
+/* Adds an entry for this version of the program at this address (AF_INET or AF_INET6), over TCP or RDMA.
+ * rpcbind takes one entry for each version, family and transport. If there is such an entry already: if it
+ * has the same port, it becomes an entry for all addresses of this machine; if it has another port, it stays
+ * as it is. Nothing is added beyond RR_RPCBIND_MAX entries. */
 void rr_rpcbind_add(
 	struct rr_rpcbind *rpcbind, uint32_t prog, uint32_t vers, bool tcp, const struct sockaddr *address);
 

@@ -8,8 +8,9 @@
 
 /* --schema FILE.x, for commands that pass on programs which they do not know themselves. */
 
-enum { RR_SCHEMAS_MAX = 8 };
+enum { RR_SCHEMAS_MAX = 8 }; /* the most options --schema */
 
+/* The schemas that were read. */
 struct rr_schemas {
 	struct rr_xdr_tables files[RR_SCHEMAS_MAX];
 	uint32_t count;

@@ -147,6 +147,8 @@ serve_storage_may_hang(const struct rr_serve *serve)
 	return may;
 }
 
+/* Reads the key of file handles, and serves, in a child process if the storage may hang (guard.h). Returns
+ * the exit status. */
 static int
 serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 {
@@ -156,6 +158,7 @@ serve_start(const struct rr_tool *tool, struct rr_serve *serve)
 	if (rr_vfs_key(&rr_env_system, serve->key_path, serve->tree.key, &text) < 0)
 		return rr_tool_fail(tool, "%s; --key names another file", text.text);
 	umask(0); /* the clients choose the modes of files */
+	/* With a configuration file, SIGHUP has the file read again, and does not end the server. */
 	return serve_storage_may_hang(serve) ? rr_guard_run(serve_go, &serving, serve->config.path)
 					     : serve_go(&serving);
 }
@@ -170,6 +173,7 @@ rr_serve_free(struct rr_serve *serve)
 	for (size_t i = 0; i < RR_SERVE_EXPORTS; i++) {
 		char *path;
 
+		/* The member is a pointer to const, as others only read the path. */
 		memcpy(&path, &serve->exports[i].path, sizeof(path));
 		free(path);
 		free(serve->texts[i]);

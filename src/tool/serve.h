@@ -15,6 +15,7 @@
 #include "vfs/ceph/ceph.h"
 #include "vfs/posix/posix.h"
 
+/* The most addresses, exports, and options --allow. */
 enum { RR_SERVE_ADDRESSES = 16, RR_SERVE_EXPORTS = 64, RR_SERVE_ALLOWS = 64 };
 
 /* The beginning of an argument that names a directory in CephFS. */
@@ -29,6 +30,9 @@ struct rr_serve_address {
 /* The options of `rpcrdma serve`. */
 struct rr_serve {
 	struct rr_serve_address addresses[RR_SERVE_ADDRESSES];
+	/* The directories that are served. A server that starts has tree.export_count of them. If `running`
+	 * is not NULL, those of the new configuration, each at the index that it has in the running
+	 * server. */
 	struct rr_tree_export exports[RR_SERVE_EXPORTS];
 	struct rr_workers workers;
 	struct rr_tree_config tree;
@@ -39,7 +43,8 @@ struct rr_serve {
 	bool version3, version4; /* the versions of NFS that are served */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
-	char *texts[RR_SERVE_EXPORTS];    /* the arguments of exports, from the command line and the file */
+	char *texts[RR_SERVE_EXPORTS];    /* the arguments of exports; NULL: the export is not in this
+					     configuration */
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
 	bool ruled[RR_SERVE_EXPORTS];     /* the export has rules */
 	const char *allow[RR_SERVE_ALLOWS];
@@ -67,7 +72,7 @@ int rr_serve_add(const struct rr_tool *tool, struct rr_serve *serve, const char 
 	enum rr_serve_naming naming, uint32_t *number);
 
 /* serve_rules.c: the first two functions take a line of the configuration file, and the argument of an
- * --allow; rr_serve_rules() completes the rules of all exports. */
+ * --allow; rr_serve_rules() gives rules to all exports that have none of their own. */
 int rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
 int rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text);
 int rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve);
@@ -82,8 +87,9 @@ void rr_serve_free(struct rr_serve *serve);
 /*
  * serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_reload() begins to
  * read them, in a thread. rr_serve_fresh() returns a reference to the rules in force, which the caller
- * releases. rr_serve_rules_end() waits for the thread; it is called when no worker runs any more but all
- * workers still exist, and may be called more than once. The parameter of rr_serve_rules_free() may be NULL.
+ * releases. rr_serve_rules_end() waits for the thread, and ends the process if the thread does not end in
+ * time; it is called when no worker runs any more but all workers still exist, and may be called more than
+ * once. The parameter of rr_serve_rules_free() may be NULL.
  */
 struct rr_serve_rules;
 int rr_serve_rules_new(

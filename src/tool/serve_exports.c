@@ -7,8 +7,9 @@
 #include "tool/serve.h"
 
 /* Handles the argument for a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME: notes the file system NAME,
- * and cuts "?fs=NAME" off the argument. It is an error if an earlier directory named another file system.
- * Returns an exit status, after a message if it is not OK. */
+ * and cuts "?fs=NAME" off the argument. serve->file_system then points into the argument's memory. It is an
+ * error if an earlier directory named another file system. Returns an exit status, after a message if it is
+ * not OK. */
 static int
 exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
 {
@@ -59,8 +60,8 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 }
 
 /* Makes an export from the argument DIRECTORY or DIRECTORY=/NAME, and stores the index of the export in
- * *number. The export refers to text, so text must live on. Returns an exit status, after a message if it is
- * not OK. */
+ * *number. Changes text, and keeps it for the export if the exit status is OK. Returns an exit status, after
+ * a message if it is not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)

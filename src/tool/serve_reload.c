@@ -19,11 +19,12 @@ enum { RELOAD_LIMIT = 1 }; /* seconds that the end of the server waits for the t
 
 struct rr_serve_rules {
 	const struct rr_tool *tool;
-	const struct rr_serve *serve;
+	const struct rr_serve *serve; /* the running server */
 	struct rr_workers_run *workers;
-	pthread_mutex_t lock;
-	struct rr_rules *rules;
+	pthread_mutex_t lock;   /* of rules and state */
+	struct rr_rules *rules; /* those in force */
 	pthread_t thread;
+	/* No thread reads; a thread reads; it reads, and is to read once more afterwards. */
 	enum { RELOAD_IDLE, RELOAD_READS, RELOAD_AGAIN } state;
 	bool started; /* the thread must be joined */
 };
@@ -159,6 +160,7 @@ rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers)
 	fresh->workers = workers;
 	if (!reload_begin(fresh))
 		return;
+	/* The previous thread has noted that it is idle, and ends at once. */
 	if (fresh->started)
 		pthread_join(fresh->thread, NULL);
 	fresh->started = pthread_create(&fresh->thread, NULL, reload_thread, fresh) == 0;

@@ -3,6 +3,7 @@
 #include "base/address.h"
 #include "tool/serve.h"
 
+/* Adds the versions of NFS that are served, at this address, to the entries for rpcbind. */
 static void
 rpcbind_add_programs(struct rr_serve *serve, bool tcp, const struct sockaddr_storage *address)
 {

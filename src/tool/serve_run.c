@@ -22,25 +22,28 @@ struct run {
 	struct rr_posix_shared *shared;
 	struct rr_ceph *ceph;           /* NULL: directories of this machine */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
-	struct rr_drc *drc;
-	struct rr_mounts *mounts;
-	struct rr_serve_rules *fresh;
+	struct rr_drc *drc;             /* the duplicate request cache */
+	struct rr_mounts *mounts;       /* the clients that have mounted directories (MOUNT) */
+	struct rr_serve_rules *fresh;   /* the rules which clients may use the exports: serve_reload.c */
 };
 
 /* The service of a thread. */
 struct service {
 	struct run *run;
 	struct rpcrdma_engine *engine;
-	struct rr_vfs *vfs;
-	struct rr_gate gate;
-	struct rr_nfs_server *nfs;
-	struct rr_nfs4_server *nfs4;
+	struct rr_vfs *vfs;             /* the storage */
+	struct rr_gate gate;            /* in front of the storage: applies the rules */
+	struct rr_nfs_server *nfs;      /* version 3; NULL: it is not served */
+	struct rr_nfs4_server *nfs4;    /* version 4; NULL: it is not served */
 	struct rr_nfs4_shared *shared4; /* NULL: version 4 is not served */
 	struct rpcrdma_server *server;
 	struct rr_service services[RR_NFS_SERVICES + 1];
 	uint32_t service_count;
 };
 
+/* Has the RPC server of a thread listen at all addresses, over RDMA and over TCP. If the RDMA port of an
+ * address is 0, the first thread stores the port that the system chose. Returns an exit status, after a
+ * message if it is not OK. */
 static int
 serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_server *server)
 {
@@ -103,6 +106,7 @@ serve_provide(const struct run *run, struct rpcrdma_engine *engine, struct rr_vf
 	return rr_posix_new(engine->env, engine->loop, &run->serve->tree, run->shared, vfs, text);
 }
 
+/* Makes the service of a thread, and has it listen. After a failure, serve_free() frees what was made. */
 static int
 serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 {
@@ -129,11 +133,13 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = serve_listen_all(run->tool, serve, service->server);
+	/* A thread that uses adapters must not change its credentials. */
 	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
 		rr_posix_apart(service->vfs);
 	return status;
 }
 
+/* Prints what is served where, and registers the server with rpcbind if an option asks for that. */
 static void
 serve_announce(void *ctx)
 {
@@ -247,6 +253,8 @@ serve_end_where_storage_hangs(const struct service *service)
 	_exit(RR_EXIT_OK);
 }
 
+/* Frees the service of a thread. The service that is freed first also withdraws the server from rpcbind, and
+ * waits for the thread that reads the rules. */
 static void
 serve_free(void *ctx)
 {
@@ -274,6 +282,7 @@ serve_reload_rules(void *ctx, struct rr_workers_run *workers)
 	rr_serve_reload(run->fresh, workers);
 }
 
+/* Has the gate of this thread apply the rules that were read last. */
 static void
 serve_renew(void *ctx)
 {
@@ -351,6 +360,8 @@ serve_bound_states(struct rr_nfs4_tables_config *tables)
 		tables->delegations = (uint32_t)(limit.rlim_max / 8);
 }
 
+/* Makes the state of NFS version 4 that all threads share, with its records on disk, if version 4 is served.
+ * Returns an exit status, after a message if it is not OK. */
 static int
 serve_make_shared4(struct run *run)
 {

@@ -6,6 +6,8 @@
 #include "tool/remote.h"
 #include "tool/tool.h"
 
+/* `rpcrdma stat` shows the attributes of an object. */
+
 struct stat_run {
 	struct rr_filters filters;
 	struct rr_remote remote;

@@ -12,14 +12,15 @@
 #include "base/env.h"
 #include "tool/tool.h"
 
+/* The most octets of an answer. */
 enum { TOP_ANSWER = 4 << 20 };
 
 struct top {
 	const struct rr_tool *tool;
 	bool json, prometheus;
-	uint32_t interval, count; /* s; pages, 0: until a signal */
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
-	struct rr_top_sample *samples[2];
+	uint32_t interval, count;                               /* s; pages, 0: until a signal */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* of the server's socket */
+	struct rr_top_sample *samples[2]; /* the present answer and the one before it, in turn */
 };
 
 static const struct rr_option top_options[] = {
@@ -107,6 +108,8 @@ top_once(const struct top *top)
 	return rr_tool_end_output(top->tool, RR_EXIT_OK);
 }
 
+/* Asks the server again and again, and prints a page for each answer, on a terminal each over the one before.
+ * Returns an exit status. */
 static int
 top_live(struct top *top)
 {

@@ -16,8 +16,9 @@
 #include "tool/monitor.h"
 #include "tool/top.h"
 
+/* The sockets that were found: the path of the last one, and their number. */
 struct find {
-	char path[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* the socket that was found last */
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
 	uint32_t count;
 };
 

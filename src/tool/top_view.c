@@ -7,6 +7,7 @@
 #include "base/loop.h"
 #include "tool/top.h"
 
+/* VIEW_ROWS: the most connections that are shown. */
 enum { VIEW_ROWS = 16, VIEW_MEGABYTE = 1000000, VIEW_MEBIBYTE = 1048576 };
 
 void

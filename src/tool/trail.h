@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 /*
- * The directories from the top of a tree down to the current directory. A server may show a tree that has no
- * end: a directory that contains itself, or levels or entries without number. A trail ends the work in each
- * of these cases. A zeroed trail is at the top.
+ * A trail: the directories from the top of a tree down to the current directory. A server may show a tree
+ * that has no end: a directory that contains itself, or levels or entries without number. The functions of a
+ * trail notice each of these cases, so that the caller ends the work. A zeroed trail is at the top.
  */
 
 enum {
@@ -20,9 +20,9 @@ struct rr_trail {
 	struct {
 		uint64_t fsid, fileid;
 	} levels[RR_TRAIL_LEVELS];
-	unsigned depth;
-	uint64_t entries;
-	bool endless; /* there were too many entries: the work on the whole tree must end */
+	unsigned depth;   /* number of levels that are in use */
+	uint64_t entries; /* of all directories so far */
+	bool endless;     /* there were too many entries: the work on the whole tree must end */
 };
 
 /* Goes down into a directory. Returns NULL; or a text that says why that is refused: the same directory is

@@ -21,6 +21,7 @@
 #include "tool/asking.h"
 #include "tool/notify.h"
 
+/* The time that a service has, after STOP, to answer the calls that it has received. */
 #define DRAIN_LIMIT (4 * RR_SECOND)
 
 /* Requests to a worker: an eventfd adds up the numbers written to it, so each request has its own bits. */
@@ -106,10 +107,10 @@ struct worker {
 	struct rpcrdma_engine *engine;
 	void *service;
 	uint32_t index;
-	struct rr_watch request; /* an eventfd */
-	struct rr_timer drain;
-	bool given_up;
-	pthread_t thread;
+	struct rr_watch request;  /* an eventfd, to which requests are written */
+	struct rr_timer drain;    /* runs from STOP on, for DRAIN_LIMIT */
+	bool given_up;            /* that time is over */
+	pthread_t thread;         /* of each worker but worker 0 */
 	struct rr_asking *asking; /* of the run */
 };
 
@@ -178,7 +179,7 @@ workers_start_monitor(struct rr_workers_run *run)
 
 /* Called in the thread of a worker when its eventfd has received requests: carries out each request to
  * report, to measure, to renew the service or to end the service. The value of the eventfd is the sum of the
- * requests. */
+ * requests. After STOP, the worker takes no further requests. */
 static void
 worker_request_came(struct rr_watch *watch, unsigned events)
 {
@@ -215,7 +216,8 @@ rr_workers_renew(struct rr_workers_run *run)
 }
 
 /* Called when a signal has come: SIGUSR1 has all workers report, SIGHUP reloads the configuration if the
- * service has one, and all other signals end the workers. */
+ * service has one, and all other signals end the workers. After such a signal, further signals are not looked
+ * at. */
 static void
 workers_signal_came(struct rr_watch *watch, unsigned events)
 {

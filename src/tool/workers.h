@@ -7,8 +7,9 @@
 #include "tool/tool.h"
 
 /*
- * Threads that serve until a signal ends them, each with its own engine and its own service. They share only
- * what their maker gives them. SIGUSR1 has each of them report; `rpcrdma top` asks their monitor.
+ * Workers: threads that serve until a signal ends them, each with its own engine and its own service, which
+ * is a server or a gateway. They share only what their maker gives them. SIGUSR1 has each of them report;
+ * `rpcrdma top` asks their monitor.
  */
 
 /* The most threads, and the most connections of each thread. */
@@ -17,6 +18,7 @@ enum { RR_WORKERS_MAX = 64, RR_WORKERS_CONNECTIONS = 1000000 };
 /* Workers that run. */
 struct rr_workers_run;
 
+/* The functions of the service that each worker has. ctx is that of struct rr_workers. */
 struct rr_worker_service {
 	/*
 	 * Makes a service on engine, and has the service listen. Called for each worker in turn in the main
@@ -38,18 +40,21 @@ struct rr_worker_service {
 	void (*free)(void *service);
 };
 
+/* What workers are made from. */
 struct rr_workers {
 	const struct rr_tool *tool;
 	const struct rr_worker_service *service;
-	void *ctx;
-	struct rr_engine_config engine; /* inline_send is for both directions; reuse_port is set if needed */
-	uint32_t count;
+	void *ctx; /* for the functions of the service */
+	/* Of each worker's engine. inline_send is for both directions; reuse_port and spread are set if there
+	 * are several workers. */
+	struct rr_engine_config engine;
+	uint32_t count; /* number of workers */
 	bool verbose;
 	const char *monitor, *metrics; /* see struct rr_monitor_config */
 };
 
 /* The table of options (--threads, --connections, --credits, --inline, --provided, --no-provided, --poll,
- * --verbose), whose state is a struct rr_workers. */
+ * --monitor, --metrics, --verbose), whose state is a struct rr_workers. */
 extern const struct rr_option rr_workers_options[];
 
 /* Has each worker call the function renew of its service, in its own thread. Any thread may call this while

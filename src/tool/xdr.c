@@ -5,6 +5,9 @@
 
 #include "tool/tool.h"
 
+/* `rpcrdma xdr` compiles a schema. */
+
+/* Octets of memory for the beginning of the outputs' names; the most arguments for the C preprocessor. */
 enum { BASE_SIZE = 4096, ARGUMENTS_MAX = 64 };
 
 /* Stores in base the beginning of the names of the files to write: "nfs3" for "dir/nfs3.x", without the
@@ -28,12 +31,14 @@ xdr_default_base(const char *path, char base[BASE_SIZE])
 
 /* The options of the command line. */
 struct xdr_arguments {
-	char base[BASE_SIZE];
+	char base[BASE_SIZE]; /* the files to write are BASE.h and BASE.c */
 	struct rr_xdr_preprocess preprocess;
 	const char
 		*for_cpp[ARGUMENTS_MAX]; /* options and their arguments in turn, which live as long as argv */
 };
 
+/* Takes an option for the C preprocessor, which gets the option and its argument as they are. Returns an exit
+ * status, after a message if it is not OK. */
 static int
 xdr_take_for_cpp(
 	const struct rr_tool *tool, struct xdr_arguments *arguments, const char *option, const char *argument)
