@@ -129,6 +129,8 @@ static const struct rr_carrier_events client_events = { .closed = session_client
 
 /* ---- The beginning ---- */
 
+/* Returns a session whose map of XIDs has room for the calls that a client may have under way; NULL if there
+ * is no memory. */
 static struct rr_session *
 session_new(struct rr_gateway *gateway)
 {

@@ -191,6 +191,8 @@ struct cat_options {
 	struct rr_outcome outcome; /* of the URL that is being written */
 };
 
+/* Copies the file of a URL to standard output over a connection of its own, and prints the outcome. Returns
+ * an exit status. */
 static int
 cat_url(const struct rr_tool *tool, const struct rr_engine_config *config, const char *url,
 	struct cat_options *options)

@@ -294,6 +294,7 @@ check_server(struct rr_check *check, const char *url)
 	return failed ? RR_EXIT_FAILED : RR_EXIT_OK;
 }
 
+/* Makes the engine, tests the server of the URL, and ends the filters. Returns an exit status. */
 static int
 check_start(struct rr_check *check, const char *url)
 {

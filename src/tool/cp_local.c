@@ -105,6 +105,9 @@ local_leave(struct rr_side *side, struct rr_place *place)
 	close(place->fd);
 }
 
+/* Adds the names of an open directory to the catalog, without their attributes. errno is set to 0 before each
+ * readdir(), as readdir() returns NULL both at the end and after an error. Returns 0, or a negative
+ * number. */
 static int
 local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 {
@@ -124,6 +127,7 @@ local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 static int
 local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
 {
+	/* A descriptor of its own, as closedir() closes it. */
 	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 
@@ -145,7 +149,7 @@ local_read_link(struct rr_side *side, const struct rr_place *place, const char *
 	ssize_t length = readlinkat(rr_cp_local_at(place), name, target, RR_NFS_PATH);
 
 	(void)info;
-	if (length == RR_NFS_PATH) {
+	if (length == RR_NFS_PATH) { /* there may be more, which readlinkat() has cut off */
 		errno = ENAMETOOLONG;
 		length = -1;
 	}

@@ -93,6 +93,8 @@ rr_cp_remote_note_unstable(
 		remote_raise(&file->lost_end, end);
 }
 
+/* Called when the WRITE of a piece has ended. If the server has the data only in its memory, notes that. Then
+ * calls done() of the piece. */
 static void
 remote_write_done(struct rr_nfs_io *io, int error)
 {

@@ -140,6 +140,7 @@ json_pair(const struct rr_message *message)
 		json_number(keys[kind], message->moved[kind]);
 }
 
+/* Prints the object of a message. A message that is too short has no members of a header. */
 static void
 json_message(void *ctx, const struct rr_message *message)
 {
@@ -185,6 +186,8 @@ json_cm(const struct rr_cm *cm)
 		json_number("mtu", cm->mtu);
 }
 
+/* Prints the object of a message that opens a connection: of MPA (iWARP), or of the connection manager
+ * (RoCE). Its private data is shown if it is that of RPC-over-RDMA. */
 static void
 json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {
@@ -213,6 +216,8 @@ json_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *
 	printf("}\n");
 }
 
+/* Prints the object of an RDMA operation, with the chunk that it reads or writes if that is known. Without
+ * --verbose, prints only a Terminate, which ends a connection with an error. */
 static void
 json_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 	const struct rr_decode_region *region)

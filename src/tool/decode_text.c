@@ -50,6 +50,8 @@ text_status(const struct rr_message *message)
 		printf(" %s", name);
 }
 
+/* For an RDMA_OPTIONAL, prints its type; for an RDMA_ERROR, the error. For all other messages, prints
+ * nothing. */
 static void
 text_error(const struct rr_message *message)
 {
@@ -104,6 +106,7 @@ text_pair(const struct rr_message *message)
 	printf(", %.3f ms after frame %" PRIu64, (double)latency / 1e6, message->call_place.frame);
 }
 
+/* Prints the line of a message and, with --verbose, a line for each of its fields. */
 static void
 text_message(void *ctx, const struct rr_message *message)
 {

@@ -34,6 +34,7 @@ fields_lists(const struct rr_chunk_lists *lists)
 		fields_chunk("Reply chunk", &lists->reply);
 }
 
+/* Prints a credential or verifier: of AUTH_SYS all members, of other flavors only the number of octets. */
 static void
 fields_auth(const char *name, const struct rr_opaque_auth *auth)
 {

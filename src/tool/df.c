@@ -99,6 +99,8 @@ df_show(struct df *df, const struct rr_remote *remote)
 	return RR_EXIT_OK;
 }
 
+/* Connects to the server of the URL, and shows its file system. Returns an exit status, after a message if it
+ * is not OK. */
 static int
 df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 {

@@ -148,6 +148,8 @@ gateway_program_number(const char *name, uint32_t *prog)
 	return 0;
 }
 
+/* Takes the argument of --program, "PROG=PORT": a program whose calls go to that TCP port of the server's
+ * host. Returns an exit status, after a message if it is not OK. */
 static int
 gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 {

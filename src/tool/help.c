@@ -38,6 +38,8 @@ help_wrap(FILE *out, const char *text, size_t at)
 	fprintf(out, "\n");
 }
 
+/* Prints the names of an option and, in the second column, its help. Names that reach into the second column
+ * get a line of their own. */
 static void
 help_option(FILE *out, const struct rr_option *option)
 {

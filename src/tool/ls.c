@@ -184,6 +184,8 @@ ls_show(struct rr_ls *ls)
 	return ls_directory(ls, ls->remote.name, &object);
 }
 
+/* Connects to the server of the URL, and lists what the URL names. Returns an exit status, after a message if
+ * it is not OK. */
 static int
 ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
 {

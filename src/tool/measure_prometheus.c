@@ -73,6 +73,8 @@ prometheus_procedures(FILE *out, const struct rr_measure *measure)
 	}
 }
 
+/* Writes the number of connections, and metrics of each connection that is in the measure's list. The lines
+ * of one metric must follow each other, so that the list is gone through for each metric. */
 static void
 prometheus_connections(FILE *out, const struct rr_measure *measure)
 {

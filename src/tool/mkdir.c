@@ -68,6 +68,8 @@ mkdir_parents(struct rr_names *names, struct rpcrdma_nfs_object *directory)
 	return status;
 }
 
+/* Makes the directory that the URL names; with -p, also those above it. The root of an export exists already,
+ * which is an error without -p. Returns an exit status, after a message if it is not OK. */
 static int
 mkdir_url(struct rr_names *names)
 {

@@ -173,6 +173,8 @@ monitor_run(void *ctx)
 
 /* ---- Beginning and end ---- */
 
+/* Makes the eventfd that ends the thread, and starts the thread. Returns 0; or the error SYSTEM, with a
+ * text. */
 static int
 monitor_start(struct rr_monitor *monitor, struct rr_text *text)
 {

@@ -62,6 +62,8 @@ names_run_one(struct rr_names *names, struct rpcrdma_engine *engine, const char 
 	return status;
 }
 
+/* Makes the engine, and calls each() for every URL, until a signal comes. A URL that fails does not keep the
+ * others from being handled. Returns an exit status. */
 static int
 names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *names))
 {

@@ -25,6 +25,7 @@ rr_options_number(const char *text, unsigned long max, unsigned long *number)
 
 /* ---- Tables for getopt_long() ---- */
 
+/* Adds an option to the set: its place, its long name and its letter for getopt_long(). */
 static void
 option_add(struct option_set *set, const struct rr_option *option, void *state)
 {
@@ -107,6 +108,8 @@ option_refuse(struct option_set *set, int found, const char *word)
 
 /* ---- Arguments ---- */
 
+/* Stores the number that the argument gives. Returns RR_EXIT_OK; or RR_EXIT_USAGE after a message, if the
+ * argument is no number, or one that the option does not allow. */
 static int
 option_take_number(const struct option_set *set, const struct option_place *place, const char *argument)
 {
@@ -125,6 +128,8 @@ option_take_number(const struct option_set *set, const struct option_place *plac
 		multiple, option->low, option->high, argument);
 }
 
+/* Stores the index of the argument among the option's words. If the argument is none of them, prints a
+ * message that lists them all, and returns RR_EXIT_USAGE. */
 static int
 option_take_word(const struct option_set *set, const struct option_place *place, const char *argument)
 {

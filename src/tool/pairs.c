@@ -193,6 +193,8 @@ pairs_run_sources(struct rr_pairs *pairs, struct rpcrdma_engine *engine, int cou
 	return status;
 }
 
+/* Makes the engine, and handles all operands; the last one is the destination. The options of connections,
+ * which were stored for the destination, count for the sources, too. Returns an exit status. */
 static int
 pairs_run_all(struct rr_pairs *pairs, int argc, char **argv, int (*each)(struct rr_pairs *, const char *))
 {

@@ -290,6 +290,8 @@ ping_call_all(struct ping *ping)
 	return error;
 }
 
+/* Connects, makes the calls, and prints the summary, also after a call that failed. Calls that a signal ended
+ * are no failure. Returns an exit status, after a message if it is not OK. */
 static int
 ping_all(struct ping *ping)
 {

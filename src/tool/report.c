@@ -74,6 +74,7 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 	report_counters(out, "    ", &carrier->counters);
 }
 
+/* Prints the numbers and times of a procedure's calls, if there were any. */
 static void
 report_procedure(FILE *out, const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_latency *latency)

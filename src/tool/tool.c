@@ -8,6 +8,8 @@
 
 static volatile sig_atomic_t the_signal;
 
+/* Prints a message to standard error, with the sub-command in front, and the line of the configuration file
+ * that is being read, if there is one. Control characters are masked. */
 static void __attribute__((format(printf, 2, 0)))
 tool_print_message(const struct rr_tool *tool, const char *format, va_list args)
 {

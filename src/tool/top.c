@@ -141,6 +141,7 @@ top_live(struct top *top)
 	return RR_EXIT_OK;
 }
 
+/* Prints one answer with --json or --prometheus, otherwise page after page. Returns an exit status. */
 static int
 top_show(struct top *top)
 {

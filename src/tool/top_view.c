@@ -117,6 +117,7 @@ view_percentile(const struct rr_top_sample *sample, const char *program, const c
 	return view_get(sample, key);
 }
 
+/* Prints a line for each procedure that has a count of calls in the sample. */
 static void
 view_procedures(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
 {
@@ -138,6 +139,7 @@ view_procedures(FILE *out, const struct rr_top_sample *sample, const struct rr_t
 	}
 }
 
+/* Prints a line for each connection that is in the sample, for VIEW_ROWS connections at most. */
 static void
 view_connections(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
 {

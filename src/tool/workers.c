@@ -262,6 +262,7 @@ worker_make(const struct rr_workers *workers, struct worker *worker)
 	return worker->ops->make(workers->ctx, worker->engine, &worker->service);
 }
 
+/* Frees a worker after its thread has ended, or as far as it was made before a failure. */
 static void
 worker_free(struct worker *worker)
 {
@@ -311,6 +312,8 @@ workers_watch_signals(struct rr_workers_run *run)
 	return RR_EXIT_OK;
 }
 
+/* Makes all workers. Stops at the first one that cannot be made, which run->count then includes, so that it
+ * is freed, too. Returns an exit status, after a message if it is not OK. */
 static int
 workers_make(struct rr_workers_run *run)
 {
