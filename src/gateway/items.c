@@ -153,10 +153,10 @@ items_choose_at(struct chosen *chosen, uint32_t place, const struct rr_walk_item
 /* Chooses a data item for each Write chunk, in the order of the results: chunk i gets the first item of
  * result i. If result i has no eligible item but a later result has one, chunk i gets an item without octets.
  * Items of results beyond the Write chunks stay in the stream if they are in it; those that are out of it
- * follow behind the items of the chunks. RFC 8267, 6.4.1: "The first
- * chunk in the Write list MUST be used by the first READ operation in an NFS version 4 COMPOUND procedure.
- * The next Write chunk is used by the next READ operation, and so on." And: a server "MUST return an empty
- * Write chunk in that Write list position" (RFC 8166, 4.3.2.2: with the segments that it had). */
+ * follow behind the items of the chunks. RFC 8267, 6.4.1: "The first chunk in the Write list MUST be used by
+ * the first READ operation in an NFS version 4 COMPOUND procedure. The next Write chunk is used by the next
+ * READ operation, and so on." And: a server "MUST return an empty Write chunk in that Write list position"
+ * (RFC 8166, 4.3.2.2: with the segments that it had). */
 static void
 items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, struct chosen *chosen)
 {

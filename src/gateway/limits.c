@@ -25,9 +25,9 @@ limits_data_max(uint32_t message_max)
 
 /* Lowers the limits for callbacks and their replies to the sizes that the connection of the carrier conveys
  * inline: a callback goes in the direction of replies, and its reply in the direction of calls. Does nothing
- * over TCP, and if there is no connection. RFC 8267, 6.5.2: without Long Calls in the
- * backchannel, "an NFS version 4 server MUST use only Short messages to convey backchannel operations": the
- * backchannel's ca_maxrequestsize shows the server how large callbacks can be. */
+ * over TCP, and if there is no connection. RFC 8267, 6.5.2: without Long Calls in the backchannel, "an NFS
+ * version 4 server MUST use only Short messages to convey backchannel operations": the backchannel's
+ * ca_maxrequestsize shows the server how large callbacks can be. */
 static void
 limit_callbacks(struct rr_limits *limits, const struct rr_carrier *carrier, enum rr_transport transport)
 {

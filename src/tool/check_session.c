@@ -36,6 +36,7 @@ session_names(const char *path)
 	return count;
 }
 
+/* Adds to the COMPOUND a SEQUENCE for the next request in slot 0, the only slot of the session. */
 static void
 session_put_sequence(struct rr_check4 *talk)
 {

@@ -113,11 +113,11 @@ struct rr_side {
 	const struct rr_side_ops *ops;
 	struct rpcrdma_nfs *nfs; /* remote */
 	struct rr_loop *loop;
-	const char *name;   /* the argument of the command, for messages */
-	uint32_t piece_max; /* the most octets of a piece */
-	uint32_t hole_unit; /* octets of zeroes that become a hole: a power of two */
-	struct rr_text text;
-	bool fatal;
+	const char *name;        /* the argument of the command, for messages */
+	uint32_t piece_max;      /* the most octets of a piece */
+	uint32_t hole_unit;      /* octets of zeroes that become a hole: a power of two */
+	struct rr_text text;     /* of the last error */
+	bool fatal;              /* after that error, going on with other files would be of no use */
 	bool archive;            /* owners are kept, where that is allowed */
 	bool keep_uid, keep_gid; /* owner and group can be set, as far as this is known */
 };
@@ -140,13 +140,16 @@ struct rr_side_ops {
 	int (*enter)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_place *into);
 	void (*leave)(struct rr_side *side, struct rr_place *place);
+	/* Adds the entries of the directory to the catalog; a server may give their attributes, too. */
 	int (*list)(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog);
+	/* Stores in target the path that a symbolic link contains, with a zero octet behind it. */
 	int (*read_link)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, char target[RR_NFS_PATH]);
 	/* Makes a directory and opens it as enter() does. Only the owner of the directory may use it until
 	 * set() sets its mode. */
 	int (*make_directory)(
 		struct rr_side *side, const struct rr_place *place, const char *name, struct rr_place *into);
+	/* Makes a symbolic link. Returns 1 if the name exists already. */
 	int (*make_link)(
 		struct rr_side *side, const struct rr_place *place, const char *name, const char *target);
 	/* Sets the mode and times of the directory `place` to those in info. */
@@ -162,6 +165,8 @@ struct rr_side_ops {
 	 * set. Each name stands without "user.", and with a zero octet at its end. */
 	int (*list_xattrs)(
 		struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names);
+	/* Copies the value of an extended attribute to value->data, which has room for value->room octets,
+	 * and sets value->length. */
 	int (*get_xattr)(struct rr_side *side, const struct rr_place *object, const char *name,
 		struct rpcrdma_nfs_value *value);
 	/* Sets an extended attribute. Returns 1 if this side supports no extended attributes. */
@@ -178,7 +183,7 @@ struct rr_side_ops {
 	int (*open)(struct rr_side *side, const struct rr_place *place, const char *name,
 		const struct rr_info *info, struct rr_file *file);
 	/* Makes a file for writing, which only its owner may use. size: the octets that will be written.
-	 * Returns 1 if the name exists already; make_link() returns 1 then, too. */
+	 * Returns 1 if the name exists already. */
 	int (*create)(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 		struct rr_file *file);
 	/* Opens the existing object `there`, a regular file or a stream, to be written over. Returns 1, and
@@ -192,11 +197,13 @@ struct rr_side_ops {
 	/* Begins to find the next octets in no hole, for which `extent` asks. Returns 1 if the answer is
 	 * there already; 0 if done() of `extent` will be called; or a negative number. */
 	int (*extent)(struct rr_extent *extent);
+	/* Ends that search without calling done(). */
 	void (*cancel_extent)(struct rr_extent *extent);
 	/* read() and write() begin to read or write a piece. They return 1 if that is done already, and
 	 * piece->moved is set; 0 if done() of the piece will be called; or a negative number. */
 	int (*read)(struct rr_file *file, struct rr_piece *piece);
 	int (*write)(struct rr_file *file, struct rr_piece *piece);
+	/* Ends a read or a write that is under way, without calling done(). */
 	void (*cancel)(struct rr_piece *piece);
 	/* Makes the server of both files copy `length` octets at `offset` of `from` to the same place of
 	 * `to`, or, with clone, clone the whole file. Returns 0; 1 if the server does not do that; or a

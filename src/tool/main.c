@@ -7,6 +7,7 @@
 
 #include "tool/tool.h"
 
+/* The sub-commands, in the order of --help. */
 static const struct rr_tool *const tools[] = {
 	&rr_tool_serve,
 	&rr_tool_gateway,

@@ -43,8 +43,8 @@ struct rr_serve {
 	bool version3, version4; /* the versions of NFS that are served */
 	struct rr_option_config config;
 	struct rr_rpcbind rpcbind;
-	char *texts[RR_SERVE_EXPORTS];    /* the arguments of exports; NULL: the export is not in this
-					     configuration */
+	/* The arguments of exports. NULL: there is no such export in this configuration. */
+	char *texts[RR_SERVE_EXPORTS];
 	unsigned lines[RR_SERVE_EXPORTS]; /* their lines in the file; 0: an operand of the command line */
 	bool ruled[RR_SERVE_EXPORTS];     /* the export has rules */
 	const char *allow[RR_SERVE_ALLOWS];
