@@ -68,7 +68,9 @@ struct rr_check_peer {
 /* A message of the peer, decoded. */
 struct rr_check_reply {
 	struct rr_check_message *message; /* all other members refer to its octets */
-	enum rr_header_result result;     /* if it is not OK, only the first members of `header` are set */
+	/* If it is not OK, at most the four words that begin every header are set in `header`, and nothing
+	 * below it. */
+	enum rr_header_result result;
 	struct rr_rdma_header header;
 	struct rr_chunk_lists lists;
 	struct rr_read_segment reads[RR_CHECK_SEGMENTS];

@@ -34,7 +34,7 @@ mkdir_one(struct rr_names *names, const char *name, bool is_last, struct rpcrdma
 {
 	struct rpcrdma_nfs *nfs = names->remote.nfs;
 	struct rpcrdma_nfs_changes changes = { .size = sizeof(changes), .set_mode = true };
-	mode_t mask = umask(0); /* umask() is the only way to read the mask */
+	mode_t mask = umask(0); /* to read the mask; it is set again below */
 	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
 	int error;
 
