@@ -396,6 +396,9 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	return error;
 }
 
+/* Makes a symbolic link with the target of the source under a temporary name and, with -a, sets its owner and
+ * times. Then renames it to to_name, so that it replaces a file or link of that name. Returns 0; -1 after an
+ * error, which was reported. */
 int
 rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)

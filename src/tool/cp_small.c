@@ -528,6 +528,7 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
 			break;
 		small_turn(cp);
 	}
+	/* A job that is not idle was left for rr_cp_file(), or did not end in time after a signal. */
 	for (uint32_t i = 0; i < JOBS; i++) {
 		struct small_job *job = &cp->small->jobs[i];
 

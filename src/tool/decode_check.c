@@ -98,6 +98,7 @@ rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const char
 	sink = rr_judge_sink(judge);
 	status = rr_decode_file(tool, decode, &sink, path);
 	rr_judge_finish(judge);
+	/* A file that breaks off has been judged up to there. */
 	if (status == RR_EXIT_OK || rr_judge_messages(judge) > 0)
 		check_summary(&check, judge);
 	if (rr_judge_evicted(judge) > 0)

@@ -23,6 +23,8 @@ escape_utf8(const unsigned char *text)
 	if (text[0] < 0xc2 || text[0] > 0xf4)
 		return 0;
 	length = text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	/* The second octet has fewer values where the others would encode a character in more octets than it
+	 * needs, a surrogate (U+D800 to U+DFFF), or a number above U+10FFFF. */
 	if (text[0] == 0xe0)
 		low = 0xa0;
 	if (text[0] == 0xed)

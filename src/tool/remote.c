@@ -61,6 +61,7 @@ rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote 
 		rr_url_prefer_tcp(&remote->url);
 	if (remote->version_3 && remote->url.version == RR_NFS_VERSION_ANY)
 		remote->url.version = RR_NFS_VERSION_3;
+	/* The path in front of the last name, which is mounted if `beside` is set. */
 	snprintf(above, sizeof(above), "%.*s", (int)rr_remote_last(&remote->url), remote->url.path);
 	error = rr_nfs_open_url(
 		engine, &config, &remote->url, remote->beside ? above : remote->url.path, &remote->nfs, text);
