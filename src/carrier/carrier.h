@@ -24,10 +24,10 @@ struct rr_carrier_ops;
 
 enum {
 	RR_CALL_ITEMS =
-		16, /* items in a call of this side: each takes up to three read segments of a long call */
+		16, /* data items in a call of this side; in a long call each has up to three segments */
 	RR_MESSAGE_ITEMS =
 		64, /* items in any message: as many as a header may have Read chunks, or Write chunks */
-	RR_BESIDE_ITEM = 160
+	RR_BESIDE_ITEM = 160 /* octets of a reply beside a result in its stream */
 };
 
 /* A transaction is the requester's side of one call. The caller owns the transaction and all that it points
@@ -43,10 +43,12 @@ struct rr_transaction {
 	 * chooses: see enum rr_reply_chunks. */
 	uint32_t reply_max, reply_min;
 	uint32_t sink_count;
-	/* If the data of a sink is NULL, the carrier takes memory from the engine's pool when the result
-	 * needs memory. */
-	/* For the marked results, in order: each length is the most that the result can have. */
+	/* Memory for the marked results, in their order; the length of a sink is the most octets that its
+	 * result can have. If the data of a sink is NULL, the carrier takes memory for the result from the
+	 * engine's pool when it needs memory. */
 	struct rpcrdma_sink sinks[RPCRDMA_SINKS_MAX];
+	/* Is called once, from the loop, when the call has ended. error is 0 if reply is set, else the reason
+	 * why there is no reply. */
 	void (*done)(struct rr_transaction *transaction, int error);
 	void *ctx;
 
@@ -55,7 +57,7 @@ struct rr_transaction {
 	 * sinks. */
 	struct rpcrdma_message reply;
 	struct rpcrdma_item reply_items[RPCRDMA_SINKS_MAX];
-	uint32_t placed; /* octets of results that the peer's RDMA Writes brought: sinks and Reply chunk */
+	uint32_t placed; /* octets of results that the peer wrote: into sinks or the Reply chunk */
 	uint32_t pulled; /* octets of the call that the peer fetched by RDMA Read */
 	uint32_t unused; /* Write chunks that were offered and came back empty */
 	/* If this is not NULL, it points to the carrier's pointer to a buffer of the engine's pool. The
@@ -90,19 +92,20 @@ struct rr_exchange {
 	uint32_t item_room, stream_room;
 	/* Write chunks that came with the call, empty ones too: item i of the reply is for chunk i */
 	uint32_t write_chunks;
-	/* The layer above sets what follows. */
+	/* The RPC layer (server_turns.c) sets what follows. */
 	void *ctx;
-	uint64_t arrived;
+	uint64_t arrived; /* ns, rr_loop_now(): when the RPC layer got the call */
 };
 
 /* The callbacks of the owner of a carrier. Any of them may be NULL. */
 struct rr_carrier_events {
-	void (*connected)(void *ctx);
+	void (*connected)(void *ctx); /* the connection is up */
 	/* The last callback. Before it, every transaction got its done(-RPCRDMA_ERR_DISCONNECTED). The owner
 	 * still calls rr_carrier_close(). text: what happened, with the peer's address. error is
 	 * -RPCRDMA_ERR_VERS if the connection ended while this side asked the peer for RPC-over-RDMA version
 	 * 2; the next connection does not ask for it. */
 	void (*closed)(void *ctx, int error, const char *text);
+	/* A call of the peer has arrived. The owner now owns the exchange. NULL: this side takes no calls. */
 	void (*call)(void *ctx, struct rr_exchange *exchange);
 };
 
@@ -113,14 +116,14 @@ struct rr_carrier_ops {
 	void (*reply)(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 		void (*sent)(void *arg), void *arg);
 	void (*drop)(struct rr_exchange *exchange);
-	void (*refuse)(struct rr_exchange
-			*exchange); /* NULL: the calls that such a carrier receives have no chunks */
+	void (*refuse)(struct rr_exchange *exchange); /* NULL: such a carrier has no chunks */
 	void (*negotiated)(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated);
 	void (*shutdown)(struct rr_carrier *carrier);
 	void (*close)(struct rr_carrier *carrier);
 };
 
-/* The head of each kind of carrier. */
+/* The head of each kind of carrier: the structure of that kind (struct rr_tcp, struct rr_connection) begins
+ * with it. */
 struct rr_carrier {
 	const struct rr_carrier_ops *ops;
 	struct rpcrdma_engine *engine;
@@ -129,7 +132,7 @@ struct rr_carrier {
 	struct rpcrdma_counters counters;
 	struct rr_party *party; /* the party in whose name the carrier takes memory: base/share.h */
 	char peer[RR_ADDRESS_TEXT];
-	struct rr_source source; /* the peer's address likewise, if the connection was accepted */
+	struct rr_source source; /* the peer's address and port, as numbers */
 };
 
 /* Sets the callbacks of a carrier (one connection), and the ctx that is passed to them. For an accepted
@@ -141,8 +144,9 @@ rr_carrier_attach(struct rr_carrier *carrier, const struct rr_carrier_events *ev
 	carrier->ctx = ctx;
 }
 
-/* Makes the carrier (one connection) share the party of another connection: memory that the carrier takes
- * from now on counts for that party. The carrier's own party ends. */
+/* Makes the carrier (one connection) share the party of another connection. A party is a connection as the
+ * pools see it (base/share.h): memory that the carrier takes from now on counts for that party. The carrier's
+ * own party ends. */
 static inline void
 rr_carrier_join(struct rr_carrier *carrier, struct rr_party *party)
 {
@@ -178,7 +182,8 @@ rr_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiate
 }
 
 /* Ends the connection in good order: accepts no new calls from the peer, waits until the calls that the peer
- * sent are answered, then closes the connection and calls closed(). */
+ * sent are answered, then closes the connection and calls closed(). Over RDMA, calls of this side that are
+ * under way are finished first, too; over TCP they end at once, with -RPCRDMA_ERR_DISCONNECTED. */
 static inline void
 rr_carrier_shutdown(struct rr_carrier *carrier)
 {
@@ -194,11 +199,11 @@ rr_carrier_close(struct rr_carrier *carrier)
 	carrier->ops->close(carrier);
 }
 
-/* Sends the reply to the call of an exchange (a call of the peer), and ends the exchange. The loop always
- * calls sent(arg) later. Until then the memory of the stream and of the items must stay; it may lie in the
- * call's memory, which also stays. sent may be NULL only if the memory lives as long as the engine. The
- * structure *reply and its array of items are used only inside this function. The items are the results that
- * may be sent by RDMA, in order. */
+/* Sends the reply to the call of an exchange (a call of the peer), and ends the exchange. The items of the
+ * reply are its results that may be sent by RDMA, in order. The structure *reply and its array of items are
+ * used only inside this function. The memory that they point to must stay until sent(arg), which the loop
+ * always calls later; it may lie in the call's memory, which also stays until then. sent may be NULL only if
+ * that memory lives as long as the engine. */
 static inline void
 rr_exchange_reply(
 	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
@@ -226,7 +231,8 @@ rr_exchange_lose(struct rr_exchange *exchange)
 }
 
 /* Ends an exchange (a call of the peer) that was not executed, as its chunks are malformed or leave no room
- * for any reply. Over RDMA the peer gets ERR_CHUNK. A transport without this error closes the connection. */
+ * for any reply. Over RDMA the peer gets ERR_CHUNK. A transport without this error loses the exchange, as
+ * rr_exchange_lose() does. */
 static inline void
 rr_exchange_refuse(struct rr_exchange *exchange)
 {
@@ -251,7 +257,8 @@ struct rr_carrier_place {
 int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 
-/* Tells whether the engine can have connections over that transport. */
+/* Tells whether the engine can have connections over that transport now. RDMA adapters count only after they
+ * were opened for the first connection or listener over them. */
 bool rr_carrier_at_work(const struct rpcrdma_engine *engine, enum rr_transport transport);
 
 /* Takes a new connection, which was accepted. The handler owns it, and sets its events with

@@ -15,13 +15,14 @@ enum {
 /* The names of the counters, in the order of the members. */
 extern const char *const rr_counter_names[RR_COUNTERS];
 
-/* Counts an RDMA_ERROR that arrived, in the counter for its error err. */
+/* Counts an RDMA_ERROR that arrived: among all errors, and, for the errors ERR_VERS and INVAL_OPTION, in the
+ * counter of that error, too. err is the error. */
 void rr_counters_error_received(struct rpcrdma_counters *counters, uint32_t err);
 
 /* Adds the counters to those of sum, and sets sum->size. */
 void rr_counters_add(struct rpcrdma_counters *sum, const struct rpcrdma_counters *counters);
 
-/* Returns the counter with that index in rr_counter_names. */
+/* Returns the value of the counter with that index in rr_counter_names. index must be below RR_COUNTERS. */
 uint64_t rr_counters_get(const struct rpcrdma_counters *counters, uint32_t index);
 
 #endif

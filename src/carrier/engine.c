@@ -43,8 +43,8 @@ engine_woken(struct rr_watch *watch, unsigned events)
 	eventfd_t count;
 
 	(void)events;
-	(void)eventfd_read(
-		watch->fd, &count); /* the read may fail as there is nothing to read: that is no error here */
+	(void)eventfd_read(watch->fd, &count); /* the read only resets the eventfd. It fails if there is
+						  nothing to read, which is no error here */
 	rr_posts_run(&rr_container(watch, struct rpcrdma_engine, wake)->posts);
 }
 
@@ -164,7 +164,8 @@ rr_engine_destroy(struct rpcrdma_engine *engine)
 	const struct rr_env env = *engine->env;
 	struct rr_list *link;
 
-	/* These turns call the sent() of replies whose carrier was closed. */
+	/* Tasks are still queued that call the sent() of replies whose carrier was closed. The loop is
+	 * turned, without waiting, until nothing is due at once. */
 	while (engine->loop && rr_loop_due(engine->loop) == 0 && rr_loop_turn(engine->loop, 0) > 0)
 		;
 	while ((link = rr_list_pop(&engine->carriers))) {

@@ -19,8 +19,8 @@ enum rr_transport {
 	RR_TRANSPORT_TCP
 };
 
-/* Tells whether data items of a message can travel apart from its stream, in chunks. They can over all
- * transports but TCP. */
+/* Tells whether the transport can move data items of a message in chunks, apart from the stream. Only TCP
+ * cannot. */
 static inline bool
 rr_transport_has_chunks(enum rr_transport transport)
 {
@@ -45,13 +45,13 @@ enum rr_reply_chunks {
 	RR_REPLY_CHUNKS_NEVER
 };
 
-enum { RR_ENGINE_POLL_MAX = 1000 };
+enum { RR_ENGINE_POLL_MAX = 1000 }; /* us */
 
 struct rr_fabric;
 struct rr_fabric_config;
 struct rr_feature;
 
-/* Makes a fabric in the loop. */
+/* Makes an RDMA fabric that works in the loop, and stores it in *fabric. Returns 0 or an error. */
 typedef int rr_fabric_new(
 	struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric);
 
@@ -61,19 +61,19 @@ typedef int rr_fabric_new(
 struct rr_engine_config {
 	uint32_t inline_send,
 		inline_receive;   /* sizes of this side, RFC 8797: 1024 to 262144, multiples of 1024 */
-	uint32_t credits;         /* that a requester asks for, and that a responder grants */
+	uint32_t credits;         /* that a requester asks for, and a responder grants */
 	uint32_t message_max;     /* octets of one RPC message with its items, either direction */
 	uint32_t segment_max;     /* segments in all chunks of one header */
-	uint32_t chunk_max;       /* Read chunks without those at position zero; and Write chunks */
+	uint32_t chunk_max;       /* the most Write chunks; and Read chunks beside position zero */
 	size_t memory_max;        /* octets of payload memory */
-	bool remote_invalidation; /* advertise R */
+	bool remote_invalidation; /* announce the R flag: the peer may invalidate */
 	bool read_chunks;         /* announce that responder-provided Read chunks are taken */
 	/* How much a connection may expose in Read chunks of replies: chunks (0: as many as credits), and
 	 * octets in all of them (0: half of memory_max, and at least message_max). Beyond that, large replies
 	 * become errors. */
 	uint32_t provided_max;
 	size_t provided_octets;
-	enum rr_reply_chunks reply_chunks; /* of calls */
+	enum rr_reply_chunks reply_chunks; /* for the calls of this side */
 	enum rr_versions versions;         /* of RPC-over-RDMA, for connections that are made from now on */
 	/* Optional features of version 2 beside those of feature.c, with NULL behind the last feature; or
 	 * NULL. */
@@ -81,14 +81,15 @@ struct rr_engine_config {
 	bool crc;        /* iWARP: ask for CRC32c */
 	bool reuse_port; /* several engines listen at one address */
 	struct rr_spread
-		*spread; /* which spreads connections over the engines; NULL: the system spreads them */
+		*spread; /* spreads connections over the engines of a server; NULL: the system spreads them */
 	enum rr_transport provider; /* of RDMA: the one that RR_TRANSPORT_AUTO stands for */
 	/* Another engine listens at the same addresses and has the RDMA adapters: a port of an adapter can
 	 * have one listener only. */
 	bool adapters_elsewhere;
 	uint32_t connection_max; /* connections accepted at a time */
 	uint32_t poll;           /* us: the limit of rr_loop_poll(), at most RR_ENGINE_POLL_MAX; 0: never */
-	/* Puts filters before each provider's fabric; may be NULL. filter_ctx must outlive the engine. */
+	/* Puts filters (glossary: fabrics that record or change what passes) before the fabric of each
+	 * provider; may be NULL. filter_ctx must outlive the engine. */
 	int (*filter)(void *ctx, struct rr_fabric **fabric);
 	void *filter_ctx;
 	/* Makes the fabric of the only RDMA provider; tests set this. NULL: the engine has the usual
@@ -96,8 +97,9 @@ struct rr_engine_config {
 	rr_fabric_new *make;
 };
 
-/* 4096 both ways, 64 credits, messages of 1 MiB + 64 KiB, 300 segments, 64 chunks, 64 MiB, R set, Read chunks
- * announced, 1024 connections. */
+/* The default values: Sends of 4096 octets both ways, 64 credits, messages of 1 MiB + 64 KiB, 300 segments,
+ * 64 chunks, 64 MiB of payload memory, remote invalidation, responder-provided Read chunks, 1024
+ * connections. */
 extern const struct rr_engine_config rr_engine_config_default;
 
 /* Returns how many octets each of an engine's memory pools may give out: half of memory_max. */
@@ -121,14 +123,14 @@ struct rpcrdma_engine {
 	struct rr_spread_member *spread; /* NULL: each connection stays in the engine that accepted it */
 	struct rr_list carriers;         /* struct rr_carriers, one for each kind: carrier.h */
 
-	/* What follows belongs to the caller, who has the engine as the public handle. */
+	/* The public interface, whose handle is the engine, uses the following members. */
 	struct rr_env own_env; /* env points to this if rpcrdma_engine_new() made the engine */
-	struct rr_text text;   /* why the last function failed that was to make something on the engine */
+	struct rr_text text;   /* why the last function on the engine failed */
 	struct rr_watch wake;  /* its descriptor is an eventfd */
 	struct rr_posts posts;
 	struct rr_cache calls; /* memory of struct rpcrdma_call */
-	uint32_t users;        /* clients, servers, timers and kept requests that use the engine */
-	bool freed;            /* the caller freed the engine while it had users: the last user ends it */
+	uint32_t users; /* clients, servers, timers, and requests that a handler keeps to answer later */
+	bool freed;     /* the caller freed the engine while it had users: the last user ends it */
 	void (*log)(void *ctx, const char *line);
 	void *log_ctx;
 	struct rr_engine_captures *captures; /* engine_capture.c; NULL: there are none */

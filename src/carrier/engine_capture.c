@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The engine owns the capture and the flight recorder. The fabrics that write to these end before them. */
+/* The capture file and the flight recorder of an engine, which owns them. The fabrics that write to them must
+ * have ended before they end. */
 #include "carrier/engine_capture.h"
 
 #include <stdlib.h>

@@ -7,7 +7,8 @@
 #include "base/config.h"
 #include "carrier/engine_capture.h"
 
-/* Hands a log line of the engine's environment to the log function that the program set. */
+/* Is the log function of an engine's environment: hands the line to the log function that the program set.
+ * ctx is the engine. */
 static void
 open_log_line(void *ctx, enum rr_log_level level, const char *line)
 {
@@ -112,6 +113,8 @@ rpcrdma_engine_free(struct rpcrdma_engine *engine)
 {
 	if (!engine)
 		return;
+	/* The functions that were posted run now. They count as callbacks, so that they cannot turn the
+	 * loop. */
 	rr_loop_enter(engine->loop);
 	rr_posts_end(&engine->posts);
 	rr_loop_leave(engine->loop);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Runs functions in the loop that other threads posted. The structures belong to the callers. The lock guards
- * the list that links them; it is taken when a function is posted, and when the engine's eventfd says that
- * functions were posted. */
+/* Runs in the loop the functions that threads posted. The structures in the list belong to the threads that
+ * posted them. The lock guards the list and the structures in it; it is taken when a function is posted, and
+ * when the loop takes the functions out of the list, after the eventfd of the engine woke the loop. */
 #include "carrier/post.h"
 
 #include "carrier/engine.h"
@@ -34,7 +34,8 @@ post_take_all(struct rr_posts *posts, bool ends)
 }
 
 /* Returns a copy of the structure, and marks the structure itself as not posted: from that moment on its
- * memory belongs to the caller of rpcrdma_engine_post() again. */
+ * memory belongs to the thread that posted it. So that thread may post it again, or free it, before its
+ * function runs. */
 static struct rpcrdma_post
 post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 {
@@ -47,8 +48,8 @@ post_release(struct rr_posts *posts, struct rpcrdma_post *post)
 	return copy;
 }
 
-/* Runs all functions that have been posted, in the order in which they were posted. If ends is true, the
- * list accepts no more functions. */
+/* Runs all functions that have been posted, in the order in which they were posted. Functions that are posted
+ * meanwhile run later. If ends is true, the list accepts no more functions from now on. */
 static void
 post_run_all(struct rr_posts *posts, bool ends)
 {
@@ -101,7 +102,8 @@ rpcrdma_engine_post(struct rpcrdma_engine *engine, struct rpcrdma_post *post)
 	ended = posts->ended;
 	if (!ended) {
 		post_append(posts, post);
-		/* The lock is still held: once the function has run, the engine may be freed. */
+		/* The engine is woken while the lock is still held: without the lock, the function could run
+		 * and the engine be freed before this call. */
 		rpcrdma_engine_wake(engine);
 	}
 	pthread_mutex_unlock(&posts->lock);

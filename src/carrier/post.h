@@ -7,11 +7,12 @@
 
 struct rpcrdma_post;
 
-/* The functions that other threads posted to run in an engine's loop: see rpcrdma_engine_post(). */
+/* The functions that threads have posted to run in the loop of an engine: rpcrdma_engine_post(). The
+ * structures of the list belong to the callers of that function. */
 struct rr_posts {
 	pthread_mutex_t lock; /* for what follows, and for the structures in the list */
 	struct rpcrdma_post *first, *last;
-	bool ended;
+	bool ended; /* no more functions are accepted */
 };
 
 void rr_posts_init(struct rr_posts *posts);

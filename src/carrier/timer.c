@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Timers of the engine's loop, for users of the engine. */
+/* The timers of the public interface: each is a timer of the engine's loop, and counts as a user of the
+ * engine until it is freed. */
 #include "carrier/engine.h"
 
 struct rpcrdma_timer {

@@ -23,7 +23,7 @@ struct tcp_acceptor {
 	struct rr_watch watch;
 	struct rr_timer pause;
 	struct rr_spread_seat seat;
-	bool closed; /* by its owner, maybe inside the handler */
+	bool closed; /* the owner closed the acceptor, maybe inside its handler */
 	struct rr_grave grave;
 };
 
@@ -41,6 +41,7 @@ accept_resume(struct rr_timer *timer)
 	rr_loop_want(acceptor->engine->loop, &acceptor->watch, RR_READABLE);
 }
 
+/* Stops accepting for PAUSE, as descriptors or memory ran out. */
 static void
 accept_pause_accepting(struct tcp_acceptor *acceptor)
 {
@@ -76,6 +77,7 @@ accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 	rr_tcp_set_options(fd);
 	if (!has_room || rr_tcp_new(acceptor->carriers, fd, peer, RR_TCP_OPEN, &tcp, &text) < 0) {
 		close(fd);
+		/* The spread counted the connection as this engine's when it was accepted. */
 		rr_spread_ended(acceptor->seat.member);
 		return !has_room;
 	}
@@ -95,8 +97,9 @@ accept_take_from(struct rr_spread_seat *seat, int fd, const struct sockaddr_stor
 		accept_pause_accepting(acceptor);
 }
 
-/* Accepts one connection, for this engine or for another engine that has fewer connections. Returns false if
- * no connection can be accepted now. If the reason is an error or a lack of memory, the acceptor pauses. */
+/* Accepts one connection, for this engine or for another engine that has fewer connections. Returns true if
+ * the next connection may be accepted at once. Returns false if no connection waits, or if there was an error
+ * or no memory; after an error the acceptor pauses. */
 static bool
 accept_one(struct tcp_acceptor *acceptor)
 {

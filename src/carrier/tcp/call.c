@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The requester's side. A slot stands for a transaction from rr_carrier_call() to its end. The transaction
- * points to its slot, and the slots that wait for a reply are found by XID. The engine keeps slots for reuse
- * by any of its carriers. */
+/* The requester's side. A slot is the state of one call under way, from rr_carrier_call() to the end of its
+ * transaction. The transaction points to its slot, and the slots that wait for a reply are found by XID. The
+ * engine keeps slots for reuse by any of its carriers. */
 #include "carrier/tcp/tcp_private.h"
 
 /* A call under way. */
@@ -114,8 +114,8 @@ call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 	return link ? rr_container(link, struct slot, xid) : NULL;
 }
 
-/* Counts down the calls that have no answer yet, as a reply came. The reply may answer a call that was
- * cancelled. */
+/* Counts one unanswered call less, as a reply came. The reply may answer a call that was cancelled, or no
+ * call at all. */
 static void
 call_count_reply(struct rr_tcp *tcp)
 {
@@ -166,8 +166,8 @@ rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bo
 	transaction = call_finish(tcp, slot);
 	tcp->base.counters.replies++;
 	transaction->reply = (struct rpcrdma_message){ .stream = stream.data, .length = stream.length };
-	/* Only replies that lie in the engine's pool for replies may be kept by the caller: the memory in
-	 * which calls arrive must stay free for calls. */
+	/* Only replies that lie in the engine's pool for replies may be kept by the caller. A reply on an
+	 * accepted connection lies in the pool for arriving calls, whose memory must stay free for calls. */
 	transaction->reply_memory = pool == tcp->base.engine->pool && memory ? &memory : NULL;
 	transaction->pulled_memory = NULL;
 	transaction->done(transaction, 0);

@@ -10,7 +10,8 @@
 
 #include "carrier/tcp/tcp_private.h"
 
-/* What all files of the TCP carrier use: its bounds, and its end. */
+/* What all files of the TCP carrier use: the size of the largest record, the options of a socket, and the end
+ * of the connection. */
 
 bool
 rr_tcp_alive(const struct rr_tcp *tcp)
@@ -23,6 +24,7 @@ rr_tcp_record_max(const struct rr_tcp *tcp)
 {
 	uint32_t max = tcp->base.engine->config.message_max;
 
+	/* A record must not be longer than INT32_MAX, as the length in a record mark has 31 bits. */
 	return max < INT32_MAX - RR_TCP_HEADER_SLACK ? max + RR_TCP_HEADER_SLACK : INT32_MAX;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The responder's side. An exchange belongs to its receiver until it is answered or dropped, and to the
- * carrier until the reply was written; then it waits for reuse by any carrier of the engine. The carrier may
- * end before: an exchange then lives on alone, and is freed when it is answered or dropped. It owns the
- * memory of its call. */
+/* The responder's side. An exchange belongs to the owner of the carrier until it is answered or dropped, then
+ * to the carrier until the reply was written; after that it is kept for reuse by any carrier of the engine.
+ * The carrier may end before the exchange: the exchange then lives on alone, and is freed when it is answered
+ * or dropped. An exchange owns the memory of its call. */
 #include <string.h>
 
 #include "base/checked.h"
@@ -10,18 +10,18 @@
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
 
-/* A call that arrived, until its reply was written. */
+/* A call that arrived, until its reply was written or the call was dropped. */
 struct exchange {
 	struct rr_exchange base;
 	struct rpcrdma_engine *engine;
 	struct rr_tcp_out out;
 	struct rr_list link; /* in rr_tcp.exchanges; in no list once the carrier ended */
-	struct rr_task task; /* ends the exchange when the carrier cannot */
+	struct rr_task task; /* ends an exchange that was answered and whose carrier has ended */
 	void (*sent)(void *arg);
 	void *arg;
-	bool replied;
+	bool replied; /* the reply was queued to be written */
 	struct rr_pool *pool;
-	void *pooled;
+	void *pooled; /* pool memory with the call; NULL: the call lies in small */
 	uint8_t small[RR_TCP_SMALL];
 };
 

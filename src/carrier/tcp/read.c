@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reads from TCP. The socket is read into the staging buffer, which all carriers of an engine share. In the
- * middle of a large record it is read into the pool memory of that record, and the octets behind the record
- * into staging. A record gets pool memory when enough of it has come. At the end of a carrier's turn the rest
- * of staging is copied: the part of a record that has come, or all calls that wait, as the peer has as many
- * calls outstanding as it may have.
+/* Reads from TCP. The socket is read into the staging buffer, which all carriers of an engine share. If a
+ * large record is arriving, which has pool memory already, one read fills that memory first, and puts only
+ * the octets behind the record into staging. A record gets pool memory when enough of it has come. At the end
+ * of a carrier's turn the octets that are left in staging are copied into memory of the carrier's own, as the
+ * next carrier reads into staging, too. They are the beginning of a record, or calls that wait because the
+ * peer has as many calls under way as it may have.
  *
  * A record that is longer than a record may be is taken off the stream piece by piece and dropped. Only the
  * call that it contained, or answered, fails.
@@ -11,10 +12,11 @@
  * A client that shuts down its sending side ("half close") still gets the replies to its calls. The end of
  * the stream therefore ends a server's connection only when no call of that client is unanswered.
  *
- * Reading stops if a record needs pool memory and there is no memory, and if the peer has as many calls
- * outstanding as it may have. The carrier's task goes on with it. The memory of a record grows with the
- * octets that come, unless the peer has proved to move the octets that it holds memory for, or there is
- * plenty of memory (rr_pool_step()). A carrier that waits for more memory keeps what it has. */
+ * Reading stops if a record needs pool memory and there is none, and if the peer has as many calls under way
+ * as it may have. It goes on from the waiter for pool memory, or from the carrier's task. The memory of a
+ * record grows with the octets that come, unless the peer has proved to use up the memory that it gets
+ * (base/pool.h), or there is plenty of memory (rr_pool_step()). A carrier that waits for more memory keeps
+ * what it has. */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -94,7 +96,8 @@ read_staging_open(struct rr_tcp *tcp)
 }
 
 /* Copies the octets that are left in the staging buffer into memory of the carrier's own, as other carriers
- * use the staging buffer next. Without memory for the copy, the connection ends. */
+ * use the staging buffer next. If the record tcp->whole lies there and waits, it is copied, too. Does nothing
+ * if the octets lie in the carrier's own memory already. Without memory for the copy, the connection ends. */
 static void
 read_staging_close(struct rr_tcp *tcp)
 {
@@ -250,9 +253,9 @@ read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes
 	return false;
 }
 
-/* Tells whether the record at the front of `in` may be begun, that is, get memory. A peer that has not yet
- * proved that it uses up the memory it holds (base/share.h) must first have sent more than a few octets of
- * the record, as these cost the peer next to nothing. */
+/* Tells whether the record at the front of `in` may get memory now, or has it already. A peer that has not
+ * yet proved that it uses up the memory it holds (base/share.h) must first have sent RR_TCP_BEGUN octets of
+ * the record, as fewer octets cost the peer next to nothing. */
 static bool
 read_may_begin(const struct rr_tcp *tcp, struct rpcrdma_bytes in)
 {
@@ -285,17 +288,18 @@ read_process(struct rr_tcp *tcp)
 		}
 		if (result == RR_RECORD_MORE)
 			return true;
+		/* A whole record lies in pool memory if it was gathered, and in `in` otherwise. */
 		if (!read_took(tcp, result, taken, gathered && taken.data == gathered))
 			return false;
 	}
 	return false;
 }
 
-/* Acts on the end of the peer's stream. A client's connection ends at once, as its server answers no more
- * calls. A server first answers the calls that are open: RFC 9293, 3.6: "The user who CLOSEs may continue to
- * RECEIVE until the TCP receiver is told that the remote peer has CLOSED also." If the peer has closed its
- * receiving side as well, a reset ends the connection when a reply is written. Every whole record was handed
- * on before. */
+/* Acts on the end of the peer's stream. The side that connected ends the connection at once, as the peer
+ * answers no more calls. The side that accepted first answers the calls that are under way: RFC 9293, 3.6:
+ * "The user who CLOSEs may continue to RECEIVE until the TCP receiver is told that the remote peer has CLOSED
+ * also." If the peer has closed its receiving side as well, a reset ends the connection when a reply is
+ * written. All whole records were handed on before; the beginning of a record is dropped. */
 static void
 read_ended(struct rr_tcp *tcp)
 {
@@ -312,8 +316,8 @@ read_ended(struct rr_tcp *tcp)
 }
 
 /* Reads from the socket once, into the record's memory and into the staging buffer. Returns true if more
- * octets may wait in the socket, as those that came filled all of this memory. Also returns true, without
- * reading, if enough unhandled octets are there already. */
+ * octets may wait in the socket, as the octets that came filled all of this memory. Also returns true,
+ * without reading, if enough unhandled octets are in memory already. */
 static bool
 read_receive(struct rr_tcp *tcp)
 {
@@ -323,7 +327,7 @@ read_receive(struct rr_tcp *tcp)
 	int count = 0;
 	ssize_t got;
 
-	/* There are whole records that had to wait. */
+	/* Staging holds whole records that had to wait. They are handled before more is read. */
 	if (tcp->in_end - tcp->in_start > RR_TCP_BEGUN)
 		return true;
 	read_staging_open(tcp);

@@ -26,8 +26,8 @@ record_keep_head(struct rr_record *record, const void *octets, uint32_t length)
 	record->head_length += kept;
 }
 
-/* Begins to skip a record that is too long, and keeps the first octets of it that came already. Returns
- * RR_RECORD_LARGE. */
+/* Begins to skip a record that is too long, and keeps the first octets of it, if some were gathered already.
+ * Returns RR_RECORD_LARGE. */
 static enum rr_record_result
 record_begin_to_skip(struct rr_record *record)
 {
@@ -52,6 +52,7 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 
 	if (left > max || record->length > max - left)
 		return record_begin_to_skip(record);
+	/* The whole record is one small fragment: it stays where it is. */
 	if (last && record->fragments == 0 && left <= in_place - RR_RECORD_MARK_SIZE) {
 		if (in->length - RR_RECORD_MARK_SIZE < left)
 			return RR_RECORD_MORE;
@@ -66,8 +67,8 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 	record->open = true;
 	record->last = last;
 	record->left = left;
-	/* The record needs memory of its whole size; if that is not known yet, of the largest size that is
-	 * allowed. */
+	/* Memory of the record's whole size is wanted. The size is known only if this is the last fragment;
+	 * otherwise memory of the largest size that a record may have is wanted. */
 	record->wanted = last ? record->length + left : max;
 	return RR_RECORD_ROOM;
 }
@@ -137,6 +138,8 @@ rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_p
 			if (result != RR_RECORD_ROOM)
 				return result;
 		}
+		/* The record has no memory, or its memory is full and more octets of the fragment are
+		 * there. */
 		if (!record->data || (record->length == record->room && record->left > 0 && in->length > 0))
 			return RR_RECORD_ROOM;
 		octets = (uint32_t)rr_min(rr_min(in->length, record->left), record->room - record->length);
@@ -215,8 +218,8 @@ struct pieces {
 	uint64_t skip, *octets;
 };
 
-/* Makes the memory of the next part of the record the next element of iov. Octets that are to be skipped are
- * left out. Adds nothing if all elements of iov are in use. */
+/* Adds the memory of the next part of the record to iov, without the octets of it that are to be skipped.
+ * Adds nothing if all elements of iov are in use. */
 static void
 record_add(struct pieces *pieces, const void *data, uint64_t length)
 {

@@ -5,11 +5,13 @@
 #include <rpcrdma/xdr.h>
 #include <sys/uio.h>
 
-/* Record marking (RFC 5531, section 11) for both directions, without sockets. Octets of the stream go in,
- * whole records come out; a message goes in, the pieces of memory that make up its record come out. */
+/* Record marking (RFC 5531, section 11) for both directions, without sockets. A record is one message; it
+ * consists of fragments, and each fragment begins with a record mark of four octets, its length. Arriving
+ * octets go in, whole records come out; a message goes in, the pieces of memory that make up its record come
+ * out. */
 
 enum {
-	RR_RECORD_FRAGMENTS = 4096,
+	RR_RECORD_FRAGMENTS = 4096, /* the most fragments of a record */
 	RR_RECORD_HEAD = 8 /* octets that are kept of a record that is too long: XID and message type */
 };
 
@@ -21,9 +23,8 @@ struct rr_record {
 	uint32_t wanted; /* with RR_RECORD_ROOM: octets of memory that the whole record needs */
 	uint32_t left;   /* octets of the current fragment that are still to come */
 	uint32_t fragments;
-	bool open,
-		last;  /* a fragment has begun and is not complete; the fragment is the last of the record */
-	bool skipping; /* the record is too long: its octets are dropped as they come */
+	bool open, last; /* inside a fragment; the last of its record */
+	bool skipping;   /* the record is too long: its octets are dropped as they come */
 	uint32_t head_length;
 	uint8_t head[RR_RECORD_HEAD]; /* while skipping, and after it: the record's first octets */
 };
@@ -35,24 +36,26 @@ enum rr_record_result {
 	 * little for the octets that have come */
 	RR_RECORD_ROOM,
 	RR_RECORD_WHOLE, /* a record is complete */
-	/* The record is longer than max: its memory belongs to the caller again, who sets record->data to
-	 * NULL; then its octets are skipped. */
+	/* The record is longer than max. The memory at record->data belongs to the caller again, who sets
+	 * record->data to NULL; the next call then skips the octets of the record. */
 	RR_RECORD_LARGE,
 	/* A record that was skipped has ended: whole refers to the octets in record->head. */
 	RR_RECORD_SKIPPED,
-	RR_RECORD_SHREDDED /* broken: the record has more than RR_RECORD_FRAGMENTS fragments */
+	RR_RECORD_SHREDDED /* more than RR_RECORD_FRAGMENTS fragments: broken */
 };
 
-/* Removes octets from the front of `in` and makes records of them. A record of one fragment of at most
- * in_place octets, with its mark, is not copied: once all of it is in `in`, whole refers to it there; until
- * then no octets are removed. Any other record is gathered in record->data, which belongs to the caller again
- * when RR_RECORD_WHOLE is returned. Octets that are left in `in` after RR_RECORD_MORE must be offered again,
- * in front of the next octets that arrive. */
+/* Removes octets from the front of `in` and makes records of them, one for each call. A record of one
+ * fragment that has, with its mark, at most in_place octets is not copied: once all of it is in `in`, *whole
+ * refers to it there; until then no octets are removed. Any other record is gathered in record->data, which
+ * belongs to the caller again when RR_RECORD_WHOLE is returned. max is the most octets that a record may
+ * have. Octets that are left in `in` after RR_RECORD_MORE must be offered again, in front of the next octets
+ * that arrive. */
 enum rr_record_result rr_record_take(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in_place,
 	uint32_t max, struct rpcrdma_bytes *whole);
 
-/* Tells whether `in` holds enough of a record, from its mark on: at least `octets` octets, or all of the
- * record, or as much as shows that the record is longer than max, or broken. */
+/* Tells whether enough of a record has come that memory may be taken for it. `in` begins with the record's
+ * first mark. The result is true if `in` has at least `octets` octets, or all of the record, or a mark that
+ * shows that the record is longer than max or has too many fragments. */
 bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max);
 
 /* Gives the record memory of room octets, at most record->wanted. The memory begins with the octets that the

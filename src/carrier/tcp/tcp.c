@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of a TCP carrier. The carrier owns its socket until it fails or is closed, the slots and exchanges
  * that are in use, and at most one buffer of the pool, for the record that is arriving. A failure closes the
- * socket at once. The task then goes on, in this order: exchanges lose their carrier, transactions get
- * done(), the owner gets closed(). */
+ * socket at once, and parts the exchanges from the carrier. The carrier's task then calls the done() of all
+ * transactions, and after them the owner's closed(). */
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -47,8 +47,8 @@ tcp_update(struct rr_tcp *tcp)
 		rr_loop_arm(loop, &tcp->timer, RECORD_LIMIT);
 }
 
-/* Is called when connect() has ended: opens the carrier and calls the owner's connected(), or fails the
- * carrier. */
+/* Is called when connect() has ended: opens the carrier and calls the owner's connected(); or, if there is no
+ * connection, fails the carrier. */
 static void
 tcp_finish_connect(struct rr_tcp *tcp)
 {
@@ -140,15 +140,16 @@ tcp_tell_failure(struct rr_tcp *tcp)
 		tcp->base.events->closed(tcp->base.ctx, tcp->error, tcp->why.text);
 }
 
-/* Is the carrier's task: goes on with reading and writing, and takes the next step towards the end of a
- * carrier that is shut down or has failed. */
+/* Is the carrier's task: calls the done() of transactions that could not be sent, goes on with reading and
+ * writing, and takes the next step towards the end of a carrier that is shut down or has failed. Each done()
+ * may close the carrier, which is checked after it. */
 static void
 tcp_run(struct rr_task *task)
 {
 	struct rr_tcp *tcp = rr_container(task, struct rr_tcp, task);
 
 	rr_tcp_end_refused(tcp);
-	/* No more is read, so no more replies come. */
+	/* A carrier that is draining reads no more, so no more replies come. */
 	if (rr_tcp_alive(tcp) && tcp->state == RR_TCP_DRAINING)
 		rr_tcp_end_calls(tcp);
 	if (rr_tcp_alive(tcp) && tcp->state != RR_TCP_CONNECTING)
@@ -174,8 +175,10 @@ tcp_wake(struct rr_pool_waiter *waiter)
 	tcp_update(tcp);
 }
 
-/* ---- What the shares ask a party ---- */
+/* ---- What base/share.c asks about a connection ---- */
 
+/* Tells whether this side waits for the peer: to take what is to be written, or to send the rest of a
+ * record. */
 static bool
 tcp_party_is_awaited(void *ctx)
 {
@@ -221,8 +224,8 @@ static const struct rr_party_ops tcp_party = {
 
 /* ---- Its end ---- */
 
-/* Is called when the socket was closed: drops all octets that were read or are still to be written.
- * Exchanges (calls of the peer that are being answered) lose their carrier and live on. */
+/* Is called when the socket was closed: drops all octets that were read or are still to be written. Exchanges
+ * (calls of the peer) live on without the carrier until they are answered. */
 static void
 tcp_released(struct rr_tcp *tcp)
 {
@@ -344,6 +347,7 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 		rr_free(engine->env, tcp);
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));
 	}
+	/* A new carrier is open only if its connection was accepted. */
 	if (state == RR_TCP_OPEN)
 		rr_party_accepted(tcp->base.party, RR_ACCEPTED_TCP);
 	if (state == RR_TCP_OPEN)

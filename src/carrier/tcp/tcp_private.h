@@ -9,11 +9,12 @@
 #include "carrier/tcp/tcp.h"
 
 /* The TCP carrier, as its files see it: core.c has what all files need, tcp.c the life of a carrier, read.c
- * and write.c the two directions, call.c the requester's transactions, exchange.c the responder's exchanges,
- * connect.c and accept.c the making of carriers.
+ * and write.c the two directions, record.c record marking, call.c the requester's transactions, exchange.c
+ * the responder's exchanges, connect.c and accept.c the making of carriers.
  *
- * Only the watch, the timers, the task and the waiter for pool memory call back. The owner may close the
- * carrier in any callback: the carrier is then buried, and rr_tcp_alive() is asked after each callback. */
+ * Only the watch, the timers, the task and the waiter for pool memory call functions of the owner. The owner
+ * may close the carrier in any of these callbacks: the carrier is then buried, that is, the loop frees it at
+ * the end of the turn. So the code asks rr_tcp_alive() after each callback. */
 
 struct rr_tcp;
 
@@ -34,21 +35,22 @@ enum rr_tcp_state {
 enum {
 	RR_TCP_STAGING = 65536, /* octets that one read takes in, besides what goes to pool memory */
 	RR_TCP_IN_PLACE = 8192, /* records up to this size, with their marks, are read in place */
-	RR_TCP_BEGUN = 32768,   /* octets that must have come of a larger record before it gets memory */
+	RR_TCP_BEGUN = 32768,   /* octets of a larger record that must have come before it gets memory, if its
+				   peer has not proved to use up memory */
 	RR_TCP_BATCH = 16,      /* messages that are worked through before the answers to them are sent */
 	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
-	RR_TCP_KEPT = 1024,     /* exchanges, and slots, that an engine keeps for reuse */
+	RR_TCP_KEPT = 1024,     /* the most exchanges, and the most slots, that an engine keeps for reuse */
 	RR_TCP_HEADER_SLACK =
 		4096 /* octets that a record may have above message_max: RPC header and padding */
 };
 
-/* A message on its way out. It belongs to the structure that contains it. It is taken off the queue before
- * written(). */
+/* A message that waits to be written, or is being written. The structure belongs to the structure that
+ * contains it (a slot or an exchange). It is taken off the queue before written() is called. */
 struct rr_tcp_out {
 	struct rr_list link;
 	struct rpcrdma_message message;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS]; /* the message's */
-	uint64_t done, total;                        /* octets of the record */
+	uint64_t done, total; /* octets of the record with its mark: written so far, and all */
 	uint8_t mark[4];
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out);
 };
@@ -60,11 +62,12 @@ struct rr_tcp {
 	struct rr_carrier base;
 	struct rr_tcp_carriers *kind;
 	enum rr_tcp_state state;
-	void (*released)(struct rr_tcp *tcp); /* is called when the socket was closed; tcp.c sets it */
-	bool closed;                          /* by its owner */
+	void (*released)(struct rr_tcp *tcp); /* is called when the socket was closed; a pointer, as core.c
+						 may not call tcp.c */
+	bool closed;                          /* the owner has closed the carrier */
 	struct rr_grave grave;
 	bool blocked;         /* the socket takes no more octets for now */
-	bool starved;         /* the pool had no memory for what arrives */
+	bool starved;         /* the pool had no memory for a record; `waiter` is called when it has some */
 	struct rr_pool *pool; /* for what arrives: calls or, at the connecting side, replies */
 	struct rr_watch watch;
 	struct rr_spread_member *spread; /* the member for which an accepted connection counts; else NULL */
@@ -77,20 +80,21 @@ struct rr_tcp {
 
 	uint32_t unanswered; /* calls that were sent and have no reply, cancelled calls too */
 	uint32_t delivered;  /* records that were handed on */
-	uint64_t moved;      /* octets that the peer took, and that it brought */
+	uint64_t moved;      /* octets that the socket took and brought so far */
 
 	struct rr_list out;       /* struct rr_tcp_out */
-	struct rr_map xids;       /* slots of call.c, whose replies are to come */
+	struct rr_map xids;       /* slots of call.c, found by the XID of their call */
 	struct rr_list slots;     /* slots of call.c that are in use, in the order of their calls */
-	struct rr_list refused;   /* struct rr_transaction, without a slot */
+	struct rr_list refused;   /* transactions never sent: done() is due */
 	struct rr_list exchanges; /* exchanges of exchange.c, until their reply was written */
 	uint32_t exchange_count;
 
 	struct rr_record record;
-	struct rpcrdma_bytes whole; /* a record that was read, and could not be handled yet */
+	struct rpcrdma_bytes whole; /* a whole record that waits for pool memory */
 	bool whole_pooled;          /* whole lies in pool memory */
 	uint8_t *staging;
-	/* Octets that were read and not handled yet: in staging, in a copy of its rest, or NULL. */
+	/* The octets from in_start to in_end were read and not handled yet. `in` is staging, or a copy of
+	 * what was left in staging, or NULL. */
 	uint8_t *in;
 	uint32_t in_start, in_end;
 };
@@ -105,6 +109,7 @@ struct rr_tcp_carriers {
 };
 
 /* core.c */
+/* Tells whether the carrier still has its connection: it did not fail, and its owner did not close it. */
 bool rr_tcp_alive(const struct rr_tcp *tcp);
 /* Ends the connection with that error and text; the carrier's task later calls the owner's closed(). After
  * the first failure, further failures change nothing. */
@@ -114,6 +119,7 @@ void rr_tcp_fail(struct rr_tcp *tcp, int error, const char *format, ...)
 void rr_tcp_release(struct rr_tcp *tcp);
 /* Returns how many octets a record may have. */
 uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
+/* Sets the options of a TCP socket: small messages leave at once, and a silent peer is given up. */
 void rr_tcp_set_options(int fd);
 
 /* tcp.c */
@@ -128,28 +134,38 @@ int rr_tcp_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storag
 void rr_tcp_unlisten(struct rr_acceptor *acceptor);
 
 /* read.c */
+/* Reads from the socket, which is readable, and handles the records that are complete. */
 void rr_tcp_read(struct rr_tcp *tcp);
 /* Handles the octets that were read earlier and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
+/* Drops the octets that were read and the record that is arriving. */
 void rr_tcp_discard_input(struct rr_tcp *tcp);
 /* Frees the memory of the octets that were read. rr_tcp_discard_input() drops the octets but keeps their
  * memory, as one of its callers may still read the octets. */
 void rr_tcp_free_input(struct rr_tcp *tcp);
+/* Tells whether the next octets may be read and handled now: no record waits for pool memory, and the peer
+ * has fewer calls under way than it may have. */
 bool rr_tcp_may_read(const struct rr_tcp *tcp);
 /* Tells whether a record has begun to arrive and is not complete. */
 bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
 /* write.c */
-/* Queues a message to be written. Returns false if the message is longer than a record may be. */
+/* Queues a message to be written. The message and its array of items are copied; the memory that they point
+ * to must stay until written(). Returns false if the message is longer than a record may be, or has too many
+ * items. */
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
+/* Writes the queued messages to the socket, as far as the socket takes them, and calls written() of those
+ * that are complete. */
 void rr_tcp_flush(struct rr_tcp *tcp);
-/* Removes a message from the queue. If a part of it has been sent already, the rest is sent from a copy. */
+/* Removes a message from the queue, as its owner takes it back; does nothing if it is not queued. If a part
+ * of it has been sent already, the rest is copied, and the copy is sent. */
 void rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out);
 /* Empties the queue, and frees the copies in it. */
 void rr_tcp_discard_output(struct rr_tcp *tcp);
 
 /* call.c */
+/* Prepares the cache of slots that the carriers of an engine share. */
 void rr_tcp_keep_slots(struct rr_tcp_carriers *kind);
 void rr_tcp_init_calls(struct rr_tcp *tcp);
 void rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction);
@@ -157,15 +173,18 @@ void rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transactio
 /* Hands a reply that arrived to its transaction. If pooled is true, the stream lies in pool memory, which
  * this function returns to the pool; otherwise the stream must stay only until this function returns. */
 void rr_tcp_replied(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
-/* Ends the call whose reply was longer than a record may be, by done(-RPCRDMA_ERR_LIMIT). */
+/* Ends the call with that XID by done(-RPCRDMA_ERR_LIMIT), as its reply was longer than a record may be. */
 void rr_tcp_replied_too_long(struct rr_tcp *tcp, uint32_t xid);
 /* Ends all calls by done(-RPCRDMA_ERR_DISCONNECTED). Stops when one of the done() closes the carrier. */
 void rr_tcp_end_calls(struct rr_tcp *tcp);
-/* Calls done() of the transactions that were never sent. */
+/* Calls done() of the transactions that were never sent (rr_tcp.refused). Stops when one of the done() closes
+ * the carrier. */
 void rr_tcp_end_refused(struct rr_tcp *tcp);
+/* Frees the slots, and forgets all transactions without their done(), as the owner closes the carrier. */
 void rr_tcp_free_calls(struct rr_tcp *tcp);
 
 /* exchange.c */
+/* Prepares the cache of exchanges that the carriers of an engine share. */
 void rr_tcp_keep_exchanges(struct rr_tcp_carriers *kind);
 void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 
@@ -173,7 +192,7 @@ void rr_tcp_init_exchanges(struct rr_tcp *tcp);
  * belongs to the exchange; otherwise the call is copied. Returns false if there is no pool memory now for the
  * copy. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
-/* Answers a call that was longer than a record may be by SYSTEM_ERR. */
+/* Answers the call with that XID by SYSTEM_ERR, as the call was longer than a record may be. */
 void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);
 void rr_tcp_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg),
 	void *arg);

@@ -9,7 +9,10 @@
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
 
-enum { IOVS = 256, PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS };
+enum {
+	IOVS = 256,
+	PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS
+}; /* elements of iov: in one write; the most that one message needs */
 
 /* Returns the most elements of iov that a message can need: for the record mark, the parts of the stream,
  * and each data item with its padding. */
@@ -19,7 +22,8 @@ write_pieces_of(const struct rr_tcp_out *out)
 	return 2 + 3 * out->message.item_count;
 }
 
-/* The rest of a message whose owner took it back after a part was sent. */
+/* A copy of the rest of a message whose owner took it back after a part was sent. It frees itself when it was
+ * written. */
 struct tail {
 	struct rr_tcp_out out;
 	uint8_t octets[];
@@ -144,8 +148,9 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		memcpy(tail->octets + at, iov[i].iov_base, iov[i].iov_len);
 		at += (uint32_t)iov[i].iov_len;
 	}
-	/* The mark counts as sent. The message was being sent, so it was the first of the queue, and its rest
-	 * stays there. */
+	/* In the copy, the mark counts as sent; if a part of the mark was not sent, it is among the octets. A
+	 * message of which a part was sent is the first of the queue: its copy takes that place, as it is put
+	 * in front of the link that is now the first. */
 	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
 	tail->out.done = RR_RECORD_MARK_SIZE;
 	tail->out.total = RR_RECORD_MARK_SIZE + at;
