@@ -4,19 +4,19 @@
 
 #include "carrier/rdma/core/room.h"
 
-/* A message that arrived, decoded once. The driver decodes it and switches on its kind; requester, responder
+/* A message that arrived, decoded once. dispatch.c decodes it and switches on its kind; requester, responder
  * and features take the decoded value, and do not read the octets of the header again.
  *
  * Both peers of a connection may call (RFC 8167). Whether a message is a call or a reply shows in the RPC
  * message that it carries, never in its XID: the XIDs of the two directions are chosen independently. Some
- * headers, good and bad ones, leave the question open; the driver then asks whether a call of this side has
- * the XID. */
+ * headers, good and bad ones, do not show it; dispatch.c then asks whether a call of this side has the
+ * XID. */
 enum rr_arrival_kind {
-	/* A call, or a wrong message that must have been a call: header and lists may be wrong, see
-	 * result. */
+	/* A call. dispatch.c also takes an unclear message for a call that can be nothing else: its header
+	 * and lists may be wrong, see result. */
 	RR_ARRIVAL_CALL,
-	RR_ARRIVAL_REPLY,    /* likewise for a reply */
-	RR_ARRIVAL_UNCLEAR,  /* a call or a reply */
+	RR_ARRIVAL_REPLY,    /* a reply; dispatch.c may take an unclear message for one, too */
+	RR_ARRIVAL_UNCLEAR,  /* a call or a reply: rr_arrival_decode() cannot tell which */
 	RR_ARRIVAL_ERROR,    /* an RDMA_ERROR that could be decoded */
 	RR_ARRIVAL_DONE,     /* an RDMA_DONE of version 2 */
 	RR_ARRIVAL_OPTIONAL, /* an RDMA_OPTIONAL of version 2; its header may be wrong, see result */
@@ -43,8 +43,8 @@ struct rr_arrival_sizes {
 
 struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
-/* Makes the arrays into which the messages that arrive at an engine are decoded, unless the arrays exist
- * already. Returns 0 or -RPCRDMA_ERR_NOMEM. */
+/* rr_arrival_prepare() makes the arrays into which the messages that arrive at an engine are decoded, unless
+ * the arrays exist already. Returns 0 or -RPCRDMA_ERR_NOMEM. rr_arrival_unprepare() frees the arrays. */
 int rr_arrival_prepare(struct rr_room *room);
 void rr_arrival_unprepare(struct rr_room *room);
 

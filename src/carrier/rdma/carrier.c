@@ -5,7 +5,7 @@
 #include "carrier/rdma/responder/provided.h"
 
 /* An RDMA connection with all of its parts, from its making to its end, as a carrier. When its owner closes
- * it, the connection is buried; exchanges that the owner still has then live on without it. */
+ * it, the connection is buried; exchanges that the RPC layer still has then live on without it. */
 
 /* ---- What the core calls ---- */
 
@@ -28,7 +28,8 @@ rdma_ended(struct rr_connection *connection)
 
 	if (connection->status < 0)
 		rr_negotiation_event(connection, RR_NEGOTIATION_ENDED);
-	/* Another connection can do without the question. */
+	/* Version 2 may be why this connection ended: -RPCRDMA_ERR_VERS tells the owner that the next
+	 * connection will use version 1. */
 	if (connection->negotiation.failed)
 		connection->status = -RPCRDMA_ERR_VERS;
 	rr_connection_set_state(connection, RR_CONNECTION_ENDED);
@@ -78,8 +79,9 @@ static const struct rr_connection_parts rdma_parts = {
 	.ended = rdma_ended,
 };
 
-/* ---- What the shares ask a party ---- */
+/* ---- What base/share.c asks about a connection ---- */
 
+/* Tells whether calls of the peer are under way. */
 static bool
 rdma_is_busy(void *ctx)
 {

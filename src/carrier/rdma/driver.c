@@ -26,9 +26,9 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 
 /* ---- Work requests ---- */
 
-/* Completes a job whose Send the provider copied, as its memory is no longer needed. If the job's
- * completed() may call the owner, completed() is called later: at the end of the event or task that the
- * connection is in. */
+/* Completes a job whose Send the provider copied, as its memory is no longer needed. If the job's completed()
+ * may call the owner, completed() is called later: at the end of the event or of the task
+ * (rr_connection_leave()). If the connection is in neither, the task is queued for that. */
 static void
 driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
@@ -54,8 +54,9 @@ rr_driver_complete(struct rr_connection *connection)
 	}
 }
 
-/* Posts the work requests that the job still has, while the endpoint has room. Returns true when the job has
- * no more work requests. If a work request cannot be posted, aborts the connection and returns false. */
+/* Posts the work requests that the job still has, while the endpoint has room. Returns true when all of them
+ * were posted; the job is then in no list. Returns false if the endpoint has no more room. Also returns false
+ * if a work request cannot be posted, which aborts the connection. */
 static bool
 driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
@@ -176,7 +177,7 @@ driver_disconnected(struct rr_connection *connection, const struct rr_event *eve
 }
 
 /* Is called with each event of the endpoint, and hands it to the function that handles this kind of event.
- * The first message that arrives stops the timer of driver_kick_expired(), as the peer is awake. */
+ * The first message that arrives ends the kicks for good, as the peer is awake: no further timer is armed. */
 static void
 driver_on_event(void *ctx, const struct rr_event *event)
 {
@@ -296,7 +297,7 @@ rr_driver_close(struct rr_connection *connection)
 	rr_loop_disarm(connection->base.engine->loop, &connection->negotiation.timer);
 	rr_stall_end(connection);
 	while ((link = rr_list_pop(&connection->jobs)))
-		; /* the makers of the jobs free them */
+		; /* the makers of the jobs free them, also those in `copied` */
 	while ((link = rr_list_pop(&connection->copied)))
 		;
 	rr_endpoint_close(connection->endpoint);

@@ -97,7 +97,8 @@ rr_provider_adapters(struct rr_room *room, struct rr_fabric **fabric, struct rr_
 /* ---- Choosing ---- */
 
 /* Returns the kind of provider to use for the transport: for AUTO, the kind that the engine's configuration
- * names. In an engine that has only one fabric the result is always IWARP, which then means that fabric. */
+ * names, which may be AUTO again. In an engine of a test, which has only one fabric, the result is always
+ * IWARP, which then means that fabric. */
 static enum rr_transport
 provider_wanted(const struct rr_room *room, enum rr_transport transport)
 {
@@ -136,7 +137,8 @@ provider_try_adapters(struct rr_room *room)
 	return NULL;
 }
 
-/* Returns the fabric of the RDMA adapters if the local address belongs to an adapter, else NULL. */
+/* Returns the fabric of the RDMA adapters if the local address belongs to an adapter, else NULL. Once the
+ * adapters have failed, the address is not looked up any more, and the result is NULL. */
 static struct rr_fabric *
 provider_adapters_of(struct rr_room *room, const struct sockaddr *local, socklen_t size)
 {

@@ -28,7 +28,8 @@ rdma_config_is_good(const struct rr_engine_config *config)
 
 /* Sets how many replies, and how many octets of them, a connection may expose in Read chunks. By default
  * these are as many replies as there are credits: a requester that sends its RDMA_DONE before it uses the
- * credit for the next call never has more replies exposed. */
+ * credit for the next call never has more replies exposed. The default of the octets is half of memory_max,
+ * but at least one message of the largest size. */
 static void
 rdma_set_bounds(struct rr_room *room, const struct rr_engine_config *config)
 {
@@ -118,6 +119,7 @@ rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 static bool
 rdma_at_work(const struct rr_carriers *carriers, enum rr_transport transport)
 {
+	/* rr_room_of() does not take a const pointer. carriers is the first member of its room. */
 	const struct rr_room *room = (const void *)carriers;
 
 	return transport == RR_TRANSPORT_VERBS ? room->adapters != NULL : room->fabric != NULL;

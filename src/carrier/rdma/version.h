@@ -17,6 +17,7 @@ struct rr_version_range {
 	uint32_t low, high;
 };
 
+/* Returns the lowest and the highest version that the engine's configuration allows. */
 struct rr_version_range rr_version_range(enum rr_versions versions);
 
 static inline bool
@@ -39,6 +40,7 @@ enum rr_server_trait {
 	RR_SERVER_TRAITS
 };
 
+/* How long a trait is remembered. */
 #define RR_SERVER_KEPT        (3600 * RR_SECOND)
 #define RR_SERVER_SILENT_KEPT (120 * RR_SECOND)
 

@@ -89,6 +89,8 @@ rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body
 		return false;
 	if (long_call)
 		body = chunks->chunks[0].length;
+	/* The first chunk of a long call is the stream itself, so it has no place in the stream: the chunks
+	 * that have one begin with index 1, which is the value of long_call. */
 	return body <= max && chunks_locate(chunks, long_call, body, max);
 }
 

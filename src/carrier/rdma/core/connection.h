@@ -30,13 +30,15 @@ struct rr_connection;
 struct rr_job {
 	/* Fills in the next work request with at most sge_max sges; false: there are no more. */
 	bool (*next)(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max);
-	/* Is called when a work request of the job completed; with the last call the job may be freed. */
+	/* Is called when a work request of the job completed: status is 0, or the error. With the last of
+	 * these calls the job may be freed. */
 	void (*completed)(struct rr_job *job, enum rr_work_kind kind, int status);
-	/* true if completed() does not call the owner when it is called for a Send before rr_driver_submit()
-	 * returns */
+	/* If the provider copies the Send, completed() may be called before rr_driver_submit() returns. true:
+	 * completed() then does not call the owner of the connection. false: it may call the owner, so the
+	 * driver calls it later, at the end of the event or task. */
 	bool calls_nobody;
-	struct rr_list
-		link; /* in `jobs` while some are not posted; then in `copied`, if the Send was copied */
+	struct rr_list link; /* in the connection's `jobs` while work requests are not posted; then in
+				`copied`, if the provider copied the Send */
 };
 
 /* The states of a connection. */
@@ -51,26 +53,27 @@ enum rr_connection_state {
 
 struct rr_slot; /* requester.h */
 
-/* The functions of requester, responder and features that the core calls, and those that one of these parts
- * calls of another part. carrier.c has the one table. */
+/* The functions of requester, responder and features that the core calls, or that one of these parts calls of
+ * another part. carrier.c has the only table of them. */
 struct rr_connection_parts {
-	/* The connection is up, and the owner is about to be called. */
+	/* Is called when the connection is up, before the connected() of its owner: begins the features. */
 	void (*begun)(struct rr_connection *connection);
-	/* A message arrived. */
+	/* Is called when a message arrived: hands it to the part that it is for (dispatch.c). */
 	void (*received)(struct rr_connection *connection, const struct rr_event *event);
-	/* The connection can carry messages: sends waiting messages, and disconnects if nothing is left to
-	 * do. */
+	/* Sends the calls that wait, and disconnects if the owner wants that and nothing is left to do. */
 	void (*go_on)(struct rr_connection *connection);
-	/* Sends the requests of features that are due. False: calls have to wait. */
+	/* Sends the requests of features that are due. Returns false if calls have to wait for a request or
+	 * its answer. */
 	bool (*may_call)(struct rr_connection *connection);
-	/* Tells whether the peer left the CONNPROP of this side unanswered, but sent its own: ours holds no
-	 * credit any more. */
+	/* Tells whether the peer sent a CONNPROP (the announcement of transport properties: properties.h)
+	 * instead of an answer to the CONNPROP of this side. If so, ends the CONNPROP of this side, which
+	 * gives its credit back. */
 	bool (*is_unanswered)(struct rr_connection *connection);
 	/* Sends calls that wait. */
 	void (*pump)(struct rr_connection *connection);
-	/* Tells whether no call of this side is under way. */
+	/* Tells whether no call of this side is under way or waits. */
 	bool (*is_idle)(const struct rr_connection *connection);
-	/* The endpoint was closed: returns all memory and calls the owner. */
+	/* Is called when the endpoint was closed: ends all parts of the connection, and calls the owner. */
 	void (*ended)(struct rr_connection *connection);
 };
 
@@ -81,17 +84,17 @@ enum { RR_REVERSE_CREDITS = 16 };
 /* The requester of a connection. */
 struct rr_requester {
 	struct rr_credits credits;
-	struct rr_list waiting;     /* transactions without a credit or memory */
+	struct rr_list waiting;     /* transactions that wait for a credit or for memory */
 	struct rr_list failed;      /* transactions whose done() comes from the task */
-	struct rr_list outstanding; /* slots of transactions */
+	struct rr_list outstanding; /* slots whose transactions wait for their replies */
 	struct rr_list
 		cancelled;    /* slots whose transactions were cancelled, and whose replies have not come */
 	struct rr_list free;  /* slots */
 	struct rr_list dones; /* RDMA_DONE messages under way */
 	struct rr_map by_xid;
-	struct rr_slot *slots; /* an accepted connection has them from its first call on */
-	uint8_t *buffers;
-	struct rr_pool_waiter memory;
+	struct rr_slot *slots;        /* an accepted connection has them from its first call on */
+	uint8_t *buffers;             /* for the slots: one for each */
+	struct rr_pool_waiter memory; /* the wait of the calls in `waiting` for pool memory */
 	/* The time since which calls have been waiting for a credit, or for memory; 0: no call waits. */
 	uint64_t without_credit, without_memory;
 };
@@ -114,8 +117,8 @@ struct rr_connection {
 	struct rr_fabric *fabric;     /* one of the room's */
 	struct rr_endpoint *endpoint; /* of the fabric; NULL once it is closed */
 	enum rr_connection_state state;
-	bool is_active; /* this side connected; the other side accepted */
-	bool established, closed, peer_sent_private_data;
+	bool is_active;                                   /* this side connected; false: it accepted */
+	bool established, closed, peer_sent_private_data; /* closed: by the owner */
 	bool declined;   /* a call of the peer was declined while this side was stopping */
 	uint32_t inside; /* calls of rr_connection_enter() without their rr_connection_leave() */
 	struct rr_grave grave;
@@ -131,15 +134,19 @@ struct rr_connection {
 	struct rr_trace trace;
 
 	struct rr_list jobs;   /* that have work requests not yet posted */
-	struct rr_list copied; /* jobs whose Send the provider copied: the loop completes them */
+	struct rr_list copied; /* jobs whose Send the provider copied and whose completed() is due */
 	uint32_t posted;       /* work requests that are posted and not completed */
 	struct rr_stall stall;
+	/* Expires if the first reply is late: the peer then gets an empty frame (driver.c). kicks counts
+	 * these frames. */
 	struct rr_timer kick;
 	uint32_t kicks;
 
 	struct rr_requester requester;
 	struct rr_list exchanges; /* the responder's, from arrival to the completion of the reply */
 	struct rr_provided_table provided;
+	/* Credits that this side granted to the peer: in its last message, and the least and the most so
+	 * far. */
 	uint32_t granted, granted_min, granted_max;
 	uint32_t unanswered; /* calls of the peer, each up to the Send that answers it */
 };
@@ -156,6 +163,7 @@ rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 	return connection->is_active ? thresholds->call : thresholds->reply;
 }
 
+/* Likewise returns how many octets the peer may send to this side inline. */
 static inline uint32_t
 rr_connection_receive_max(const struct rr_connection *connection, uint32_t version)
 {
@@ -208,7 +216,7 @@ void rr_connection_leave(struct rr_connection *connection);
  * connected(). */
 void rr_connection_established(struct rr_connection *connection);
 
-/* Counts a message that has no meaning here, and posts the Receive again that it used up. */
+/* Counts a message that is discarded, frees its buffer, and posts the Receive again that it used up. */
 void rr_connection_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Disconnects if the owner wants to end the connection and nothing is under way. */
@@ -228,7 +236,7 @@ int rr_driver_accept(struct rr_connection *connection, struct rr_endpoint *endpo
 uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
 
 /* Posts the job's work requests, as far as the endpoint has room, and the rest as other work requests
- * complete. Has no effect if the endpoint is closed. */
+ * complete. Has no effect if the endpoint is closed: completed() is then never called. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 
 /* Calls completed() of the jobs whose Send the provider copied. This may call the owner. */
@@ -237,10 +245,16 @@ void rr_driver_complete(struct rr_connection *connection);
 /* Registers memory for access by the peer, and counts the registration. Errors are those of the provider. */
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
 	enum rr_access access, struct rr_region *region);
+/* rr_driver_invalidate() ends the peer's access to the region, and makes its handle invalid.
+ * rr_driver_revoke() only ends the access: the peer may still invalidate the handle with a Send. If the
+ * provider cannot do it, the connection is aborted. */
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
 void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region);
+/* Posts count Receives, that is, lets the peer send so many messages more. */
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
+/* Gives the buffer of a message that arrived back to the fabric. receive may be NULL. */
 void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
+/* Returns how many pieces of memory a work request can have, and the name of the provider. */
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
 const char *rr_driver_name(const struct rr_fabric *fabric);
 
@@ -256,29 +270,37 @@ uint64_t rr_driver_moved(const struct rr_connection *connection);
 /* Starts a timer that sends the peer an empty frame if no reply comes soon, as the peer may have missed the
  * first message. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
+/* rr_driver_disconnect() ends the connection in good order; its end is reported as an event.
+ * rr_driver_close() closes the endpoint at once and forgets all jobs; their completed() is not called. */
 void rr_driver_disconnect(struct rr_connection *connection);
 void rr_driver_close(struct rr_connection *connection);
 
-/* Ends the connection at once because of an error on it. The loop calls the owner. */
+/* Closes the endpoint at once because of an error; the arguments say why, for the log and for the owner. The
+ * connection's task later ends all parts and calls the owner's closed(). Has no effect if the endpoint is
+ * closed. */
 void rr_driver_abort(struct rr_connection *connection, int error, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /* ---- requester.c and reply.c ---- */
 
+/* rr_requester_init() prepares the requester, and makes the slots of the side that connected. Returns 0 or
+ * -RPCRDMA_ERR_NOMEM. rr_requester_destroy() frees the slots, after rr_requester_end(). */
 int rr_requester_init(struct rr_connection *connection);
 void rr_requester_destroy(struct rr_connection *connection);
+/* See rr_carrier_call() and rr_carrier_cancel(). */
 void rr_requester_call(struct rr_connection *connection, struct rr_transaction *transaction);
 void rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *transaction);
 
 /* Sends the calls that wait, as far as there are credits and memory. Does not call the owner. */
 void rr_requester_pump(struct rr_connection *connection);
 
-/* Calls the done() of transactions that failed. */
+/* Calls the done() of the transactions in `failed`, until one of them closes the connection. */
 void rr_requester_tell(struct rr_connection *connection);
-/* Handles a reply, a message that may be a reply, or an RDMA_ERROR that arrived. */
+/* Handles a message that arrived for a call of this side: a reply, or an RDMA_ERROR. */
 void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
 /* Tells whether a call of this side has that XID, also a cancelled call. */
 bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
+/* Tells whether no call of this side is under way, waits, or is due to fail. */
 bool rr_requester_idle(const struct rr_connection *connection);
 
 /* Ends all transactions after the endpoint was closed: with done() and an error, or, if forget is true,
@@ -294,8 +316,8 @@ int rr_optional_init(struct rr_connection *connection);
  * version 2. Returns false if calls have to wait. */
 bool rr_optional_ask(struct rr_connection *connection);
 
-/* Tells whether the peer did not answer the CONNPROP of this side, but sent a CONNPROP of its own. The
- * CONNPROP of this side then holds no credit any more. */
+/* Tells whether the peer sent a CONNPROP of its own instead of an answer to the CONNPROP of this side. If so,
+ * ends the CONNPROP of this side, which gives its credit back. */
 bool rr_optional_unanswered(struct rr_connection *connection);
 
 /* Ends the requests of features, as the endpoint was closed and the requests will not be answered. */
@@ -312,6 +334,8 @@ void rr_optional_received(struct rr_connection *connection, const struct rr_arri
 
 /* Handles a call that arrived, or a wrong message that must have been a call. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
+/* See the functions of carrier.h with these names: rr_exchange_reply(), rr_exchange_drop(),
+ * rr_exchange_refuse(). */
 void rr_responder_reply(struct rr_exchange *exchange, const struct rpcrdma_message *reply,
 	void (*sent)(void *arg), void *arg);
 void rr_responder_drop(struct rr_exchange *exchange);

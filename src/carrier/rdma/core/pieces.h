@@ -5,7 +5,9 @@
 #include "carrier/carrier.h"
 
 /* A message consists of pieces of memory: parts of the stream, items, and the roundup padding behind them.
- * Some of its items are put back in their places, others stay out. */
+ * Items that travel in the stream are pieces between its parts; items that travel in chunks of their own (the
+ * set `reduced`) are left out. RR_PIECES_MAX: each item has a part of the stream in front of it, its data and
+ * its padding; the last part of the stream is behind all items. */
 enum { RR_PIECES_MAX = 1 + 3 * RR_MESSAGE_ITEMS };
 
 struct rr_piece {

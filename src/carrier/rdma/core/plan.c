@@ -64,7 +64,8 @@ plan_results(const struct rr_call_limits *limits, const struct rr_transaction *t
 	uint32_t chunks = plan_offerable(limits, transaction);
 	bool left = plan_is_left_to_responder(limits, transaction);
 
-	/* A reply that the responder provides itself needs no room of the requester. */
+	/* If the responder provides a large reply, the stream of the reply does not count: the requester
+	 * offers no memory for it. */
 	if (all - (left ? transaction->reply_max : 0) > limits->message_max)
 		return -RPCRDMA_ERR_LIMIT;
 	if (rr_rdma_header_size(0, 0, false, 0) + all <= limits->reply_threshold)

@@ -13,7 +13,7 @@ struct rr_call_limits {
 	uint32_t call_threshold, reply_threshold; /* inline thresholds */
 	uint32_t read_chunks, write_chunks;       /* that one call may have, without a position-zero chunk */
 	uint32_t message_max;                     /* octets of a message, either direction */
-	bool inline_only; /* no chunks at all: the peer keeps its replies small, too */
+	bool inline_only; /* no chunks at all, as in the reverse direction: the reply is inline, too */
 	bool provides;    /* the responder may provide Read chunks for replies */
 	enum rr_reply_chunks reply_chunks;
 };
@@ -36,9 +36,9 @@ struct rr_call_plan {
 	uint64_t reduced;      /* bit i: item i goes into a Read chunk of its own */
 	bool long_call;        /* RDMA_NOMSG: the whole message goes into a position-zero Read chunk */
 	uint32_t segments;     /* read segments: one for each Read chunk, or for each piece of a long call */
-	uint32_t write_chunks; /* how many sinks, from the first one, are offered as Write chunks */
+	uint32_t write_chunks; /* how many sinks (memory for results), from the first, are offered */
 	uint32_t reply_chunk;  /* octets of Reply chunk to offer; 0: none */
-	bool left;             /* a reply that does not fit inline is left to the responder */
+	bool left;             /* the call offers no Reply chunk: the responder provides a large reply */
 	enum rr_why why_call, why_reply;
 };
 
@@ -58,7 +58,7 @@ enum rr_reply_form {
 	RR_REPLY_LONG,     /* RDMA_NOMSG, the message in the Reply chunk */
 	RR_REPLY_PROVIDED, /* RDMA_NOMSG, the message in a Read chunk that the responder provides */
 	RR_REPLY_ERROR,    /* no form above conveys the reply: RDMA_ERROR, ERR_CHUNK */
-	RR_REPLY_OPTION    /* RDMA_OPTIONAL, which is no reply */
+	RR_REPLY_OPTION    /* RDMA_OPTIONAL, a message of a feature: it has no plan (respond.c) */
 };
 
 struct rr_reply_limits {

@@ -15,7 +15,7 @@ struct rr_room {
 	struct rr_carriers base;    /* comes first */
 	struct rr_fabric *fabric;   /* iwarp, unless a test's engine was made on another one */
 	struct rr_fabric *adapters; /* verbs, made when it is first wanted */
-	bool only;                  /* there is never a second fabric */
+	bool only;                  /* the engine has no other fabric, as a test made it */
 	bool adapters_failed;       /* the adapters could not be used when no caller asked for them by name */
 	uint32_t receive_size;      /* octets of each receive, in either fabric */
 	/* How many replies in Read chunks a connection may expose, and the octets in all of them. */
@@ -23,8 +23,8 @@ struct rr_room {
 	uint64_t provided_octets_max;
 
 	struct rr_chunk_lists arrival_lists; /* of the message that arrived last */
-	struct rr_servers servers;           /* that this engine called, with what is known of them */
-	struct rr_list exchanges;            /* kept for reuse */
+	struct rr_servers servers; /* servers to which the engine connected, and their protocol versions */
+	struct rr_list exchanges;  /* struct rr_inbound, kept for reuse */
 	uint32_t exchange_count;
 	/* Memory that is kept for reuse and that connections do not keep themselves: RDMA_DONEs (done.c),
 	 * replies that are pulled (pull.c), replies in Read chunks (provided.c). Each cache is set up when it

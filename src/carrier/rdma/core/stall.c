@@ -11,8 +11,9 @@ rr_stall_moved(const struct rr_connection *connection)
 	return connection->stall.completed + rr_driver_moved(connection);
 }
 
-/* Tells whether the connection holds Receives that other connections wait for, while its peer has taken
- * almost nothing since the last tick of what this side posted. */
+/* Tells whether the connection is in the way of others: they have been waiting for Receives for a whole tick,
+ * and this connection has work requests under way, so that its calls keep their Receives, but its peer has
+ * moved almost nothing in this tick. rr_share_least(0) is the least that any peer must move in a second. */
 static bool
 stall_is_in_the_way(const struct rr_connection *connection)
 {
@@ -22,10 +23,11 @@ stall_is_in_the_way(const struct rr_connection *connection)
 		       rr_share_least(0) * RR_STALL_TICK / RR_SECOND;
 }
 
-/* Tells whether no call can be sent, as for RR_STALL_LIMIT all credits have been used by cancelled calls that
- * the peer has not answered. If the credits are not all used so, resets the time from which this is measured.
- * RFC 8166, 3.3.1: a request uses its credit until it is answered, even if its caller no longer waits. RFC
- * 8166, 4.5.4: a responder that cannot answer "MUST close the connection"; this peer has not closed it. */
+/* Tells whether no call could be sent for RR_STALL_LIMIT, as cancelled calls that the peer has not answered
+ * hold all credits. If this is not so now, or a message answered a call in the last tick, begins to measure
+ * anew. RFC 8166, 3.3.1: a request uses its credit until it is answered, even if its caller no longer waits.
+ * RFC 8166, 4.5.4: a responder that cannot answer "MUST close the connection"; this peer has not closed
+ * it. */
 static bool
 stall_is_out_of_credits(struct rr_connection *connection)
 {
@@ -88,8 +90,9 @@ rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 		connection->stall.outstanding += work->sges[i].length;
 }
 
-/* Moves the octets of a completed work request from the outstanding to the completed octets. As its length
- * is not known here, it counts as a work request of average length. */
+/* Is called when a work request completed, after connection->posted was counted down: moves its octets from
+ * the outstanding to the completed octets. As its length is not known here, it counts as a work request of
+ * average length. */
 void
 rr_stall_completed(struct rr_connection *connection)
 {

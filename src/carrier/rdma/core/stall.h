@@ -8,10 +8,11 @@
  * long as it likes, as long as that costs no other peer anything. The peer is cut off if
  *
  * - others wait for payload memory, the connection holds some of it, and its peer has something to take or to
- * bring, but moves too little (base/share.h);
- * - the same holds of Receives; or
- * - calls wait for a credit, and all credits are held by cancelled calls that were not answered for
- * RR_STALL_LIMIT. */
+ * bring, but moves too little (base/share.c decides this, by rr_stall_moved());
+ * - others wait for Receives, work requests of the connection are under way, and its peer moves too little;
+ * or
+ * - calls of this side wait for a credit, and all credits are held by cancelled calls that were not answered
+ * for RR_STALL_LIMIT. */
 struct rr_connection;
 struct rr_work;
 
@@ -19,12 +20,12 @@ struct rr_work;
 struct rr_stall {
 	struct rr_timer timer;
 	uint64_t outstanding; /* octets of work requests that were posted and have not completed */
-	uint64_t completed;   /* octets of work requests that completed */
-	uint64_t moved_then;  /* octets that had moved when the timer was armed */
+	uint64_t completed;   /* octets of work requests that completed (see stall.c) */
+	uint64_t moved_then;  /* rr_stall_moved() when the timer was armed */
 	bool short_then;      /* others waited for Receives at that time */
 	/* Messages that answered a call of this side; the same when the timer was armed. */
 	uint64_t answered, answered_then;
-	uint64_t unanswered; /* the time since which no such message came, while calls waited */
+	uint64_t unanswered; /* the time since which no such message came; 0: it is not measured */
 };
 
 #define RR_STALL_TICK  RR_SECOND

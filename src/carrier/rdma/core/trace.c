@@ -153,8 +153,8 @@ trace_begin(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8
 }
 
 /* Records the message in the trace (the connection's last headers): at once if the last block has room and
- * the time is known, else by trace_begin(). Each branch ends with its only call, so that the compiler need
- * not save registers. */
+ * the time is known, else by trace_begin(). Each branch only calls one function, as its last act, so that the
+ * compiler need not save registers. */
 void
 rr_trace_add(struct rr_trace *trace, struct rr_loop *loop, bool sent, const uint8_t *data, uint32_t length,
 	const struct rr_chunk_lists *lists)

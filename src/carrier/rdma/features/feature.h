@@ -18,7 +18,8 @@ struct rr_features;
 /* Octets of the largest value that parse() fills in. The value may refer to the message. */
 enum { RR_FEATURE_PARSED_MAX = 256 };
 
-/* A message that arrived, for handle(). It is valid until handle() returns. */
+/* A message that arrived, for handle(). It is valid until handle() returns. parsed points to what parse()
+ * filled in. */
 struct rr_feature_arrival {
 	struct rr_features *features;
 	void *state; /* the feature's state for this connection */

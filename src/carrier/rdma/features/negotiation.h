@@ -5,23 +5,24 @@
 #include "base/loop.h"
 #include "carrier/rdma/version.h"
 
-/* The requester's search for the version that both sides use (draft-cel-nfsv4-rpcrdma-version-two-00,
- * section 5). The first message of a connection is a CONNPROP in version 2: "a single valid RPC-over-RDMA
- * message", smaller than any responder's Receives. The peer's transport answers it at once, whatever the
- * peer's application is doing. Calls wait for that answer; after it the version and the peer's properties
- * are known. After ERR_VERS, calls go in version 1, on the same connection. A NULL call would show the
- * version, too, but it needs a program number, waits for the peer's application, and leaves the properties
- * to another message. */
+/* The requester's search for the version that both sides use (draft-cel-nfsv4-rpcrdma-version-two-00, section
+ * 5). The first message of a connection is a CONNPROP in version 2, which announces the transport properties
+ * of this side (properties.h): "a single valid RPC-over-RDMA message", smaller than any responder's Receives.
+ * The peer's transport answers it at once, whatever the peer's application is doing. Calls wait for that
+ * answer; after it the version and the peer's properties are known. After ERR_VERS, calls go in version 1, on
+ * the same connection. A NULL call would show the version, too, but it needs a program number, waits for the
+ * peer's application, and leaves the properties to another message. */
 struct rr_connection;
 
 /* The states of the search. */
 enum rr_negotiation_state {
 	RR_NEGOTIATION_OPEN,  /* no message was sent that asks for a version */
 	RR_NEGOTIATION_ASKED, /* a CONNPROP in version 2 was sent, and not answered yet */
-	/* The version is the remembered version of the server, or that of the peer's calls, or version 2
-	 * if the answer to the CONNPROP left the version open. */
+	/* Calls go in a version that the peer has not confirmed on this connection: the remembered version of
+	 * the server, or that of the peer's calls, or version 2 if the answer to the CONNPROP left the
+	 * version open. */
 	RR_NEGOTIATION_ASSUMED,
-	RR_NEGOTIATION_SETTLED, /* the version is that of the connection */
+	RR_NEGOTIATION_SETTLED, /* the search is over: no event changes the version any more */
 	RR_NEGOTIATION_STATES
 };
 
@@ -42,7 +43,7 @@ enum rr_negotiation_event {
 /* The version of a connection, and the search for it. */
 struct rr_negotiation {
 	enum rr_negotiation_state state;
-	uint32_t version;             /* in which calls of this side go */
+	uint32_t version;             /* of RPC-over-RDMA, in which this side sends its calls */
 	struct rr_version_range peer; /* the versions of the peer, from the last ERR_VERS */
 	struct rr_timer timer;
 	struct sockaddr_storage server;

@@ -4,8 +4,8 @@
 #include "carrier/rdma/responder/responder.h"
 
 /* Messages of optional features on a connection: the transport's side of feature.c. A request of a feature
- * takes a credit, as a call does, until a message answers it. Each message that is sent is an inbound; that
- * of a request has no receive. */
+ * takes a credit, as a call does, until a message answers it. A struct rr_inbound sends each message: the
+ * inbound of the message that is answered, or, for a request of this side, an inbound without a receive. */
 
 /* Computes the inline thresholds of version 2 from the transport properties that both sides announced. The
  * new thresholds hold from the next message on; chunks that calls under way have offered stay as they are.
@@ -74,8 +74,8 @@ optional_finish(struct rr_connection *connection, struct rr_feature_request *req
 		request->done(request, error);
 }
 
-/* Sends the request of a feature (an optional protocol extension). The caller has taken a credit for the
- * request. Returns 0 or an error. */
+/* Sends the request of a feature (an optional protocol extension), and tells the version negotiation that it
+ * was sent. The caller has taken a credit for the request. Returns 0 or an error. */
 static int
 optional_send_request(struct rr_connection *connection, struct rr_feature_request *request)
 {
@@ -156,6 +156,7 @@ optional_next(struct rr_connection *connection)
 	return NULL;
 }
 
+/* Does the work of rr_optional_ask() in the rare case that a request waits, or the version is not known. */
 __attribute__((noinline)) static bool
 optional_ask(struct rr_connection *connection)
 {

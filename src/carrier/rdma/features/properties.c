@@ -5,8 +5,11 @@
 
 /* The properties of draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
 
+/* Sets of properties: bit i is the property i. */
 enum { ALL = (1 << RR_PROPERTIES) - 1, RECEIVE_SIZE = 1 << RR_PROPERTY_RECEIVE_SIZE };
 
+/* The CONNPROP of this side is to be sent; the CONNPROP of the peer came; the peer refused that of this
+ * side. */
 enum event { TELL, HEAR, REFUSE, EVENTS };
 
 /* The state after each event. A peer that refused properties and then sends its own contradicts itself:
@@ -205,10 +208,10 @@ properties_parse_updprop(struct rpcrdma_bytes optinfo, void *parsed)
 }
 
 /* Handles the peer's CONNPROP: stores the peer's properties, and answers with the CONNPROP of this side if
- * none was sent yet. Asks the peer for a larger receive size if the present size is small and can be changed.
- * Properties that the peer does not name have their defaults: draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1:
- * "Properties not included in rdma_start are to be treated by the peer endpoint as having the default
- * value". */
+ * none was sent yet. If this is the answer to the CONNPROP of this side, asks the peer for a larger receive
+ * size, provided that the present size is small and the peer can change it. Properties that the peer does not
+ * name have their defaults: draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "Properties not included in
+ * rdma_start are to be treated by the peer endpoint as having the default value". */
 static void
 properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional *answer)
 {

@@ -29,12 +29,13 @@ struct rr_properties {
 	 * buffer size is never below 4096, and the peer's may be more than this side can send. */
 	uint32_t own[RR_PROPERTIES], peer[RR_PROPERTIES];
 
-	uint32_t told[RR_PROPERTIES]; /* the values that our CONNPROP announces, or that were agreed since */
+	uint32_t told[RR_PROPERTIES]; /* the values that the CONNPROP of this side announces, or that were
+					 agreed on since */
 	/* Octets that each Receive of this side really has: told may be raised to that. */
 	uint32_t receive_max;
 	uint32_t send_max;           /* octets that the peer is asked to take; 0: the peer is not asked */
 	uint32_t peer_has;           /* bit i: the property i was in the peer's CONNPROP */
-	uint32_t xid;                /* of our CONNPROP */
+	uint32_t xid;                /* of the CONNPROP of this side */
 	bool asked;                  /* the REQPROP of this side is under way, */
 	uint32_t asked_xid;          /* with this XID, */
 	struct rr_property_set want; /* for these properties */
@@ -52,8 +53,9 @@ void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR
  * already. */
 bool rr_properties_tell(struct rr_properties *properties, uint32_t xid);
 
-/* Is called after an RDMA_ERROR with ERR_INVAL_OPTION. Returns true if the error answers a message about
- * properties. */
+/* Is called when the message about properties with that XID failed: the peer refused it, or it could not be
+ * sent. After a refused CONNPROP, defaults hold for good. Returns true if the XID is that of the REQPROP
+ * under way, or of the CONNPROP that was not answered. */
 bool rr_properties_refused(struct rr_properties *properties, uint32_t xid);
 
 /* Tells whether both sides announced that they support responder-provided Read chunks. */

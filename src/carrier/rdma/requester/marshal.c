@@ -154,7 +154,8 @@ marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 }
 
 /* Adds the octets of a message with items to the Send: the parts of the stream are copied behind the header,
- * and the items between them are gathered from where they lie. */
+ * and the items between them are gathered from where they lie. `extends` tells whether the last sge ends
+ * where the buffer is filled so far, so that the next octets that are copied make this sge longer. */
 __attribute__((noinline)) static void
 marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -166,7 +167,9 @@ marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 	for (uint32_t i = 0; i < count; i++) {
 		uint8_t *to = slot->buffer + slot->buffer_used;
 
-		/* If the provider cannot gather so many pieces, the item, which is small, is copied. */
+		/* Room is needed for the item and for the part of the stream behind it. If the provider
+		 * cannot gather so many pieces, the item, which is small as it goes inline, is copied,
+		 * too. */
 		if (pieces[i].item && slot->sge_count + 2 <= sge_max) {
 			slot->sges[slot->sge_count++] = (struct rr_sge){ pieces[i].data, pieces[i].length };
 			extends = false;

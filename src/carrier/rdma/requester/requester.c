@@ -70,7 +70,8 @@ rr_requester_tell(struct rr_connection *connection)
 
 /* ---- Calling ---- */
 
-/* The octets of the largest Sends that may carry a call and its reply, as far as the peers have agreed. */
+/* The octets of the largest Sends that may carry a call and its reply, as far as the peers have agreed.
+ * settled: the peer is known to use the connection's version. */
 struct inline_most {
 	uint32_t call, reply;
 	bool settled;
@@ -216,8 +217,8 @@ requester_woken(struct rr_pool_waiter *waiter)
 	rr_requester_pump(rr_container(requester, struct rr_connection, requester));
 }
 
-/* Is called when calls have to wait for a credit or for memory. Stores the present time in *since and adds 1
- * to *count, unless calls wait already. */
+/* Is called when calls have to wait for a credit or for memory: begins to measure how long. Stores the
+ * present time in *since and adds 1 to *count, unless calls wait already. */
 static void
 requester_begin_wait(const struct rr_connection *connection, uint64_t *since, uint64_t *count)
 {

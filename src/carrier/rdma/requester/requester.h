@@ -39,14 +39,14 @@ enum rr_slot_event {
  * completion of its Send, whichever is later. The transaction leaves the slot earlier if it is cancelled. */
 struct rr_slot {
 	struct rr_connection *connection;
-	struct rr_list link;                /* in the free, outstanding or cancelled ones */
-	struct rr_map_link by_xid;          /* while the slot is not free */
+	struct rr_list link;       /* in the list `free`, `outstanding` or `cancelled` of the requester */
+	struct rr_map_link by_xid; /* while the slot is not free */
 	struct rr_transaction *transaction; /* NULL once the call was cancelled */
 	uint32_t version;                   /* of the call's header */
 	struct rr_job job;                  /* the Send */
 	enum rr_slot_state state;
-	bool revoked;         /* the peer's access was ended, but the regions are still there */
-	struct rr_pull *pull; /* of the reply, if that lies in a Read chunk that the peer provides */
+	bool revoked;         /* the peer has no access any more, but the handles are still valid */
+	struct rr_pull *pull; /* the reading of the reply, if that lies in a Read chunk of the peer */
 	/* The answer, if the state is HELD; else its receive is NULL. */
 	struct rr_arrival held;
 	struct rr_chunk held_writes[RPCRDMA_SINKS_MAX];
@@ -58,10 +58,10 @@ struct rr_slot {
 	struct rr_segment segments[RR_SLOT_REGIONS]; /* the same as offered, also after invalidation */
 	uint32_t region_count, write_count;
 	bool has_reply;
-	void *reply_memory;  /* of the pool: the Reply chunk, or sinks */
-	void *pulled_memory; /* of the pool: a reply that is pulled */
-	uint32_t provided;   /* bit i: sink i lies in reply_memory */
-	uint32_t read_octets;
+	void *reply_memory;   /* of the pool: the Reply chunk, or sinks */
+	void *pulled_memory;  /* of the pool: a reply that is pulled */
+	uint32_t provided;    /* bit i: sink i lies in reply_memory */
+	uint32_t read_octets; /* octets of the call that the peer is to fetch by RDMA Read */
 
 	uint8_t *buffer; /* header and stream of the call */
 	uint32_t buffer_used;

@@ -116,7 +116,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	struct contents contents;
 	struct rr_transaction *transaction;
 
-	slot->held.receive = NULL; /* it may be the same receive */
+	slot->held.receive = NULL; /* receive may be that of the held answer; it is released below */
 	contents = slot_empty(slot);
 	transaction = contents.transaction;
 	if (transaction) {
@@ -146,7 +146,7 @@ rr_slot_retry(struct rr_slot *slot, uint8_t *receive)
 	struct rr_connection *connection = slot->connection;
 	struct contents contents;
 
-	slot->held.receive = NULL; /* it may be the same receive */
+	slot->held.receive = NULL; /* receive may be that of the held answer; it is released below */
 	contents = slot_empty(slot);
 	if (contents.transaction) {
 		contents.transaction->slot = NULL;

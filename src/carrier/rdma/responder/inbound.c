@@ -103,7 +103,7 @@ rr_inbound_free(struct rr_inbound *inbound)
 	} else {
 		rr_free(engine->env, inbound);
 	}
-	rr_pool_put(engine->arrivals, memory); /* last, as it wakes waiters for memory */
+	rr_pool_put(engine->arrivals, memory); /* inbound may be freed by now */
 }
 
 void

@@ -39,11 +39,11 @@ void rr_provided_end(struct rr_connection *connection);
 /* A reply in a Read chunk that this side provides. */
 struct rr_provided {
 	struct rr_connection *connection;
-	struct rr_inbound *inbound; /* whose reply it is; NULL once the chunk was withdrawn */
+	struct rr_inbound *inbound; /* of the reply; NULL: the reply is not needed any more */
 	struct rr_list link;
 	struct rr_map_link by_xid;
 	struct rr_timer timer;
-	uint32_t xid, octets, count;
+	uint32_t xid, octets, count; /* of the call; of the reply; of regions and segments */
 	struct rr_region regions[RR_PIECES_MAX];
 	struct rr_read_segment segments[RR_PIECES_MAX];
 };

@@ -168,8 +168,8 @@ respond_set_read_list(struct rr_inbound *inbound, struct rr_chunk_lists *lists)
 }
 
 /* Sets the credit field of the RDMA_OPTIONAL that lies encoded in the buffer, and records the message in the
- * connection's trace. An answer grants credits, a request asks for some. Returns how many octets the message
- * has. */
+ * connection's trace. An answer grants credits; a request of this side, whose inbound has no receive, asks
+ * for some. Returns how many octets the message has. */
 static uint32_t
 respond_put_option(struct rr_inbound *inbound)
 {
@@ -196,7 +196,8 @@ respond_put_header(struct rr_inbound *inbound)
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same
 		 * RPC-over-RDMA protocol version that the requester uses to send its Calls". RFC 8166, 4.5,
 		 * of errors: "The rdma_vers field MUST contain the same version that was in the rdma_vers
-		 * field in the failing request". */
+		 * field in the failing request". RFC 8167, 5.2: "The rdma_vers field MUST contain the same
+		 * value in a reverse-direction Reply message as in the matching Call message." */
 		.vers = inbound->header.vers,
 		.credit = inbound->connection->granted,
 		/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "Position Zero Read chunks are always sent
@@ -210,8 +211,6 @@ respond_put_header(struct rr_inbound *inbound)
 	uint32_t length;
 
 	respond_set_error(inbound, &header);
-	/* RFC 8167, 5.2: "The rdma_vers field MUST contain the same value in a reverse-direction Reply
-	 * message as in the matching Call message." */
 	lists = respond_set_read_list(inbound, &memory);
 	if (header.proc == RR_RDMA_MSG && !rr_rdma_has_lists(lists)) {
 		rr_rdma_put_plain(inbound->buffer, &header);
@@ -344,6 +343,8 @@ respond_answer(struct rr_inbound *inbound)
 		respond_next_transfer(inbound);
 	inbound->job.next = respond_next_work;
 	inbound->job.completed = respond_completed;
+	/* The job may still be in the connection's list: it read the Read chunks of the call, and leaves the
+	 * list only when it is asked for one more work request and has none. */
 	rr_list_remove(&inbound->job.link);
 	rr_task_init(&inbound->task, respond_finish_without_send);
 	if (inbound->plan.form != RR_REPLY_OPTION || inbound->receive)

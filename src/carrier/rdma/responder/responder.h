@@ -17,7 +17,7 @@ enum rr_inbound_state {
 	RR_INBOUND_DELIVERED, /* the owner of the connection has the call */
 	RR_INBOUND_REPLYING,  /* the Send of the answer is not posted */
 	RR_INBOUND_POSTED,    /* the Send of the answer is under way */
-	/* The Send completed, and the Read chunk with the reply, which it names, is exposed. */
+	/* The Send completed. It names the Read chunk with the reply, which the peer is still to read. */
 	RR_INBOUND_NAMED,
 	RR_INBOUND_STATES
 };
@@ -32,7 +32,8 @@ enum rr_inbound_event {
 
 /* An inbound is a call of the peer, from its arrival to the completion of the Send of its reply, or until a
  * reply in a Read chunk was pulled. It is in its connection's list until the connection is closed. An inbound
- * that was delivered or is being answered lives on after that. */
+ * that was delivered or is being answered lives on after that. Messages of features are inbounds, too: those
+ * that arrive, and those that this side sends by itself. */
 struct rr_inbound {
 	struct rr_exchange base;
 	struct rpcrdma_engine *engine;
@@ -57,7 +58,7 @@ struct rr_inbound {
 	struct rr_job job;
 	struct rpcrdma_message reply;
 	struct rr_reply_plan plan;
-	struct rr_piece item;        /* the item that is being written */
+	struct rr_piece item;        /* the item that is being written; transfer points to it */
 	struct rr_transfer transfer; /* the RDMA Writes under way */
 	uint32_t next_transfer;      /* index of the next item to be written; after the items, the stream */
 	struct rr_provided
