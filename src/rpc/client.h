@@ -47,14 +47,14 @@ struct rr_call {
 	/* Octets of results, marked results not counted: the most, and the least. 0: as the schema has
 	 * them. */
 	uint32_t reply_max, reply_min;
-	bool often_large; /* as the binding says of the results: see rpc/expect.h */
+	bool often_large; /* the binding says that results are often as large as allowed (rpc/expect.h) */
 	uint32_t sink_count;
 	struct rpcrdma_sink
 		sinks[RPCRDMA_SINKS_MAX]; /* marked results are placed there if they come by RDMA Write */
 	struct rpcrdma_arena arena;       /* for lists and arrays of the result */
-	/* If keep.data is set, the reply's stream is copied there first, and the result stays valid as long
-	 * as keep and sinks do. Else the result is valid until done() returns. -RPCRDMA_ERR_LIMIT: the stream
-	 * is larger than keep_size. */
+	/* If keep is set, the reply's stream is copied there first, and the result stays valid as long as
+	 * keep and sinks do. Otherwise the result is valid until done() returns. The call fails with
+	 * -RPCRDMA_ERR_LIMIT if the stream is larger than keep_size. */
 	void *keep;
 	uint32_t keep_size;
 	uint64_t timeout; /* ns; 0: no timeout */
@@ -70,10 +70,10 @@ struct rr_call {
 	struct rr_timer timer;
 	struct rr_list link;
 	struct rr_history *history; /* that of its procedure; NULL: the call is not counted */
-	uint64_t started;
-	int error;       /* with which the call ends */
-	uint32_t losses; /* connections that were lost under the call and had answered no call */
-	bool sent;       /* the carrier has the transaction */
+	uint64_t started;           /* ns, rr_loop_now() */
+	int error;                  /* with which the call ends */
+	uint32_t losses;            /* connections that were lost under the call and had answered no call */
+	bool sent;                  /* the carrier has the transaction: rr_carrier_cancel() would end it */
 	struct rpcrdma_item items[RR_CALL_ITEMS];
 	void *buffer;
 };
@@ -107,8 +107,8 @@ int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(
  * do. */
 const char *rr_client_error(const struct rpcrdma_client *client);
 
-/* Stores the values that were negotiated for the first connection, or, while it is lost, for the last one.
- * rr_client_counters() stores the sums over all connections. */
+/* Stores the values that were negotiated for the client's first connection; while that connection is lost,
+ * the values that it had. rr_client_counters() stores the sums over all connections. */
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 

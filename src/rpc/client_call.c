@@ -70,8 +70,8 @@ rr_client_run_ending(struct rr_task *task)
 	struct rpcrdma_client *client = rr_container(task, struct rpcrdma_client, task);
 	uint32_t count = 0;
 
-	/* Only the calls of this round end here: calls that end because of a done() come in the next
-	 * round. */
+	/* Only the calls that are in the list now end in this run of the task: calls that end because of a
+	 * done() are left for the next run. */
 	rr_list_for_each (link, &client->ending)
 		count++;
 	while (count-- > 0 && !rr_list_empty(&client->ending)) {
@@ -94,7 +94,7 @@ call_expired(struct rr_timer *timer)
 }
 
 /* Is called when the carrier is done with the transaction: decodes the reply and ends the call. If the
- * connection was lost, the call waits for the next connection instead. */
+ * connection was lost, puts the call among those that wait for a connection instead. */
 static void
 call_answered(struct rr_transaction *transaction, int error)
 {
@@ -248,7 +248,7 @@ rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call)
 	rr_call_withdraw(call);
 }
 
-/* The outcome of a call that is waited for. */
+/* The outcome of a call whose caller waits for it in rr_client_call_and_wait(). */
 struct wait {
 	bool done;
 	int error;

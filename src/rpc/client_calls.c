@@ -95,8 +95,8 @@ calls_fill(struct rpcrdma_call *call, const struct rpcrdma_call_config *config)
 	call->ended = false;
 	call->done = config->done;
 	call->ctx = config->ctx;
-	/* The memory of a call is zeroed, or left by an earlier call: the inner client sets all that is not
-	 * set here. */
+	/* The memory of a call is zeroed, or left by an earlier call: rr_client_call() sets all that is not
+	 * set here, except often_large, which no public call sets. */
 	base->program = config->program;
 	base->proc = config->procedure;
 	base->args = config->args;
@@ -154,6 +154,7 @@ rpcrdma_client_call(
 	return error < 0 ? calls_fail(client, error) : calls_begin(client, &config, result);
 }
 
+/* A call whose caller waits for it in rpcrdma_client_call_and_wait(). */
 struct calls_wait {
 	void (*done)(void *ctx, struct rpcrdma_call *call, int error); /* the function of the caller */
 	void *ctx;

@@ -40,6 +40,7 @@ connect_called(void *ctx, struct rr_exchange *exchange)
 	rr_server_take(client->config.callbacks, exchange);
 }
 
+/* deaf: the client takes no calls from the server; hearing: config.callbacks serves them. */
 static const struct rr_carrier_events deaf = { .connected = connect_connected, .closed = rr_client_closed },
 				      hearing = { .connected = connect_connected,
 					      .closed = rr_client_closed,
@@ -74,6 +75,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 		return;
 	rr_carrier_negotiated(client->carrier, &client->negotiated);
 	rr_counters_add(&client->past, &client->carrier->counters);
+	/* A client in the list of a server's connection does not own the carrier: the server closes it. */
 	if (rr_list_empty(&client->back.link))
 		rr_carrier_close(client->carrier);
 	if (client->config.callbacks)
@@ -96,7 +98,7 @@ connect_set_state(struct rpcrdma_client *client, enum rr_client_state state)
 	client->state = state;
 }
 
-/* Hands all calls that wait for the connection to the carrier. */
+/* Hands all calls that wait for the connection to the carrier, in order. */
 static void
 connect_send_waiting(struct rpcrdma_client *client)
 {
@@ -142,6 +144,7 @@ connect_back_off(struct rpcrdma_client *client)
 	client->delay = client->delay * 2 < DELAY_MAX ? client->delay * 2 : DELAY_MAX;
 }
 
+/* Begins to connect again. If that fails at once, reacts as to a connection that ended. */
 static void
 connect_attempt(struct rpcrdma_client *client)
 {
@@ -150,9 +153,9 @@ connect_attempt(struct rpcrdma_client *client)
 		rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
-/* Is called when a connection was lost. If the connection answered no call, counts the loss for each call
- * that waits, and ends the calls with LOSSES_MAX losses: a call that causes the loss of its connection must
- * not be repeated without end. */
+/* Is called when a connection was lost. If the connection answered a call, only sets the delay before the
+ * next attempt back to the least. Otherwise counts the loss for each call that waits, and ends the calls with
+ * LOSSES_MAX losses: a call that causes the loss of its connection must not be repeated without end. */
 static void
 connect_count_losses(struct rpcrdma_client *client)
 {
@@ -271,6 +274,7 @@ connect_give_up(struct rpcrdma_client *client)
 static void
 connect_wanted(struct rpcrdma_client *client)
 {
+	/* The call is already in the list: it is the only one if the list's first element is its last. */
 	if (client->waiting.next == client->waiting.prev)
 		connect_begin_deadline(client);
 }

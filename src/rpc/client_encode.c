@@ -10,7 +10,7 @@
 enum {
 	BUFFER_USUAL = 4096, /* large enough for most calls */
 	BUFFER_KEPT = 65536, /* larger buffers are not kept for reuse */
-	BUFFER_GROWTH = 8
+	BUFFER_GROWTH = 8    /* how many times larger the next buffer is, if the call does not fit */
 };
 
 /* A buffer for the message of a call. */

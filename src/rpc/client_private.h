@@ -8,14 +8,17 @@
 #include "rpc/server_private.h"
 
 /* An RPC client, as its files see it: client.c has its life and the functions that ask for its state,
- * client_call.c a call from its arguments to its result, client_connect.c the connection that is made, lost
- * and made again.
+ * client_call.c a call from rr_client_call() to its end, client_encode.c the call's two messages,
+ * client_connect.c the connection that is made, lost and made again, client_back.c clients for the reverse
+ * direction, client_public.c and client_calls.c the public functions.
  *
- * From rr_client_call() to its done(), a call is in exactly one list: waiting for a connection, outstanding
- * at the carrier, or ending with call->error from the task.
+ * From rr_client_call() to its done(), a call is in exactly one list of its client: `waiting` for a
+ * connection, `outstanding` at the carrier, or `ending`, from which the client's task calls done() with
+ * call->error.
  *
  * A client over several connections has a client for each further connection, and is the root of these
- * clients. They have their XIDs, their counts of calls, and the text of the last failure from their root.
+ * clients. The root gives them their XIDs, keeps the statistics of all their calls, and knows which of them
+ * had the last failure.
  *
  * A client for the reverse direction has no connection of its own: it is UP from the start, and FAILED when
  * the connection, which belongs to a server, ends. */
@@ -68,10 +71,12 @@ struct rpcrdma_client {
 
 	enum rr_client_state state;
 	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING; else NULL */
-	int error;                  /* of the last connection */
+	int error;                  /* why the last connection ended, or could not be made */
 	struct rr_text text;
+	/* backoff: until the next attempt to connect; deadline: until the calls that wait fail
+	 * (config.retry). */
 	struct rr_timer backoff, deadline;
-	uint64_t delay; /* before the next attempt; half of it is random */
+	uint64_t delay; /* ns before the next attempt; half of it is random */
 	bool answered;  /* a call was answered on this connection */
 	uint32_t reconnects;
 	bool warned; /* of the root: a warning has said that the server cannot be reached again */
@@ -110,10 +115,14 @@ struct rpcrdma_call {
 void rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call);
 
 /* client_connect.c */
+/* Calls the function that the table in client_connect.c has for the event in the client's state. */
 void rr_client_event(struct rpcrdma_client *client, enum rr_client_event event);
-/* Begins an attempt to connect. */
+/* Begins an attempt to connect. Returns 0, or an error; the client's text then says why. */
 int rr_client_connect(struct rpcrdma_client *client);
+/* Closes the client's carrier, if it has one, after keeping its counters. A carrier that belongs to a server
+ * is not closed. */
 void rr_client_disconnect(struct rpcrdma_client *client);
+/* Prepares the timers of the client. */
 void rr_client_connect_init(struct rpcrdma_client *client);
 /* client_connect.c: is called when the client's carrier has ended, with the error and the text of that
  * end. */
@@ -129,15 +138,23 @@ int rr_client_make(struct rpcrdma_engine *engine, const struct rr_client_config 
 void rr_call_send(struct rr_call *call);
 /* Has the client's task end the call with error. */
 void rr_call_end(struct rr_call *call, int error);
+/* Is the client's task: calls done() of the calls in `ending`. */
 void rr_client_run_ending(struct rr_task *task);
 /* Removes the call from all lists, the carrier and the timers, without calling done(). The memory of the call
  * then belongs to the caller. */
 void rr_call_withdraw(struct rr_call *call);
+/* Returns the name of the call's procedure. */
 const char *rr_call_name(const struct rr_call *call);
 
 /* client_encode.c */
+/* Encodes the call into a buffer, and sets the message, the XID and the sizes of its transaction. Returns 0,
+ * or an error; the client's text then says why. */
 int rr_call_encode(struct rr_call *call);
+/* Decodes the reply in the transaction into call->result. Returns 0, or an error; the client's text then says
+ * why. */
 int rr_call_decode(struct rr_call *call);
+/* rr_call_free_buffer() gives the buffer of the call back to its client, if the call has one.
+ * rr_client_free_buffers() frees the buffers that the client keeps. */
 void rr_call_free_buffer(struct rr_call *call);
 void rr_client_free_buffers(struct rpcrdma_client *client);
 

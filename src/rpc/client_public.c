@@ -204,6 +204,8 @@ rpcrdma_client_free(struct rpcrdma_client *client)
 		return;
 	engine = client->engine;
 	served = client->served;
+	/* rr_client_free() ends the calls without done(). Their memory is then given back from a list of this
+	 * function, as the client is gone by that time. */
 	rr_list_init(&calls);
 	while ((link = rr_list_pop(&client->calls)))
 		rr_list_append(&calls, link);

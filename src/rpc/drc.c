@@ -33,7 +33,7 @@ struct answer {
 	struct rr_list age;         /* in the cache's ages */
 	struct rr_list own;         /* in its share */
 	struct rr_drc_share *share; /* of the connection whose call it answers */
-	uint64_t since;
+	uint64_t since;             /* ns, rr_now(): when the answer was kept */
 	uint32_t length;
 	uint8_t octets[];
 };
@@ -49,7 +49,7 @@ struct rr_drc {
 	struct rr_map open, answers;
 	struct rr_list ages; /* the oldest first */
 	struct rr_drc_shares shares;
-	uint64_t octets, hits;
+	uint64_t octets, hits; /* octets of all answers; repeated calls that got their answer */
 };
 
 struct rr_drc *
@@ -140,8 +140,8 @@ drc_hash_arguments(struct rr_siphash *hash, const struct rpcrdma_message *call, 
 	rr_siphash_add(hash, stream + at, call->length - at);
 }
 
-/* Returns the hash by which a repetition of the call is recognised. The peer's port is not part of the hash,
- * as a client that connects again comes from another port. */
+/* Returns the hash by which a repetition of the call is recognised. The peer's port is not part of it, as a
+ * client that connects again comes from another port. */
 static uint64_t
 drc_identity(const struct rr_drc *drc, const struct rr_drc_key *key)
 {

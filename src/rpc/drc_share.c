@@ -125,6 +125,8 @@ rr_drc_shares_first(const struct rr_drc_shares *shares)
 
 	if (!shares->heaviest.first)
 		return NULL;
+	/* The share of the heaviest host; then that of its heaviest connection, whose answers are listed. A
+	 * host in the heap has at least one connection, and that has at least one answer. */
 	share = rr_container(shares->heaviest.first, struct rr_drc_share, rank);
 	share = rr_container(share->members.first, struct rr_drc_share, rank);
 	return share->answers.next;

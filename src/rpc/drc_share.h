@@ -7,19 +7,19 @@
 #include "base/map.h"
 
 /* The shares of connections and hosts in the answers of the duplicate request cache. Each connection has a
- * share, and the share of a host, that is of an address, is the sum of its connections. If there is no
- * room, the oldest answer of the connection with the most is forgotten, of the host with the most: a client
- * cannot push out the answers of others, whatever it sends. Shares belong to connections, not to users, as
- * a caller can claim to be any user. Connections of a host that have little are equal, so that many
- * connections with an answer each push out the oldest answers of their host, not the latest.
+ * share, and the share of a host, that is of an address, is the sum of its connections. If there is no room
+ * for an answer, another answer is forgotten: of the host with the most, of its connection with the most, the
+ * oldest. So a client cannot push out the answers of others, whatever it sends. Shares belong to connections,
+ * not to users, as a caller can claim to be any user. Connections of a host that have little count as equal,
+ * so that many connections with an answer each push out the oldest answers of their host, not the latest.
  *
- * A share lives as long as it has answers. It is found by a hash. */
+ * A share lives as long as it has answers. It is found by a hash of the name of the connection or host. */
 struct rr_drc_share {
 	struct rr_map_link link; /* in its map, by the hash */
 	struct rr_heap_link rank;
 	uint64_t weight;           /* the sum of the weights of its answers */
-	uint64_t excess;           /* the weight, or 0: a connection that has little */
-	uint64_t order;            /* of when the share was made, or an answer of it was last forgotten */
+	uint64_t excess;           /* the weight; but 0 for a connection with little */
+	uint64_t order;            /* grows: it is set when the share is made, and when it loses an answer */
 	struct rr_drc_share *host; /* NULL: the share is that of a host */
 	struct rr_heap members;    /* of a host: the shares of its connections, the heaviest first */
 	struct rr_list answers;    /* of a connection: the oldest first */

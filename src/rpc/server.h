@@ -16,9 +16,9 @@ struct rpcrdma_request {
 	struct rpcrdma_server *server;
 	const struct rpcrdma_procedure *procedure;
 	uint32_t prog, vers, proc;
-	const char *peer;           /* the caller's address, for messages */
-	struct rr_source source;    /* the caller's address, as a value */
-	struct rr_party *party;     /* the party for which memory is taken */
+	const char *peer;        /* the caller's address, for messages */
+	struct rr_source source; /* the caller's address and port, as numbers */
+	struct rr_party *party;  /* of the connection: the memory of the reply counts for it (base/share.h) */
 	const struct rr_auth *auth; /* the flavor of the call */
 	bool places;                /* items may be placed directly with this flavor */
 	bool has_sys;               /* the credential names the caller, in sys */
@@ -134,16 +134,19 @@ int rr_request_client(struct rpcrdma_request *request, const struct rr_client_co
 int rr_server_listen(struct rpcrdma_server *server, enum rr_transport transport, struct sockaddr *address,
 	socklen_t size, const char **providers, struct rr_text *text);
 
-/* Ends the server in good order: it accepts no new connections and no new calls, answers the calls that it
- * received, then closes its connections. */
+/* Begins to end the server in good order: it accepts no new connections and no new calls, answers the calls
+ * that it received, then closes its connections. The caller turns the loop until rr_server_idle(), and then
+ * frees the server. */
 void rr_server_shutdown(struct rpcrdma_server *server);
 
-/* Tells whether everything is closed after rr_server_shutdown(). */
+/* Tells whether all connections are closed and all calls have ended, after rr_server_shutdown(). */
 bool rr_server_idle(const struct rpcrdma_server *server);
 
-/* Stores the sums of the counters of all connections, open and closed. */
+/* Stores the sums of the counters of all connections, open and closed, in *counters. */
 void rr_server_counters(const struct rpcrdma_server *server, struct rpcrdma_counters *counters);
+/* Returns how many connections are open now. */
 uint32_t rr_server_connections(const struct rpcrdma_server *server);
+/* Calls visit with each open connection, and with ctx. visit must not use the server. */
 void rr_server_each_connection(const struct rpcrdma_server *server,
 	void (*visit)(void *ctx, const struct rr_carrier *carrier), void *ctx);
 

@@ -32,7 +32,9 @@ rr_block_keep(struct rr_block *block)
 	block->request.kept = true;
 	rr_engine_use(server->engine);
 	rr_list_append(&server->kept, &block->later);
-	/* The clock is read again, as the handler may have taken long before the next call has its turn. */
+	/* Reads the clock, so that rr_loop_now() is right again: the handler may have taken long, and
+	 * turns_are_over() decides by that time whether more calls are served. For calls that are answered,
+	 * reply_count_time() does this. */
 	rr_loop_clock(server->engine->loop);
 }
 

@@ -5,19 +5,21 @@
 #include "base/cache.h"
 #include "rpc/server.h"
 
-/* An RPC server, as its files see it: server.c has its life, server_listen.c listeners and connections,
- * server_queue.c the memory of calls that are served and of calls that wait, server_turns.c the order in
- * which calls are served, server_call.c the way from the call's header to the procedure, server_reply.c the
- * way from the result to the reply.
+/* An RPC server, as its files see it: server.c has its life, server_public.c the public functions,
+ * server_listen.c listeners and connections, server_queue.c the memory of calls that are served and of calls
+ * that wait, server_turns.c the order in which calls are served, server_call.c the way from the call's header
+ * to the procedure, server_reply.c the way from the result to the reply, server_later.c requests that are
+ * answered in a later turn.
  *
- * A call is served in a block: one allocation with all that the call needs, but for pool memory. A call
- * that waits for a block or for pool memory holds neither: it is decoded again when its time comes. So
- * calls that wait never keep the calls that they wait for from finishing. */
+ * A call is served in a block: one allocation with all that the call needs, but for pool memory. Each
+ * connection has a line, in which its calls wait. A call that waits for a block or for pool memory holds
+ * neither: it is decoded again when it is served at last. So calls that wait never keep the calls that they
+ * wait for from finishing. */
 
 enum { RR_REPLY_SMALL = 2048 }; /* replies up to this size lie in their block */
 
-/* How long calls are served before the loop looks at its connections again; but at least
- * RR_SERVER_TURN_CALLS calls are. */
+/* How long calls are served in one turn of the loop before the loop looks at its connections again; but at
+ * least RR_SERVER_TURN_CALLS calls are served in each turn. */
 #define RR_SERVER_TURN (5 * RR_MILLISECOND)
 enum { RR_SERVER_TURN_CALLS = 16 };
 
@@ -26,22 +28,23 @@ struct rr_exchange_queue {
 	struct rr_exchange *first, *last;
 };
 
-/* The connections of a server that come from the same address. */
+/* The lines of those connections of a server that come from the same host (base/host.h). They share one place
+ * in the order in which calls are served. */
 struct rr_line_address {
 	struct rr_map_link by_host; /* in the server's addresses */
-	uint32_t lines;
-	struct rr_list waiting; /* lines with a backlog, in the order of their turns */
-	struct rr_list turn;    /* in the server's turns, while lines are waiting */
+	uint32_t lines;             /* how many lines belong to the host */
+	struct rr_list waiting;     /* lines with a backlog, in the order in which they are served */
+	struct rr_list turn;        /* in rpcrdma_server.turns, while lines are waiting */
 };
 
-/* The calls of a connection: those that wait, and the blocks of those that were served. */
+/* The calls of a connection: those that wait, and the blocks of those that are being served. */
 struct rr_line {
 	struct rpcrdma_server *server;
 	struct rr_line_address *address; /* the address that the connection comes from */
 	struct rr_list blocks;           /* the line's blocks in use */
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* calls that wait: for a block; for pool memory */
-	struct rr_list turn;                      /* in its address's waiting, while there is a backlog */
+	struct rr_list turn;                      /* in `waiting` of its address, while there is a backlog */
 	struct rr_pool_waiter waiter;
 	/* Pool memory that was reserved for a reply and not needed: it serves the next call of this turn.
 	 * spare_size: its octets. */
@@ -62,7 +65,7 @@ struct rr_block {
 	uint8_t *args_arena, *result_arena, *small;
 	struct rr_drc_call once;
 	bool once_open;                   /* rr_drc_end() must still be called */
-	struct rr_list later;             /* in the server's kept or repeats */
+	struct rr_list later;             /* in `kept` or `repeats` of the server */
 	const struct rr_service *service; /* of the call */
 	uint32_t args_at;                 /* where the arguments begin in the call's stream */
 	char peer[RR_ADDRESS_TEXT]; /* a copy of the peer's name, if the request may outlive its connection */
@@ -90,23 +93,24 @@ struct rpcrdma_server {
 	struct rr_list listeners, connections;
 	uint32_t connection_count;
 	struct rpcrdma_counters past; /* of the connections that have ended */
-	bool shut, freed;
+	bool shut, freed; /* shut: rr_server_shutdown() was called; freed: rr_server_free() was called */
 
 	size_t args_size, result_size; /* of the largest C types of all procedures */
 	struct rr_cache free_blocks;
 	uint32_t block_count;     /* blocks in use */
 	struct rr_map addresses;  /* struct rr_line_address of all lines, by host */
-	struct rr_list turns;     /* addresses whose calls wait */
+	struct rr_list turns;     /* struct rr_line_address: those with calls that wait, in order */
 	struct rr_list spares;    /* lines that keep memory until the end of the turn */
 	struct rr_task give_back; /* gives that memory back */
 	struct rr_line other;     /* for calls that came by no connection of the server's own */
-	/* Blocks whose handler answers later; blocks that repeat a call that is being executed. */
+	/* kept: blocks whose handler answers later; repeats: blocks of calls that repeat a call which is
+	 * still being executed. */
 	struct rr_list kept, repeats;
 	struct rr_timer again; /* tries repeats again, and calls lost() */
 	struct rr_task task;
 	struct rr_timer next_turn;
 	uint32_t turn_calls; /* calls served in this turn of the loop */
-	/* The turn of the loop in which calls are being served: its number, and the time of its first
+	/* The turn of the loop in which a call was served last: its number, and the time of its first
 	 * call. */
 	uint64_t turn, turn_began;
 };
@@ -115,8 +119,8 @@ struct rpcrdma_server {
  * procedure. */
 struct rr_history *rr_server_history_of(const struct rpcrdma_server *server, uint32_t index, uint32_t proc);
 
-/* server_queue.c: frees the memory of the server. If replies are under way when the server is closed, the
- * last of them calls this function. */
+/* server_queue.c: frees the memory of the server. If blocks are still in use when rr_server_free() is called,
+ * the last of them calls this function. */
 void rr_server_delete(struct rpcrdma_server *server);
 
 /* server_public.c: makes a server of services of the public interface. Returns 0 or an error, with a text in
@@ -125,17 +129,21 @@ int rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_c
 	const struct rpcrdma_service *services, uint32_t count, struct rpcrdma_server **server);
 
 /* server_listen.c */
+/* Closes all listeners and connections at once. */
 void rr_server_close_all(struct rpcrdma_server *server);
 
 /* server_queue.c */
+/* rr_server_queue_init() finds out how large blocks must be, from all procedures. rr_server_queue_end() gives
+ * the memory back that lines keep from call to call. */
 void rr_server_queue_init(struct rpcrdma_server *server);
 void rr_server_queue_end(struct rpcrdma_server *server);
 void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 /* Removes the first exchange from the queue and returns it, or NULL if the queue is empty. */
 struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
-/* Serves the call of the exchange, if there is a block (memory to serve a call) for it. Returns false if
- * there is no block; the exchange then stays with the caller. */
+/* Serves the call of the exchange, if there is a block (memory to serve a call) for it. If there is no pool
+ * memory for its reply, the call waits for that in line->parked. A call whose connection has ended is
+ * dropped. Returns false if there is no block; the exchange then stays with the caller. */
 bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
 /* Ends the calls of a connection that ends: calls that wait are dropped, and calls that are being served go
  * on without the connection. */
@@ -146,18 +154,21 @@ bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
 /* Returns memory that rr_line_keep_spare() kept and that was reserved with the given size. The memory then
  * belongs to the caller. Returns NULL if there is no such memory. */
 void *rr_line_take_spare(struct rr_line *line, uint32_t size);
-/* Makes the block free again, as its reply was sent, or as its call gets no reply. */
+/* Makes the block free again, as its reply was sent, or as its call gets no reply. If the server was freed
+ * and this was its last block in use, frees the memory of the server. */
 void rr_block_release(struct rr_block *block);
 
 /* server_turns.c */
 /* Prepares the order in which calls are served. Returns false if there is no memory; rr_server_turns_end()
  * must then not be called. */
 bool rr_server_turns_init(struct rpcrdma_server *server);
+/* Stops serving calls that wait, and ends the line `other` with the calls in it. */
 void rr_server_turns_end(struct rpcrdma_server *server);
 /* Prepares the line (the calls of one connection) of a connection from that host. host is NULL for the line
  * of the calls that came by none of the server's own connections. Returns false if there is no memory;
  * rr_line_end() must be called even then. */
 bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
+/* Drops the calls that wait in the line, and parts the calls that are being served from it. */
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it in the line until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);
@@ -180,22 +191,28 @@ void rr_server_later_init(struct rpcrdma_server *server);
 /* Drops the repetitions that wait, and calls the lost() of all kept requests at once, as the server is freed
  * and all connections were closed. */
 void rr_server_later_end(struct rpcrdma_server *server);
+/* rr_block_keep() puts the request among those that their handlers keep. rr_block_repeat_later() puts a
+ * repetition among those that are tried again later. */
 void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
 
 /* server_reply.c */
 /* Takes memory for the reply to the procedure. Returns false if there is no memory now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
+/* The following functions answer the call, and release its block when the reply was sent: with the result
+ * that the handler filled in (SUCCESS); with another accept_stat; with PROG_MISMATCH and the versions that
+ * are served; with RPC_MISMATCH; with AUTH_ERROR. rr_block_drop() releases the block without an answer. */
 void rr_block_succeed(struct rr_block *block);
 void rr_block_accept(struct rr_block *block, enum rr_accept_stat stat);
 void rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high);
 void rr_block_deny_version(struct rr_block *block);
 void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
 void rr_block_drop(struct rr_block *block);
-/* Refuses a call whose chunks are wrong and that was not executed: see rr_exchange_refuse(). */
+/* Ends a call whose chunks are wrong, and that was not executed, by rr_exchange_refuse(), and releases its
+ * block. */
 void rr_block_refuse(struct rr_block *block);
-/* Looks the call up in the duplicate request cache, and opens it there if it is new. If the call was
- * executed before, sends the same answer again. */
+/* Looks the call up in the duplicate request cache, and opens it there if it is new. If the call was executed
+ * before, sends the same answer again; the block is then released when that was sent. */
 enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
 /* Ends the call in the duplicate request cache as one that was not executed, so that its repetition may be
  * executed. */
@@ -204,7 +221,7 @@ void rr_block_not_executed(struct rr_block *block);
 /* server_listen.c */
 
 /* A client that calls over a connection of the server, in the reverse direction; it is in the connection's
- * list. lose(): the connection ends; the client must take its element out of the list. */
+ * list. lose() is called when the connection ends: the client must then take itself out of the list. */
 struct rr_server_back {
 	struct rr_list link;
 	void (*lose)(struct rr_server_back *back, int error, const char *text);

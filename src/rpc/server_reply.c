@@ -11,8 +11,9 @@
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
 /* Returns the most octets that the results of the call can take in the stream, but at most the server's
- * reply_max. The bound is the one that the service computes for this call, or else that of the procedure.
- * Results that may travel apart from the stream count only if the flavor forbids them to. */
+ * reply_max. The bound is the one that the service computes for this call, as it is; if the service computes
+ * none, it is that of the procedure, and results that may travel apart from the stream count, too, if the
+ * flavor forbids them to. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {
@@ -85,8 +86,8 @@ reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory
 	return !writer->failed;
 }
 
-/* Ends the call in the duplicate request cache, if the call was opened there, and hands the cache the reply.
- * reply is NULL if the call was not executed. */
+/* Ends the call in the duplicate request cache, if the call was opened there: the cache keeps the reply for
+ * repetitions. reply is NULL if the call was not executed; a repetition may then be executed. */
 static void
 reply_remember(struct rr_block *block, const struct rpcrdma_message *reply)
 {

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The turns of calls that wait for a block, or for time. Addresses take turns, and the connections of an
- * address share the turns of their address: an address gets no more of the loop's time with many
- * connections than with one. An address (base/host.h) is there as long as a line belongs to it. */
+/* The order in which calls are served that have to wait: for a block (memory to serve a call), or because
+ * calls have been served long enough in this turn of the loop. Each host has its place in the order, and the
+ * connections of a host share that place: a host gets no more of the loop's time with many connections than
+ * with one. A round serves one call of each host. A struct rr_line_address stands for a host (base/host.h),
+ * and exists as long as a line belongs to it. */
 #include "rpc/server_private.h"
 
 /* The buckets of the map of addresses. If there are more addresses, several of them share a bucket. */
@@ -62,7 +64,8 @@ turns_wait(struct rr_line *line)
 }
 
 /* Tells whether calls have been served for so long in this turn of the loop that other work must have its
- * time. If so, also arms the timer that goes on with the calls in the next turn. */
+ * time. If so, also arms the timer that goes on with the calls in the next turn. At the first call in a turn
+ * of the loop, begins to measure. */
 static bool
 turns_are_over(struct rpcrdma_server *server, uint64_t now)
 {
@@ -182,6 +185,7 @@ turns_run(struct rr_task *task)
 		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
 }
 
+/* Goes on, in a new turn of the loop, with calls that wait. */
 static void
 turns_go_on(struct rr_timer *timer)
 {
@@ -191,7 +195,8 @@ turns_go_on(struct rr_timer *timer)
 /* ---- Lines ---- */
 
 /* Is called when the pool has memory again: serves the line's calls that wait for pool memory, in order,
- * until one of them finds no memory. That call keeps its place in front of the calls behind it. */
+ * until one of them finds no memory. That call then waits in front of the calls behind it. A call for which
+ * there is no block goes to the backlog instead. */
 static void
 turns_wake(struct rr_pool_waiter *waiter)
 {

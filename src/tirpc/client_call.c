@@ -25,6 +25,7 @@ struct call {
 	struct rpc_msg reply;
 };
 
+/* Stores the status and the errno in the client's error, for clnt_geterr(). Returns the status. */
 static enum clnt_stat
 call_fail(struct rr_tirpc_client *client, enum clnt_stat status, int number)
 {
@@ -56,6 +57,7 @@ call_write(struct call *call, uint32_t *length)
 	return good;
 }
 
+/* Makes the client's buffer larger. Returns false if there is no memory. */
 static bool
 call_grow(struct rr_tirpc_client *client, uint32_t size)
 {
@@ -295,7 +297,8 @@ rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrpr
 	atomic_store(&client->aborted, false);
 	limit = call_nanoseconds(client->has_timeout ? &client->timeout : &timeout);
 	call.deadline = rr_now(client->engine->env) + limit;
-	/* As over TCP: a call without time and without results is only sent. */
+	/* As over TCP, a call without time and without a result routine is only sent: that its time is over
+	 * is no error. */
 	status = call_run(&call, limit == 0);
 	if (limit == 0 && !xresult && status == RPC_TIMEDOUT)
 		status = call_fail(client, RPC_SUCCESS, 0);

@@ -11,7 +11,8 @@
 #include "base/checked.h"
 #include "tirpc/tirpc.h"
 
-/* A reply until it was sent. It lies in the pool for results, in the name of the connection. */
+/* A reply until it was sent. It lies in memory of the engine's pool for results, which counts for the
+ * connection. */
 struct reply {
 	struct rr_pool *pool;
 	uint8_t message[];

@@ -27,7 +27,7 @@ struct rr_tirpc_client {
 	struct rpcrdma_engine *engine;
 	struct rr_carrier *carrier; /* NULL: there is no connection */
 	bool up;                    /* the carrier is connected */
-	int lost;                   /* why the last connection ended */
+	int lost;                   /* negative error: why the last connection ended */
 	enum rr_transport transport;
 	struct sockaddr_storage address;
 
