@@ -39,8 +39,8 @@ struct rr_transaction {
 	struct rpcrdma_message call;
 	/* Octets of the stream of the reply: the most that it can have, and the least that it is expected to
 	 * have (rpc/expect.h). Marked results do not count, but their length words do. If not even the least
-	 * fits inline, a Reply chunk is offered; if the least fits and the most does not, the responder
-	 * chooses: see enum rr_reply_chunks. */
+	 * fits inline, a Reply chunk is offered; if the least fits and the most does not, a responder that
+	 * can provide a Read chunk chooses: see enum rr_reply_chunks. */
 	uint32_t reply_max, reply_min;
 	uint32_t sink_count;
 	/* Memory for the marked results, in their order; the length of a sink is the most octets that its

@@ -3,7 +3,7 @@
 #include "base/config.h"
 #include "rpc/client_private.h"
 
-enum { CALLS_KEPT = 1024 };
+enum { CALLS_KEPT = 1024 }; /* struct rpcrdma_call that an engine keeps for reuse, at most */
 
 void
 rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call)

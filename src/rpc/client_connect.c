@@ -7,6 +7,7 @@
 #include "rpc/client_private.h"
 #include "rpc/server.h"
 
+/* The least and the most delay before an attempt to connect again. */
 #define DELAY_MIN (50 * RR_MILLISECOND)
 #define DELAY_MAX (2 * RR_SECOND)
 

@@ -8,7 +8,7 @@
 
 #define LOOPBACK "127.0.0.1"
 
-enum { CLIENT_ADDRESSES = 8 };
+enum { CLIENT_ADDRESSES = 8 }; /* the most addresses of a host that are tried */
 
 /* A client that is to be made: its configuration, and the addresses of its server. */
 struct public_plan {

@@ -60,9 +60,9 @@ queue_new_block(struct rpcrdma_server *server)
 	return block;
 }
 
-/* Tells whether the connection with this line may get a block (memory to serve a call) for another call. A
- * connection without blocks gets one even if others have used up call_max, unless too many blocks belong to
- * requests that were kept after their connections ended. */
+/* Tells whether the connection with this line may get a block (memory to serve a call) for another call: it
+ * may have as many blocks as are still free. A connection without blocks gets one even if others have used up
+ * call_max, unless too many blocks belong to requests that were kept after their connections ended. */
 static bool
 queue_may_take_block(const struct rr_line *line)
 {
@@ -177,6 +177,8 @@ rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {
 	struct rpcrdma_server *server = line ? line->server : NULL;
 
+	/* The line `other` has calls of several connections, one after the other: memory that counts for one
+	 * of them must not serve another. */
 	if (!server || line == &server->other || line->spare || rr_pool_is_wanted(server->engine->results))
 		return false;
 	line->spare = memory;

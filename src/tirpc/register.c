@@ -12,6 +12,7 @@
 
 #define REGISTER_SOCKET "/run/rpcbind.sock"
 
+/* How long rpcbind may take; the octets of a user's number as text. */
 enum { REGISTER_SECONDS = 25, REGISTER_OWNER = 16 };
 
 /* Connects to rpcbind on this machine by its Unix socket, over which rpcbind learns which user calls it.

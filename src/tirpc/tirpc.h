@@ -15,6 +15,8 @@
  * client_call.c calls, client_control.c has clnt_control(), lookup.c asks rpcbind; server.c makes
  * transports and has their connections, server_call.c receives and replies, register.c registers programs. */
 
+/* The most addresses of a host that are tried; the octets of the first buffer for a message, and how many
+ * times larger the next one is, if the message does not fit. */
 enum { RR_TIRPC_ADDRESSES = 8, RR_TIRPC_BUFFER = 4096, RR_TIRPC_GROWTH = 8 };
 
 /* The time to connect if the caller sets no limit: that of clnt_create(). */

@@ -7,9 +7,9 @@
 #include "fabric/verbs/verbs.h"
 
 enum {
-	RECEIVE_LEAST = 4096, /* some peers Send more than the size that this side announced */
-	WORK_LEAST = 256,
-	READS_AT_A_TIME = 32,
+	RECEIVE_LEAST = 4096, /* octets of a Receive; some peers Send more than was announced */
+	WORK_LEAST = 256,     /* work requests that an endpoint may have outstanding */
+	READS_AT_A_TIME = 32, /* RDMA Reads that an endpoint may have outstanding */
 };
 
 /* ---- Making fabrics ---- */

@@ -50,7 +50,8 @@ accept_pause_accepting(struct tcp_acceptor *acceptor)
 }
 
 /* Tells whether the engine may accept a connection from that address, as the number of connections is
- * bounded. If not, logs that the connection is declined. */
+ * bounded. To make room, another connection may be cut off. If there is no room, logs that the connection is
+ * declined. */
 static bool
 accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 {
@@ -64,9 +65,9 @@ accept_has_room(struct rpcrdma_engine *engine, const struct sockaddr *address)
 	return false;
 }
 
-/* Makes a carrier of the accepted connection fd, and hands the carrier to the acceptor's handler. If there is
- * no room for the connection, closes fd and returns true. If there is no memory for the carrier, closes fd
- * and returns false. */
+/* Makes a carrier of the accepted connection fd, and hands the carrier to the acceptor's handler. If the
+ * engine has no room for the connection, or no memory for the carrier, closes fd. Returns false only if there
+ * is no memory. */
 static bool
 accept_take(struct tcp_acceptor *acceptor, int fd, const struct sockaddr *peer)
 {

@@ -7,10 +7,10 @@
  * takes a credit, as a call does, until a message answers it. A struct rr_inbound sends each message: the
  * inbound of the message that is answered, or, for a request of this side, an inbound without a receive. */
 
-/* Computes the inline thresholds of version 2 from the transport properties that both sides announced. The
- * new thresholds hold from the next message on; chunks that calls under way have offered stay as they are.
- * draft-cel-nfsv4-rpcrdma-version-two-00, 5.2: "implementations MUST allow inline threshold values to change
- * without triggering a connection loss." */
+/* Computes the inline thresholds of version 2, and whether messages invalidate memory of the peer, from the
+ * transport properties that both sides announced. The new values hold from the next message on; chunks that
+ * calls under way have offered stay as they are. draft-cel-nfsv4-rpcrdma-version-two-00, 5.2:
+ * "implementations MUST allow inline threshold values to change without triggering a connection loss." */
 static void
 optional_apply(struct rr_connection *connection)
 {

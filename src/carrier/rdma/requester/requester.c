@@ -77,6 +77,7 @@ struct inline_most {
 	bool settled;
 };
 
+/* Returns the largest Sends for a call that is sent now, in the version in which it would be sent. */
 static struct inline_most
 requester_inline_most(const struct rr_connection *connection)
 {

@@ -4,7 +4,7 @@
 /* The structures of messages that arrived. They belong to the engine, which keeps some for reuse, so that
  * connections without work cost no memory. */
 
-enum { KEPT_MAX = 256 };
+enum { KEPT_MAX = 256 }; /* inbounds that an engine keeps for reuse */
 
 /* Allocates the structure of an inbound call, with the arrays of its chunk lists and its buffer behind it.
  * Returns NULL if there is no memory. */

@@ -330,7 +330,9 @@ respond_grant(struct rr_connection *connection, uint32_t credits)
 		connection->granted_max = credits;
 }
 
-/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. */
+/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. Before
+ * this, decides how many credits the answer grants. A request of this side, which has no receive, grants
+ * none. */
 static void
 respond_answer(struct rr_inbound *inbound)
 {

@@ -138,7 +138,8 @@ responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 	struct rr_inbound *inbound = rr_container(job, struct rr_inbound, job);
 
 	(void)kind;
-	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." */
+	/* RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the connection." A call whose RDMA
+	 * Read failed is not delivered: it ends with the connection. */
 	if (!status && --inbound->fetch.left == 0)
 		responder_deliver(inbound);
 }
