@@ -67,7 +67,7 @@ struct rr_call {
 	/* What follows belongs to the client. */
 	struct rr_transaction transaction;
 	struct rpcrdma_client *client;
-	struct rr_timer timer;
+	struct rr_timer timer; /* of the timeout */
 	struct rr_list link;
 	struct rr_history *history; /* that of its procedure; NULL: the call is not counted */
 	uint64_t started;           /* ns, rr_loop_now() */
@@ -75,7 +75,7 @@ struct rr_call {
 	uint32_t losses;            /* connections that were lost under the call and had answered no call */
 	bool sent;                  /* the carrier has the transaction: rr_carrier_cancel() would end it */
 	struct rpcrdma_item items[RR_CALL_ITEMS];
-	void *buffer;
+	void *buffer; /* with the encoded call: client_encode.c */
 };
 
 /* Makes a client and begins to connect. If the first attempt to connect fails, every call fails with its

@@ -67,7 +67,7 @@ struct rpcrdma_client {
 	const struct rr_auth *auth;
 	bool places; /* whether items may be placed directly with this flavor */
 	struct rr_opaque_auth cred;
-	uint8_t cred_body[RR_AUTH_BODY_MAX];
+	uint8_t cred_body[RR_AUTH_BODY_MAX]; /* the memory of cred */
 
 	enum rr_client_state state;
 	struct rr_carrier *carrier; /* in FIRST, UP, RETRYING; else NULL */

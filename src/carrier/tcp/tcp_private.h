@@ -74,9 +74,9 @@ struct rr_tcp {
 	struct rr_task task;
 	struct rr_timer timer; /* for an incomplete record, or for lingering */
 	struct rr_alive alive;
-	struct rr_pool_waiter waiter;
+	struct rr_pool_waiter waiter; /* the wait for pool memory, while starved */
 	int error;
-	struct rr_text why;
+	struct rr_text why; /* the connection failed, with error */
 
 	uint32_t unanswered; /* calls that were sent and have no reply, cancelled calls too */
 	uint32_t delivered;  /* records that were handed on */

@@ -122,7 +122,7 @@ struct rr_connection {
 	bool declined;   /* a call of the peer was declined while this side was stopping */
 	uint32_t inside; /* calls of rr_connection_enter() without their rr_connection_leave() */
 	struct rr_grave grave;
-	struct rr_private_data own, peer;
+	struct rr_private_data own, peer;             /* the settings that each side announces: RFC 8797 */
 	struct rr_thresholds thresholds[RR_VERSIONS]; /* of version 1, of version 2 */
 	struct rr_version_range versions;             /* that this side uses */
 	struct rr_negotiation negotiation;

@@ -46,7 +46,7 @@ struct rr_negotiation {
 	uint32_t version;             /* of RPC-over-RDMA, in which this side sends its calls */
 	struct rr_version_range peer; /* the versions of the peer, from the last ERR_VERS */
 	struct rr_timer timer;
-	struct sockaddr_storage server;
+	struct sockaddr_storage server; /* its address; zeroes on the side that accepted */
 	bool failed; /* version 2 was not answered, and another connection may try version 1 */
 };
 

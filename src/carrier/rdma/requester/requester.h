@@ -50,23 +50,23 @@ struct rr_slot {
 	/* The answer, if the state is HELD; else its receive is NULL. */
 	struct rr_arrival held;
 	struct rr_chunk held_writes[RPCRDMA_SINKS_MAX];
-	struct rr_segment held_segments[RR_SLOT_OFFERS];
+	struct rr_segment held_segments[RR_SLOT_OFFERS]; /* both: arrays for held.lists */
 
 	/* The memory that the peer may access: Write chunks, then the Reply chunk, then the memory that the
 	 * peer reads. */
 	struct rr_region regions[RR_SLOT_REGIONS];
 	struct rr_segment segments[RR_SLOT_REGIONS]; /* the same as offered, also after invalidation */
-	uint32_t region_count, write_count;
-	bool has_reply;
-	void *reply_memory;   /* of the pool: the Reply chunk, or sinks */
-	void *pulled_memory;  /* of the pool: a reply that is pulled */
-	uint32_t provided;    /* bit i: sink i lies in reply_memory */
+	uint32_t region_count, write_count;          /* of all regions; of the Write chunks among them */
+	bool has_reply;                              /* a Reply chunk was offered */
+	void *reply_memory;                          /* of the pool: the Reply chunk, or sinks */
+	void *pulled_memory;                         /* of the pool: a reply that is pulled */
+	uint32_t provided;                           /* bit i: sink i lies in reply_memory */
 	uint32_t read_octets; /* octets of the call that the peer is to fetch by RDMA Read */
 
 	uint8_t *buffer; /* header and stream of the call */
 	uint32_t buffer_used;
 	struct rr_sge sges[RR_MAX_SGE];
-	uint32_t sge_count;
+	uint32_t sge_count; /* sges that the Send of the call gathers */
 };
 
 /* Sets the state of the slot. The change is not logged, as each call passes through four states. */

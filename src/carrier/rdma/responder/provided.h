@@ -42,7 +42,7 @@ struct rr_provided {
 	struct rr_inbound *inbound; /* of the reply; NULL: the reply is not needed any more */
 	struct rr_list link;
 	struct rr_map_link by_xid;
-	struct rr_timer timer;
+	struct rr_timer timer;       /* armed while the requester is to read the reply */
 	uint32_t xid, octets, count; /* of the call; of the reply; of regions and segments */
 	struct rr_region regions[RR_PIECES_MAX];
 	struct rr_read_segment segments[RR_PIECES_MAX];

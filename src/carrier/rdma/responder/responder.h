@@ -49,10 +49,10 @@ struct rr_inbound {
 
 	/* What follows is for pulling the Read chunks of the call. */
 	struct rr_read_chunks chunks;
-	struct rr_pool_waiter waiter;
-	uint8_t *memory; /* memory of the pool for the Read chunks */
+	struct rr_pool_waiter waiter; /* the wait for pool memory */
+	uint8_t *memory;              /* memory of the pool for the Read chunks */
 	struct rr_fetch fetch;
-	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
+	struct rpcrdma_item items[RR_MESSAGE_ITEMS]; /* of the call; later of the reply */
 
 	/* What follows is for the answer. */
 	struct rr_job job;
@@ -69,6 +69,7 @@ struct rr_inbound {
 	struct rr_segment invalidate;
 	/* The reply to a call if the owner of this side takes no calls. */
 	uint8_t refusal[RR_RPC_REPLY_FIXED + RR_AUTH_FIXED];
+	/* The owner gave these with its reply: rr_exchange_reply(). */
 	void (*sent)(void *arg);
 	void *arg;
 	struct rr_task task; /* calls sent() if no completion will */
