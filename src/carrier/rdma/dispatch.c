@@ -12,10 +12,10 @@ dispatch_has_services(const struct rr_connection *connection)
 	return connection->base.events && connection->base.events->call;
 }
 
-/* Tells whether a message whose kind its header does not show is a reply (else it is a call). It is a reply
- * if a call of this side has its XID, or if this side is a client without a handler for calls. A message in a
- * Read chunk is a call on the side that accepted; on the side that connected, it is a reply if both sides
- * support replies in Read chunks. */
+/* Tells whether a message whose kind its header does not show is a reply (else it is a call). On the side
+ * that accepted, a message in a Read chunk is always a call. Any other message is a reply if this side is a
+ * client without a handler for calls, if a call of this side has its XID, or if it lies in a Read chunk and
+ * both sides support replies in Read chunks. */
 static bool
 dispatch_is_reply(const struct rr_connection *connection, const struct rr_arrival *arrival)
 {

@@ -271,6 +271,7 @@ respond_next_transfer(struct rr_inbound *inbound)
 		if (!(inbound->plan.reduced & rr_item_bit(i)))
 			continue;
 		inbound->item = (struct rr_piece){ reply->items[i].data, reply->items[i].length, true };
+		/* An item of no octets has no piece: nothing is written, and its chunk gets the length 0. */
 		inbound->transfer =
 			rr_transfer(&inbound->item, reply->items[i].length > 0, &inbound->lists.writes[i]);
 		return true;
