@@ -65,8 +65,9 @@ struct rr_transaction {
 	 * done() may set the pointer to NULL: the buffer then belongs to the caller, who returns it with
 	 * rr_pool_put(). */
 	void **reply_memory;
-	/* Points likewise to the buffer that holds the reply's stream, if the responder provided the reply in
-	 * a Read chunk. */
+	/* If this is not NULL, the responder provided the reply in a Read chunk: it points to the carrier's
+	 * pointer to the buffer of the engine's pool into which the reply was read. done() may set that
+	 * pointer to NULL, as it may do with reply_memory. */
 	void **pulled_memory;
 
 	/* What follows belongs to the carrier. */

@@ -6,9 +6,9 @@
 #include <sys/uio.h>
 
 /* Record marking (RFC 5531, section 11) for both directions, without sockets. A record is one message; it
- * consists of fragments, and each fragment begins with a record mark of four octets, its length. Arriving
- * octets go in, whole records come out; a message goes in, the pieces of memory that make up its record come
- * out. */
+ * consists of fragments, and each fragment begins with a record mark of four octets, which has its length and
+ * says whether it is the last. Arriving octets go in, whole records come out; a message goes in, the pieces
+ * of memory that make up its record come out. */
 
 enum {
 	RR_RECORD_FRAGMENTS = 4096, /* the most fragments of a record */

@@ -149,8 +149,8 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		at += (uint32_t)iov[i].iov_len;
 	}
 	/* In the copy, the mark counts as sent; if a part of the mark was not sent, it is among the octets. A
-	 * message of which a part was sent is the first of the queue: its copy takes that place, as it is put
-	 * in front of the link that is now the first. */
+	 * message that was sent in part was the first of the queue. Its copy takes that place: it is put in
+	 * front of the link that is now the first. */
 	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
 	tail->out.done = RR_RECORD_MARK_SIZE;
 	tail->out.total = RR_RECORD_MARK_SIZE + at;

@@ -163,7 +163,7 @@ rr_connection_send_max(const struct rr_connection *connection, uint32_t version)
 	return connection->is_active ? thresholds->call : thresholds->reply;
 }
 
-/* Likewise returns how many octets the peer may send to this side inline. */
+/* Returns how many octets the peer may send to this side inline in one message of the version. */
 static inline uint32_t
 rr_connection_receive_max(const struct rr_connection *connection, uint32_t version)
 {

@@ -15,7 +15,7 @@ struct rr_room {
 	struct rr_carriers base;    /* comes first */
 	struct rr_fabric *fabric;   /* iwarp, unless a test's engine was made on another one */
 	struct rr_fabric *adapters; /* verbs, made when it is first wanted */
-	bool only;                  /* the engine has no other fabric, as a test made it */
+	bool only;                  /* the engine has no other fabric: a test made this one */
 	bool adapters_failed;       /* the adapters could not be used when no caller asked for them by name */
 	uint32_t receive_size;      /* octets of each receive, in either fabric */
 	/* How many replies in Read chunks a connection may expose, and the octets in all of them. */

@@ -20,7 +20,7 @@ struct rr_work;
 struct rr_stall {
 	struct rr_timer timer;
 	uint64_t outstanding; /* octets of work requests that were posted and have not completed */
-	uint64_t completed;   /* octets of work requests that completed (see stall.c) */
+	uint64_t completed;   /* octets of work requests that completed, estimated */
 	uint64_t moved_then;  /* rr_stall_moved() when the timer was armed */
 	bool short_then;      /* others waited for Receives at that time */
 	/* Messages that answered a call of this side; the same when the timer was armed. */

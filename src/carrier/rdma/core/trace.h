@@ -9,7 +9,7 @@
 /* The last headers that a connection sent and received. They are logged when the connection ends by an error
  * in the protocol.
  *
- * Records lie in blocks, of which an engine has no more than RR_TRACE_BLOCKS for all of its connections. A
+ * Records lie in blocks. An engine has no more than RR_TRACE_BLOCKS blocks for all of its connections. A
  * connection gets a block when a message comes for which its last block has no room. If the engine has all
  * blocks already, a connection with two or more blocks uses its own oldest block again, and any other
  * connection takes the oldest block of the engine. So idle connections keep headers only as long as there are
