@@ -15,7 +15,9 @@ enum rr_cm_kind { RR_CM_REQUEST, RR_CM_REPLY, RR_CM_REJECT };
 
 struct rr_cm {
 	enum rr_cm_kind kind;
-	uint32_t local_id, remote_id; /* chosen by the sender; in a reply and a rejection, the other side's */
+	/* The numbers that both managers have chosen for the connection: the sender's; and, in a reply and a
+	 * rejection, that of the other side. */
+	uint32_t local_id, remote_id;
 	uint32_t qp, psn; /* queue pair of the sender, and the PSN of its first request; not in a rejection */
 	uint16_t mtu;     /* octets of payload in a packet; 0: not known; only in a request */
 	uint8_t ird, ord; /* RDMA Reads at a time that the sender answers, and that it sends */
@@ -24,7 +26,8 @@ struct rr_cm {
 	struct rpcrdma_bytes private_data;
 };
 
-/* Parses a Management Datagram. Returns false if it is not one of these messages. */
+/* Parses a Management Datagram. cm->private_data then points into data. Returns false if the datagram is not
+ * one of these messages. */
 bool rr_cm_parse(const void *data, size_t size, struct rr_cm *cm);
 
 /* Returns the meaning of the reason in a rejection, or NULL if it is not known here. */

@@ -12,6 +12,8 @@ rr_decode_place(const struct rr_decode_connections *shared, uint32_t connection,
 		.ends = ends };
 }
 
+/* Returns the place of the packet that is being decoded, for something that side "from" of the connection
+ * sent. */
 static struct rr_place
 connection_place(const struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from)
@@ -225,6 +227,8 @@ connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_c
 		connection_read(shared, connection, !from, false);
 }
 
+/* Decodes a packet, which side "from" sent: adds its octets to the stream of that side, and decodes what of
+ * the stream has come without a gap. Before that, handles a SYN and an acknowledgement. */
 void
 rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_packet *packet)
@@ -234,7 +238,7 @@ rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_deco
 		packet->missing };
 
 	if (packet->flags & RR_TCP_SYN) {
-		segment.sequence++;
+		segment.sequence++; /* the SYN itself takes a sequence number */
 		if (!side->stream.started)
 			rr_stream_start(&side->stream, segment.sequence);
 		if (!side->fpdus.begun)
@@ -249,6 +253,8 @@ rr_decode_connection_packet(struct rr_decode_connections *shared, struct rr_deco
 
 		rr_decode_lost(shared, &place);
 	}
+	/* As long as there is no room for the segment, rr_stream_add() gives up a gap. The octets behind the
+	 * gap are then decoded, which makes room. */
 	while (!rr_stream_add(&side->stream, shared->memory, &segment))
 		connection_read(shared, connection, from, false);
 	connection_read(shared, connection, from, false);
@@ -258,6 +264,7 @@ void
 rr_decode_connection_finish(struct rr_decode_connections *shared, struct rr_decode_connection *connection)
 {
 	for (uint8_t from = 0; from < 2; from++) {
+		/* Decodes what comes before each gap, and then gives up the gap. */
 		do {
 			connection_read(shared, connection, from, true);
 		} while (rr_stream_skip(&connection->sides[from].stream));

@@ -25,7 +25,7 @@ struct rr_decode_connection {
 	struct rr_decode_connection_side sides[2];
 };
 
-/* The parts that all connections of a decoder share. */
+/* The parts that all connections of a decoder share, those of TCP and those of RoCE. */
 struct rr_decode_connections {
 	struct rr_decode_memory *memory;
 	struct rr_match *match;

@@ -22,14 +22,15 @@ struct rr_decoder {
 	struct rr_decode_memory memory;
 	struct rr_match match;
 	struct rr_decode_connections shared;
-	struct rr_map connections;
+	struct rr_map connections; /* of TCP, by decoder_key() */
 	struct rr_roce_table roce;
-	struct rr_list
-		ages; /* of TCP connections; the connection whose last packet is the oldest comes first */
+	/* TCP connections; the connection whose last packet is the oldest comes first. */
+	struct rr_list ages;
 };
 
 /* ---- Connections ---- */
 
+/* Returns a hash (FNV-1a) of an end's address and port. */
 static uint64_t
 decoder_hash_end(const struct rr_packet_end *end)
 {
@@ -74,6 +75,7 @@ decoder_find(const struct rr_decoder *decoder, const struct rr_packet *packet, u
 	return NULL;
 }
 
+/* Frees a TCP connection, and removes it from the decoder. Octets that wait for others are not decoded. */
 static void
 decoder_end(struct rr_decoder *decoder, struct rr_decode_connection *connection)
 {
@@ -181,6 +183,7 @@ decoder_tcp(struct rr_decoder *decoder, const struct rr_packet *packet)
 	rr_list_remove(&connection->age);
 	rr_list_append(&decoder->ages, &connection->age);
 	rr_decode_connection_packet(&decoder->shared, connection, from, packet);
+	/* If this packet met the limit of memory, an old connection makes room for the next packets. */
 	if (decoder->memory.refused != refused && decoder_oldest(decoder) != connection)
 		decoder_evict(decoder);
 }
@@ -228,6 +231,7 @@ rr_decoder_counters(const struct rr_decoder *decoder)
 
 /* ---- The decoder ---- */
 
+/* Counts a message that was paired, and passes it on to the sink. */
 static void
 decoder_emit(void *ctx, const struct rr_message *message)
 {

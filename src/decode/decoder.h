@@ -15,11 +15,13 @@ struct rr_decode_limits {
 	uint32_t connections, transactions; /* connections: that many of TCP, and that many of RoCE */
 };
 
+/* The limits of a decoder for which none are given. */
 extern const struct rr_decode_limits rr_decode_limits;
 
 /* The sink receives the findings, in the order of the packets that they are in. Values and the memory that
  * they point to are valid until the call returns. */
 struct rr_decode_sink {
+	/* A message, after it was paired with its call or its reply. */
 	void (*message)(void *ctx, const struct rr_message *message);
 	/* A side's MPA frame, or a message of its connection manager. */
 	void (*opened)(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake);
@@ -28,9 +30,10 @@ struct rr_decode_sink {
 		const struct rr_decode_region *region);
 	/* A note on packets that were not, or will not be, decoded. */
 	void (*note)(void *ctx, const struct rr_place *place, const char *text);
-	/* The next functions may be NULL. A message as it was sent, before it is paired or held back. */
+	/* The functions from here on may be NULL. A message as it was sent, before it is paired, and before
+	 * it is held back until its front has come (decode/match.h). */
 	void (*sent)(void *ctx, const struct rr_message *message);
-	/* A DDP segment. */
+	/* A DDP segment of iWARP. */
 	void (*segment)(void *ctx, const struct rr_place *place, const struct rr_ddp_header *header,
 		struct rpcrdma_bytes payload);
 	/* Octets that the sender at place sent are missing, or cannot be decoded. */
@@ -60,9 +63,10 @@ struct rr_decoder;
 /* Makes a decoder. If limits is NULL, the limits are rr_decode_limits. Errors: NOMEM. */
 int rr_decoder_new(const struct rr_env *env, const struct rr_decode_limits *limits,
 	const struct rr_decode_sink *sink, struct rr_decoder **decoder);
+/* Frees the decoder, which may be NULL. Messages that are held back still go to the sink. */
 void rr_decoder_free(struct rr_decoder *decoder);
 
-/* Decodes a packet. link is a number of enum rr_link, time is since the epoch, in ns. */
+/* Decodes a packet, of size octets. link is a number of enum rr_link, time is since the epoch, in ns. */
 void rr_decoder_packet(struct rr_decoder *decoder, int link, uint64_t time, const void *data, size_t size);
 
 /* Ends the capture: packets that wait for others are decoded as far as possible. */

@@ -24,6 +24,7 @@ static const enum rr_fpdus_state table[RR_FPDUS_STATES][EVENTS] = {
 		RR_FPDUS_FOREIGN },
 };
 
+/* Changes the state as the table says for the event. */
 static void
 fpdus_set_state(struct rr_fpdus *fpdus, enum fpdus_event event)
 {
@@ -78,6 +79,7 @@ fpdu_look(const uint8_t *data, size_t size, struct rr_ddp_header *header, size_t
 	return rr_ddp_get(data + RR_FPDU_LENGTH_SIZE, needed, header) == RR_DDP_OK ? LOOK_GOOD : LOOK_BAD;
 }
 
+/* Tells whether the FPDU at data, which has "whole" octets, ends with the CRC of its other octets. */
 static bool
 fpdu_crc_is_right(const uint8_t *data, size_t whole)
 {
@@ -124,8 +126,10 @@ enum {
 	EVIDENCE_END = 12,   /* the captured octets end where the FPDU ends */
 	EVIDENCE_ENOUGH = 30,
 	EVIDENCE_FINAL = 20,
+	/* A search computes CRCs over CRC_WORK octets, and over CRC_WORK_EACH octets more for each octet that
+	 * it has searched: this bounds its time. */
 	CRC_WORK = 1 << 20,
-	CRC_WORK_EACH = 4 /* for each octet that was searched */
+	CRC_WORK_EACH = 4
 };
 
 /* Returns, as a number, how strongly the CRC suggests that the octets are an FPDU. A CRC of 0 counts as one
@@ -144,8 +148,9 @@ fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 	return fpdu_crc_is_right(data, whole) ? EVIDENCE_CRC : 0;
 }
 
-/* Adds up the evidence that FPDUs begin at data. Returns LOOK_GOOD if it is enough, LOOK_BAD if no FPDU can
- * begin there, LOOK_MORE if more octets are needed to decide. If final is true, less evidence is enough. */
+/* Adds up the evidence that FPDUs begin at data: that of the first, then, as long as it is not enough, that
+ * of the FPDUs which follow. Returns LOOK_GOOD if it is enough, LOOK_BAD if no FPDU can begin there,
+ * LOOK_MORE if more octets are needed to decide. If final is true, less evidence is enough. */
 static enum fpdu_look
 fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final)
 {
@@ -228,6 +233,8 @@ fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final,
 	}
 }
 
+/* Takes one step after the other until one finds something, or needs more octets. A step that finds nothing
+ * may change the state, for example to that of the search; the same octets then need another step. */
 enum rr_fpdu_kind
 rr_fpdus_next(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {

@@ -23,7 +23,7 @@ struct rr_fpdus {
 	enum rr_fpdus_state state;
 	bool begun;          /* the stream was captured from its beginning */
 	bool crc;            /* CRCs are in use */
-	int64_t crc_work;    /* octets over which a search may still compute CRCs, besides CRC_WORK */
+	int64_t crc_work;    /* a search may compute CRCs over this many octets and CRC_WORK more */
 	uint64_t searched;   /* octets that belong to no FPDU that was found */
 	uint64_t wrong_crcs; /* FPDUs */
 	uint64_t resyncs;    /* searches that found an FPDU */
@@ -36,11 +36,12 @@ enum rr_fpdu_kind {
 	RR_FPDU_BAD_CRC, /* a DDP segment with a wrong CRC, to be ignored */
 };
 
+/* What rr_fpdus_next() found: an MPA frame, or an FPDU. */
 struct rr_fpdu {
-	size_t used;
-	struct rr_mpa_frame frame;
-	struct rr_ddp_header header;
-	const uint8_t *payload; /* the octets behind the DDP header */
+	size_t used;                 /* octets of data, from its front, that are not needed any more */
+	struct rr_mpa_frame frame;   /* of RR_FPDU_OPENED */
+	struct rr_ddp_header header; /* of a segment, as the next two */
+	const uint8_t *payload;      /* the octets behind the DDP header */
 	uint32_t length;
 };
 

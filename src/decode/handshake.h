@@ -12,11 +12,11 @@ enum rr_handshake_kind { RR_HANDSHAKE_REQUEST, RR_HANDSHAKE_REPLY, RR_HANDSHAKE_
 
 struct rr_handshake {
 	enum rr_handshake_kind kind;
-	const struct rr_mpa_frame *mpa; /* NULL: cm is set */
-	const struct rr_cm *cm;
-	bool has_depths;
-	uint16_t ird, ord;
-	struct rpcrdma_bytes private_data;
+	const struct rr_mpa_frame *mpa; /* of iWARP; NULL: cm is set */
+	const struct rr_cm *cm;         /* of RoCE; NULL: mpa is set */
+	bool has_depths;                /* ird and ord are set */
+	uint16_t ird, ord;              /* RDMA Reads at a time that the sender answers, and that it sends */
+	struct rpcrdma_bytes private_data; /* sent by the side; may be empty */
 };
 
 #endif

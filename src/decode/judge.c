@@ -4,6 +4,10 @@
 #include <rpcrdma/error.h>
 #include <string.h>
 
+/* The judge itself: it receives what a decoder finds (struct rr_decode_sink), keeps an entry for each
+ * connection, and hands messages and operations to the files judge_*.c, which have the checks. */
+
+/* The octets that a judge may keep, and the buckets of its maps of calls and regions. */
 enum { JUDGE_MEMORY = 64 << 20, JUDGE_BUCKETS = 4096 };
 
 /* ---- Connections ---- */
@@ -28,6 +32,7 @@ judge_end_connection(struct rr_judge *judge, struct rr_judge_connection *connect
 	rr_decode_free(&judge->memory, connection, sizeof(*connection));
 }
 
+/* Returns the connection that the judge has known for the longest time, or NULL if there is none. */
 static struct rr_judge_connection *
 judge_oldest(const struct rr_judge *judge)
 {
@@ -116,6 +121,8 @@ judge_sent(void *ctx, const struct rr_message *message)
 	}
 }
 
+/* Ignores a message that the decoder has paired with its call: judge_sent() has checked the message when it
+ * was sent. The sink must have this function. */
 static void
 judge_message(void *ctx, const struct rr_message *message)
 {
@@ -123,6 +130,7 @@ judge_message(void *ctx, const struct rr_message *message)
 	(void)message;
 }
 
+/* Handles a side's part in opening a connection, which announces what the side supports. */
 static void
 judge_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {
@@ -133,6 +141,8 @@ judge_opened(void *ctx, const struct rr_place *place, const struct rr_handshake 
 		rr_judge_opened(judge, connection, place, handshake);
 }
 
+/* Checks an RDMA Read or Write. The region that the decoder found for it is not used, because the judge keeps
+ * regions of its own. */
 static void
 judge_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 	const struct rr_decode_region *region)
@@ -156,6 +166,7 @@ judge_segment(void *ctx, const struct rr_place *place, const struct rr_ddp_heade
 		rr_judge_segment(judge, connection, place, header, payload);
 }
 
+/* Ignores a note, which is for people. The sink must have this function. */
 static void
 judge_note(void *ctx, const struct rr_place *place, const char *text)
 {
@@ -175,6 +186,7 @@ judge_lost(void *ctx, const struct rr_place *place)
 		connection->lossy = true;
 }
 
+/* Reports that the sender at place refused a Send of the other side, because no Receive was posted for it. */
 static void
 judge_starved(void *ctx, const struct rr_place *place)
 {

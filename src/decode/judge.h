@@ -4,13 +4,16 @@
 
 #include "decode/decoder.h"
 
-/* A judge checks captured traffic against docs/conformance.md. A rule is what a row there says of one thing
- * in a capture; a finding is a place where the capture breaks a rule. A rule that depends on earlier messages
- * is not applied to a connection whose beginning, or a part of it, was not captured. */
+/* A judge checks captured traffic against docs/conformance.md. Each row of that page is split into one or
+ * more rules; a rule is about one thing that can be seen in a capture. A finding is a place where the capture
+ * breaks a rule. A rule that depends on earlier messages is not applied to a connection whose beginning, or a
+ * part of it, was not captured. */
 
+/* The rules, in the order of the rows. A comment names the row of its rule; a rule without a comment belongs
+ * to the same row as the rule above it. */
 enum rr_rule {
 	RR_RULE_TCP, /* A1 */
-	RR_RULE_XID, /* A2, as the next ones */
+	RR_RULE_XID, /* A2 */
 	RR_RULE_BODY,
 	RR_RULE_NO_BODY,
 	RR_RULE_NOWHERE,
@@ -64,6 +67,7 @@ enum rr_rule_level {
 			  suggests */
 };
 
+/* Describes a rule for people; text says how the rule was broken. */
 struct rr_rule_text {
 	const char *row;     /* "A5" */
 	const char *section; /* "RFC 8166, 3.4.5" */
@@ -77,9 +81,9 @@ extern const struct rr_rule_text rr_rules[RR_RULES];
 struct rr_finding {
 	enum rr_rule rule;
 	struct rr_place place;
-	bool has_xid;
+	bool has_xid; /* the finding belongs to the transaction with this XID */
 	uint32_t xid;
-	const char *detail; /* numbers; valid until the callback returns */
+	const char *detail; /* the numbers of this finding, as text; valid until the callback returns */
 };
 
 struct rr_judge;
@@ -87,16 +91,19 @@ struct rr_judge;
 /* Makes a judge, which calls found for each finding. Errors: NOMEM. */
 int rr_judge_new(const struct rr_env *env, void (*found)(void *ctx, const struct rr_finding *finding),
 	void *ctx, struct rr_judge **judge);
+/* Frees the judge, which may be NULL. If rr_judge_finish() was not called, ends the capture first, so the
+ * judge may still report findings. */
 void rr_judge_free(struct rr_judge *judge);
 
-/* Returns the sink for a decoder whose findings are to be judged. It is valid as long as judge. */
+/* Returns the sink for a decoder whose messages and operations are to be judged. It is valid as long as
+ * judge. */
 struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
 
-/* Ends the capture: calls without replies are judged now. */
+/* Ends the capture: reports calls that should have had a reply by now, and forgets all connections. */
 void rr_judge_finish(struct rr_judge *judge);
 
-/* These return how many messages were checked, and how many calls were given up because there were too many
- * at a time. */
+/* These return how many messages were checked, and how many calls without a reply were forgotten to make
+ * room. The connection of such a call then counts as one of which a part was not captured. */
 uint64_t rr_judge_messages(const struct rr_judge *judge);
 uint64_t rr_judge_evicted(const struct rr_judge *judge);
 

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/judge_private.h"
 
-enum { CALL_LONG_AGO = 64 }; /* replies to later calls, after which a reply counts as missing */
+/* This file keeps calls, and checks them and their replies. A call that has its reply is kept, too:
+ * judge_private.h says for how long. */
 
+/* A reply counts as missing if, since its call was sent, the caller has received so many replies. */
+enum { CALL_LONG_AGO = 64 };
+
+/* Returns the key of a call in the judge's map of calls. caller is the side that sent the call. The numbers
+ * of connections have 31 bits. */
 static uint64_t
 call_key(uint32_t connection, uint8_t caller, uint32_t xid)
 {
 	return (uint64_t)connection << 33 | (uint64_t)caller << 32 | xid;
 }
 
+/* Returns the call with this XID that the side caller sent, or another message that an error may answer, or
+ * NULL if there is none. The call may have its reply already. */
 struct rr_judge_call *
 rr_judge_find_call(const struct rr_judge *judge, uint32_t connection, uint8_t caller, uint32_t xid)
 {
@@ -19,6 +27,7 @@ rr_judge_find_call(const struct rr_judge *judge, uint32_t connection, uint8_t ca
 
 /* ---- Keeping calls ---- */
 
+/* Forgets a call and the memory that its chunks offered, and frees the call. */
 void
 rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
 {
@@ -29,8 +38,8 @@ rr_judge_end_call(struct rr_judge *judge, struct rr_judge_call *call)
 	rr_decode_free(&judge->memory, call, sizeof(*call));
 }
 
-/* Reports a call that has no reply, although at least CALL_LONG_AGO other calls of the same side were
- * answered after it was sent. Nothing is reported if octets of the connection are missing in the capture. */
+/* Reports a call that has no reply, although the caller has received at least CALL_LONG_AGO replies since it
+ * sent the call. Nothing is reported unless the connection is whole. */
 static void
 call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_judge_call *call)
@@ -42,6 +51,8 @@ call_is_missed(struct rr_judge *judge, const struct rr_judge_connection *connect
 			"%u other calls were answered since", later);
 }
 
+/* Forgets all calls of the connection with that number, which the judge must still know. Before that, reports
+ * the calls that should have had a reply by now. */
 void
 rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
 {
@@ -91,7 +102,8 @@ call_alloc(struct rr_judge *judge)
 }
 
 /* Remembers a call, or another message that an error may answer, and the memory that the message offers for
- * RDMA. An earlier call with the same XID is removed. Returns NULL if there is no memory. */
+ * RDMA. An earlier call of the same side with the same XID is forgotten. Returns NULL if there is no memory.
+ * */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {
@@ -106,6 +118,7 @@ call_begin(const struct rr_judged *judged)
 	if (!call)
 		return NULL;
 	call->place = *judged->place;
+	/* The ends in judged->place are valid only during this callback. */
 	call->place.ends = judged->connection->ends;
 	call->connection = judged->connection->number;
 	call->caller = judged->from;
@@ -150,6 +163,9 @@ call_version(const struct rr_judged *judged)
 			judged, RR_RULE_REVERSE_VERSION, "version %u, and %u", version, connection->version);
 }
 
+/* Checks a call: whether another call without a reply has its XID, whether its sender has a credit for it,
+ * its version and its chunks. Then remembers the call. If there is no memory for that, the connection is no
+ * longer whole: the reply would otherwise be reported as one that no call asked for. */
 void
 rr_judge_call(const struct rr_judged *judged)
 {
@@ -171,6 +187,8 @@ rr_judge_call(const struct rr_judged *judged)
 	rr_judge_overlaps(judged, call);
 }
 
+/* Remembers a message that is not a call, because an RDMA_ERROR may answer it. A message that is too short
+ * for a header has no XID, and is not remembered. */
 void
 rr_judge_plain(const struct rr_judged *judged)
 {
@@ -188,6 +206,8 @@ rr_judge_plain(const struct rr_judged *judged)
 
 /* ---- Replies ---- */
 
+/* Notes that the call has its reply, or its error. If the call had none before, its caller has one more
+ * credit, and the grant in the message counts from now on. */
 void
 rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
 {
@@ -215,13 +235,17 @@ call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 	call->provided = rr_judge_provide(judged->judge, call, judged->message);
 }
 
+/* Checks a reply: whether a call without a reply has its XID, its version, the credits that it grants, and
+ * the chunks that it returns. Then notes that the call has its reply. Version: RFC 8167, 5.2, is about
+ * replies to reverse calls, which side 0 sends. */
 void
 rr_judge_reply(const struct rr_judged *judged)
 {
 	struct rr_judge_call *call =
 		rr_judge_find_call(judged->judge, judged->connection->number, !judged->from, judged->xid);
 
-	/* The message is empty, so it is not known what it was to be. */
+	/* An RDMA_NOMSG without any chunk for an RPC message may have been meant as a call or as a reply. It
+	 * counts as a reply only if there is a call with its XID. */
 	if (!call && judged->message->header.proc == RR_RDMA_NOMSG &&
 		judged->message->lists.read_count == 0 && !judged->message->lists.has_reply) {
 		rr_judge_plain(judged);

@@ -23,6 +23,9 @@ errors_range(const struct rr_judged *judged, const struct rr_judge_call *call)
 	judged->connection->sides[judged->from].refused = call->version;
 }
 
+/* Checks an RDMA_ERROR: it must answer a call, or another message, that has no answer yet, and must have that
+ * message's version. An error must not answer an error, nor a call of the error's own sender. Then notes that
+ * the message is answered. */
 void
 rr_judge_error(const struct rr_judged *judged)
 {
@@ -56,6 +59,8 @@ rr_judge_error(const struct rr_judged *judged)
 	rr_judge_answered(judged, call);
 }
 
+/* Checks an RDMA_DONE of version 2: the sender must have a call whose reply is in a Read chunk, and must not
+ * have sent an RDMA_DONE for that reply before. In version 1, judge_header.c reports every RDMA_DONE. */
 void
 rr_judge_done(const struct rr_judged *judged)
 {

@@ -6,7 +6,7 @@
 
 /* This file passes findings on, for all files of the judge. */
 
-enum { JUDGE_DETAIL = 160 };
+enum { JUDGE_DETAIL = 160 }; /* octets of a finding's text, which is cut if it is longer */
 
 void
 rr_judge_find(struct rr_judge *judge, enum rr_rule rule, const struct rr_place *place, const uint32_t *xid,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/judge_private.h"
 
+/* This file checks what a message shows alone, without the messages before it. */
+
 /* ---- RPC messages ---- */
 
 /* Checks that the XID in the RPC-over-RDMA header is that of the RPC message behind it. */
@@ -62,6 +64,7 @@ header_positions(const struct rr_judged *judged)
 	const struct rr_chunk_lists *lists = &message->lists;
 	uint64_t total = message->payload.length;
 
+	/* The octets in a Read chunk count with their padding to a multiple of four. */
 	for (uint32_t i = 0; i < lists->read_count; i++)
 		total += (lists->reads[i].target.length + 3u) & ~UINT64_C(3);
 	for (uint32_t i = 0; i < lists->read_count; i++) {
@@ -80,7 +83,8 @@ header_positions(const struct rr_judged *judged)
 	}
 }
 
-/* Reports the first segment without octets in the Reply chunk that a call offers. */
+/* Reports the first segment without octets in the Reply chunk that a call offers. The kind of an RDMA_NOMSG
+ * is not known here: it counts as a call if it has a Read list. */
 static void
 header_empty_segments(const struct rr_judged *judged)
 {
@@ -115,6 +119,8 @@ header_malformed(const struct rr_judged *judged)
 	}
 }
 
+/* Checks the transport header of a message, and how it fits the RPC message behind it. If the header cannot
+ * be decoded, only that is reported, and not for an RDMA_DONE of version 1, which was reported as such. */
 void
 rr_judge_header(const struct rr_judged *judged)
 {

@@ -3,6 +3,9 @@
 
 #include "base/endian.h"
 
+/* This file checks the rules that depend on the procedure of NFS that a call is for. */
+
+/* The program, the version that is checked, and procedures of it (RFC 1813, 3). */
 enum {
 	NFS_PROGRAM = 100003,
 	NFS_3 = 3,
@@ -29,8 +32,9 @@ nfs_has_data_result(uint32_t proc)
 }
 
 /* Checks that a call has chunks only for data that RDMA may move separately. RFC 8267, 4: in version 3 of NFS
- * these are the data of WRITE, the target of SYMLINK, and the results of READ and READLINK. In version 4 a
- * COMPOUND may have any chunk. */
+ * these are the data of WRITE, the target of SYMLINK, and the results of READ and READLINK. A Read chunk at
+ * position 0 has the whole call, which every procedure may have. In version 4 a COMPOUND may have any chunk.
+ * */
 void
 rr_judge_chunk_kinds(const struct rr_judged *judged)
 {
@@ -67,6 +71,7 @@ rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call 
 		return;
 	placed = rr_chunk_length(&message->lists.writes[0]);
 	length = rr_get_be32((const uint8_t *)body.data + body.length - 4);
+	/* A chunk of length 0 was not used: the data is in the reply itself, or there is none. */
 	if (placed > 0 && placed != length)
 		rr_judge_message(judged, RR_RULE_PADDING, "%llu octets, and the data has %u",
 			(unsigned long long)placed, length);
@@ -74,6 +79,8 @@ rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call 
 
 /* ---- Calls that are repeated ---- */
 
+/* Returns a hash of the octets (FNV-1a, 64 bits), by which calls and replies are compared without being kept.
+ * */
 uint64_t
 rr_judge_digest(const void *data, size_t size)
 {
@@ -109,6 +116,7 @@ rr_judge_repeated(const struct rr_judged *judged, const struct rr_judge_call *ca
 	for (uint32_t i = 0; i < RR_JUDGE_REPEATS; i++) {
 		const struct rr_judge_repeat *before = &judge->repeats[i];
 
+		/* An entry that is not in use has the digest 0. */
 		if (before->xid != call->xid || before->call != call->digest || before->call == 0)
 			continue;
 		if (before->connection != call->connection && before->reply != reply)

@@ -6,15 +6,19 @@
 #include "base/map.h"
 #include "decode/judge.h"
 
-/* The judge keeps calls with the memory that they offer, also for a while after their replies. It does so
- * apart from match.h, which looks for what fits together, while the judge looks for what does not. Number and
- * memory are bounded. */
+/* The judge keeps each call with the memory that it offers, also after the reply, because a second reply or a
+ * late RDMA operation is a finding. It does so apart from match.h, which forgets a call when its reply has
+ * come. A call leaves when its XID is used again, when its connection ends, or when newer calls need its
+ * room: number and memory are bounded.
+ *
+ * A connection is whole as long as all of its messages are known: both handshakes were captured, no octets
+ * are missing, and the judge had room for all calls. */
 
 enum {
 	RR_JUDGE_CONNECTIONS = 1024,
 	RR_JUDGE_CALLS = 4096,
-	RR_JUDGE_READS = 64, /* RDMA Reads under way, of each side */
-	RR_JUDGE_REPEATS = 1024
+	RR_JUDGE_READS = 64,    /* RDMA Reads under way, of each side */
+	RR_JUDGE_REPEATS = 1024 /* calls that must be executed once */
 };
 
 struct rr_judge_call;
@@ -28,29 +32,32 @@ struct rr_judge_region {
 	uint64_t moved; /* octets moved by RDMA, from the segment's start */
 };
 
+/* A call; or, if is_plain is set, another message that an RDMA_ERROR may answer. */
 struct rr_judge_call {
 	struct rr_map_link link; /* by connection, caller and XID */
 	struct rr_list age;
-	struct rr_place place;
+	struct rr_place place; /* of the message */
 	uint32_t connection, xid, version;
 	uint8_t caller;
 	bool answered, provided; /* provided: the reply is in a Read chunk, and no RDMA_DONE has come */
 	bool is_plain;           /* not a call, but a message that an error may answer */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
-	uint32_t opttype;                /* of an optional message */
-	uint32_t replies;                /* replies that the caller had received when it sent the call */
-	struct rr_judge_region *regions; /* of the call: Read list, Write chunks, Reply chunk */
-	uint32_t region_count, read_count;
+	uint32_t opttype;                  /* of an optional message */
+	uint32_t replies;                  /* replies that the caller had received when it sent the call */
+	struct rr_judge_region *regions;   /* one for each segment: Read list, Write chunks, Reply chunk */
+	uint32_t region_count, read_count; /* read_count: how many of them are of the Read list */
 	uint32_t write_count;
 	uint32_t *write_sizes; /* number of segments of each Write chunk */
 	uint32_t reply_size;   /* number of segments of the Reply chunk */
 	bool has_reply;
-	struct rr_judge_region *provided_regions;
+	struct rr_judge_region *provided_regions; /* the segments of a reply in a Read chunk */
 	uint32_t provided_count;
-	uint64_t digest; /* of the octets of the call */
+	uint64_t digest; /* rr_judge_digest() of the RPC message, as far as it is in the Send */
 };
 
+/* An RDMA Read of iWARP under way: the place in the requester's memory that the next octets of the Response
+ * must go to, and how many octets are left. */
 struct rr_judge_read {
 	uint32_t stag, left;
 	uint64_t to;
@@ -65,11 +72,14 @@ struct rr_judge_side {
 	uint32_t send_size, receive_size;
 	uint32_t limit_2; /* the largest message that it receives in version 2 */
 	uint32_t refused; /* the version that it refused with ERR_VERS; 0: no version */
-	uint32_t grant, last_grant, outstanding; /* for its own calls */
-	uint32_t calls, replies;
-	uint32_t last_error; /* the XID of the last RDMA_ERROR that it sent */
+	/* Credits for the calls of this side, as the last reply and the reply before it granted them; and how
+	 * many of its calls have no reply. */
+	uint32_t grant, last_grant, outstanding;
+	uint32_t calls, replies; /* its calls, and the replies to them */
+	uint32_t last_error;     /* the XID of the last RDMA_ERROR that it sent */
 	bool has_error;
-	/* The state of DDP. */
+	/* The state of DDP, by queue: the last message number; and the offset that the next segment of the
+	 * message must have, or 0 if the next segment begins a message. */
 	uint32_t msn[RR_DDP_QUEUES], mo[RR_DDP_QUEUES];
 	struct rr_judge_read reads[RR_JUDGE_READS];
 	uint32_t read_count;
@@ -79,23 +89,23 @@ struct rr_judge_connection {
 	struct rr_map_link link; /* by number */
 	struct rr_list age;
 	uint32_t number;
-	bool lossy; /* octets are missing */
-	bool has_messages;
-	uint32_t version; /* of the last call of side 0; 0: there was no call */
+	bool lossy;        /* octets are missing, or a call was forgotten */
+	bool has_messages; /* a message of RPC-over-RDMA was captured */
+	uint32_t version;  /* of the last call of side 0; 0: there was no call */
 	struct rr_packet_end ends[2];
 	struct rr_judge_side sides[2];
 };
 
-/* A call that must not be executed twice, and its reply. */
+/* A call that must not be executed twice, and its reply, which has come. */
 struct rr_judge_repeat {
-	uint64_t call, reply;
+	uint64_t call, reply; /* digests of their RPC messages; call is 0 if the entry is not in use */
 	uint32_t xid, connection;
 };
 
 /* The inline thresholds that two hosts had agreed on in an earlier connection. */
 struct rr_judge_past {
 	struct rr_packet_end ends[2];
-	uint32_t thresholds[2];
+	uint32_t thresholds[2]; /* octets of a Send from side 0, and of a Send from side 1 */
 };
 
 enum { RR_JUDGE_PASTS = 64 };
@@ -110,12 +120,12 @@ struct rr_judge {
 	uint32_t call_count;
 	uint64_t messages, evicted;
 	struct rr_judge_repeat repeats[RR_JUDGE_REPEATS];
-	uint32_t repeat_next;
+	uint32_t repeat_next; /* counts entries; modulo RR_JUDGE_REPEATS: the entry that is replaced next */
 	struct rr_judge_past pasts[RR_JUDGE_PASTS];
-	uint32_t past_next;
+	uint32_t past_next; /* likewise */
 };
 
-/* Tells whether the whole connection was captured so far, from its handshakes on. */
+/* Tells whether the connection is whole: all of its messages so far are known, from its handshakes on. */
 bool rr_judge_is_whole(const struct rr_judge_connection *connection);
 
 /* Reports a finding at a place. xid is NULL if the finding belongs to no transaction. */
@@ -132,6 +142,7 @@ struct rr_judged {
 	uint8_t from;
 };
 
+/* Reports a finding on the message that is being judged. */
 #define rr_judge_message(judged, rule, ...)                                                                  \
 	rr_judge_find((judged)->judge, rule, (judged)->place, &(judged)->xid, __VA_ARGS__)
 
@@ -171,7 +182,8 @@ bool rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_by
 /* judge_returned.c: checks the chunks that a reply returns, and the handle that it invalidates. */
 void rr_judge_returned(const struct rr_judged *judged, const struct rr_judge_call *call);
 
-/* judge_regions.c: keeps the memory that messages offer, and checks RDMA operations. */
+/* judge_regions.c: keeps the memory that messages offer, and checks RDMA operations. The functions with a
+ * result return false if there is no memory. */
 bool rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message);
 bool rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message);
 void rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call);

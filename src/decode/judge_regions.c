@@ -4,8 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at, at most */
+/* This file keeps the regions, which are the segments of memory that messages offer, in a map by their
+ * handles. It checks RDMA operations against them. */
 
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at for an operation, at most */
+
+/* Returns the key of a region in the judge's map. owner is the side whose memory the region is. The numbers
+ * of connections have 31 bits. */
 static uint64_t
 region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 {
@@ -14,6 +19,8 @@ region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 
 /* ---- Offered memory ---- */
 
+/* Sets *region to a segment that the call, or its reply, offers in the memory of owner, and enters the region
+ * into the map. */
 static void
 region_add(struct rr_judge *judge, struct rr_judge_region *region, struct rr_judge_call *call, uint8_t owner,
 	const struct rr_segment *segment, enum rr_region_kind kind)
@@ -35,6 +42,9 @@ region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr
 	return call->write_sizes;
 }
 
+/* Keeps the chunks that a call offers: a region for each segment, and how many segments each chunk has, for
+ * comparison with the chunks that the reply will return. Returns false if there is no memory; the caller then
+ * forgets the call. */
 bool
 rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message)
 {
@@ -56,12 +66,15 @@ rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct 
 	for (uint32_t i = 0; i < lists->read_count; i++)
 		region_add(judge, &call->regions[at++], call, call->caller, &lists->reads[i].target,
 			lists->reads[i].position == 0 ? RR_REGION_CALL : RR_REGION_READ);
+	/* lists->segments has the segments of all Write chunks, and then those of the Reply chunk. */
 	for (uint32_t i = 0; i < lists->segment_count; i++)
 		region_add(judge, &call->regions[at++], call, call->caller, &lists->segments[i],
 			i < writes ? RR_REGION_WRITE : RR_REGION_REPLY);
 	return true;
 }
 
+/* Keeps the Read chunks of a reply that lies in the responder's memory, as regions of that memory. If there
+ * are such regions from an earlier reply already, keeps these. Returns false if there is no memory. */
 bool
 rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message)
 {
@@ -80,6 +93,7 @@ rr_judge_provide(struct rr_judge *judge, struct rr_judge_call *call, const struc
 	return true;
 }
 
+/* Removes the regions of an array, which may be NULL with count 0, from the map, and frees the array. */
 static void
 region_remove(struct rr_judge *judge, struct rr_judge_region *regions, uint32_t count)
 {
@@ -88,6 +102,8 @@ region_remove(struct rr_judge *judge, struct rr_judge_region *regions, uint32_t 
 	rr_decode_free(&judge->memory, regions, count * sizeof(*regions));
 }
 
+/* Frees all that the judge keeps about the chunks of a call and of its reply. RDMA to that memory is reported
+ * as not offered from now on. */
 void
 rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call)
 {
@@ -98,6 +114,7 @@ rr_judge_withdraw(struct rr_judge *judge, struct rr_judge_call *call)
 
 /* ---- Overlaps ---- */
 
+/* Compares two segments for qsort(3): by their handles, then by their offsets. */
 static int
 region_compare(const void *a, const void *b)
 {
@@ -108,6 +125,8 @@ region_compare(const void *a, const void *b)
 	return one->offset < other->offset ? -1 : one->offset > other->offset;
 }
 
+/* Reports the first two segments of a call that overlap. After sorting, segments that overlap are neighbours.
+ * If there is no memory for that, nothing is checked. */
 void
 rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -133,6 +152,8 @@ rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *ca
 
 /* ---- RDMA Reads and Writes ---- */
 
+/* Tells whether all octets of an operation lie in the region. If the operation begins before the region, "at"
+ * wraps to a very large number, and the result is false. */
 static bool
 region_contains(const struct rr_judge_region *region, const struct rr_op *op)
 {
@@ -201,6 +222,9 @@ region_moved(struct rr_judge *judge, const struct rr_place *place, const struct 
 	region->moved = at + op->length;
 }
 
+/* Checks an RDMA Write or a Read Request of the side place->from against the memory that the other side has
+ * offered. A Read Response is not checked, because its Request was. Nothing is checked unless the connection
+ * is whole. */
 void
 rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_place *place, const struct rr_op *op)

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/judge_private.h"
 
+/* This file compares the chunks that a reply returns with those that its call offered, and checks the handle
+ * that a reply invalidates. */
+
 /* ---- Write chunks and Reply chunk ---- */
 
-/* Checks a chunk that a reply returns. Its segments must be those that the call offered for it, and none of
- * them may be longer than offered. The chunk must not have more octets than were written by RDMA. */
+/* Checks a chunk that a reply returns. Its segments must be the count segments in "offered", which the call
+ * offered for it, and none of them may be longer than offered. The chunk must not have more octets than were
+ * written by RDMA. */
 static void
 returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *offered, uint32_t count,
 	const struct rr_chunk *chunk)
@@ -77,6 +81,7 @@ returned_reply(const struct rr_judged *judged, const struct rr_judge_call *call)
 
 /* ---- Remote invalidation ---- */
 
+/* Tells whether a chunk of the call has that handle. */
 static bool
 returned_has_handle(const struct rr_judge_call *call, uint32_t handle)
 {
@@ -104,6 +109,8 @@ returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call
 		rr_judge_message(judged, RR_RULE_INVALIDATED, "handle 0x%08x", sent->invalidated);
 }
 
+/* Checks the handle that a reply or an RDMA_ERROR invalidates, and the chunks that a reply returns. An
+ * RDMA_ERROR returns no chunks. */
 void
 rr_judge_returned(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "decode/judge.h"
 
+/* The rules: row of docs/conformance.md, specification, level, a text that says how the rule was broken, and
+ * for some rules a peer that is known to break it. */
+
 static const char version_two[] = "draft-cel-nfsv4-rpcrdma-version-two-00, 5";
 static const char reliable_reply[] = "draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4";
 

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+/* This file checks the DDP segments of iWARP connections. RoCE has no such segments. */
+
 /* ---- Untagged messages ---- */
 
 /* Checks the message number (MSN) and the offset of an untagged segment. RFC 5041, 5.1: the MSNs of a queue
@@ -13,6 +15,7 @@ static void
 segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)
 {
+	/* No message is under way if the offset that is due is 0: then the next message begins. */
 	bool is_first = side->mo[header->queue] == 0;
 	uint32_t msn = side->msn[header->queue] + is_first;
 
@@ -68,6 +71,7 @@ segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, cons
 		memmove(reader->reads, reader->reads + 1, --reader->read_count * sizeof(*reader->reads));
 }
 
+/* Checks a DDP segment that the side place->from sent. Nothing is checked unless the connection is whole. */
 void
 rr_judge_segment(struct rr_judge *judge, struct rr_judge_connection *connection, const struct rr_place *place,
 	const struct rr_ddp_header *header, struct rpcrdma_bytes payload)

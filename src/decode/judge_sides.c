@@ -7,6 +7,9 @@
 #include "wire/private_data.h"
 #include "wire/properties.h"
 
+/* This file keeps what each side of a connection has announced and granted, and checks messages against it.
+ * */
+
 static uint32_t
 side_larger(uint32_t a, uint32_t b)
 {
@@ -15,6 +18,7 @@ side_larger(uint32_t a, uint32_t b)
 
 /* ---- Handshakes ---- */
 
+/* Tells whether two ends have the same address, with any port. */
 static bool
 side_same_host(const struct rr_packet_end *a, const struct rr_packet_end *b)
 {
@@ -40,6 +44,9 @@ side_remember(struct rr_judge *judge, const struct rr_judge_connection *connecti
 	past->thresholds[1] = side_threshold(connection, 1);
 }
 
+/* Notes that the handshake of the side place->from was captured, and what its private data announces. After a
+ * reply, both sides have announced, and the inline thresholds of the connection are remembered for later
+ * connections. */
 void
 rr_judge_opened(struct rr_judge *judge, struct rr_judge_connection *connection, const struct rr_place *place,
 	const struct rr_handshake *handshake)
@@ -76,6 +83,8 @@ side_was_allowed(const struct rr_judged *judged, uint32_t size)
 	return false;
 }
 
+/* Reports a Send that is larger than its inline threshold allows. Nothing is checked if one of the two
+ * handshakes was not captured. */
 void
 rr_judge_size(const struct rr_judged *judged)
 {
@@ -114,6 +123,9 @@ rr_judge_call_begins(const struct rr_judged *judged)
 	rr_judge_message(judged, RR_RULE_CREDITS, "%u calls, where %u are granted", side->outstanding, limit);
 }
 
+/* Counts a reply, or an error, to a call of the other side: one call less of that side is without a reply.
+ * The message's grant becomes the number of that side's credits; a grant of 0 counts as one credit (row B1).
+ * */
 void
 rr_judge_call_ends(const struct rr_judged *judged)
 {
@@ -137,7 +149,8 @@ rr_judge_grant(const struct rr_judged *judged)
 /* ---- Optional messages of version 2 ---- */
 
 /* Notes the transport properties of version 2 that a side announced: the size of the messages that the side
- * receives, and whether the side supports replies in Read chunks, and Sends that invalidate handles. */
+ * receives, and whether the side supports replies in Read chunks, and Sends that invalidate handles. The
+ * larger one of the old and the new size counts, because either may be in use from then on. */
 static void
 side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 {
@@ -151,8 +164,7 @@ side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 }
 
 /* Notes what an optional message of version 2 changes: the credits that side 1 grants by it, the transport
- * properties that its sender announces, and the message size that its sender asks the peer to receive. The
- * larger one of the old and the new size counts, because either may be in use from then on. */
+ * properties that its sender announces, or the size that its sender asks the peer to receive (RR_REQPROP). */
 void
 rr_judge_optional(const struct rr_judged *judged)
 {
@@ -161,7 +173,8 @@ rr_judge_optional(const struct rr_judged *judged)
 	struct rr_judge_side *peer = &judged->connection->sides[!judged->from];
 	struct rr_property_message message;
 
-	/* CONNPROP and its answer use and grant credits, as calls and replies do. */
+	/* The CONNPROP of side 1 answers that of side 0, and grants credits as a reply does, unless side 1
+	 * has refused a version. */
 	if (side->refused == 0 && header->opttype == RR_CONNPROP && judged->from == 1 && header->credit > 0) {
 		peer->last_grant = peer->grant;
 		peer->grant = header->credit;

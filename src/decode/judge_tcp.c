@@ -16,6 +16,10 @@ tcp_same_hosts(const struct rr_judge_connection *connection, const struct rr_pac
 	       memcmp(own[1].address, ends[1].address, size) == 0;
 }
 
+/* Looks for an NFS call at the front of data, which are octets of a TCP connection that is not MPA: a record
+ * mark, then the call. Reports a call if the same two hosts also have an RDMA connection with messages. NULL
+ * calls do not count: programs send them over TCP to see whether a server runs. Returns true after a finding,
+ * as one finding for each TCP connection is enough; false asks for later octets. */
 bool
 rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data)
 {

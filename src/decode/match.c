@@ -4,12 +4,16 @@
 #include <rpcrdma/error.h>
 #include <string.h>
 
+/* Returns the key of a transaction in the map. caller is the side that sent the call. The numbers of
+ * connections have 31 bits. */
 static uint64_t
 match_key(uint32_t connection, uint8_t caller, uint32_t xid)
 {
 	return (uint64_t)connection << 33 | (uint64_t)caller << 32 | xid;
 }
 
+/* Returns the transaction with this XID on the connection of place whose call the side caller sent, or NULL
+ * if there is none. */
 static struct rr_transaction *
 match_find(const struct rr_match *match, const struct rr_place *place, uint8_t caller, uint32_t xid)
 {
@@ -104,6 +108,7 @@ match_end(struct rr_match *match, struct rr_transaction *transaction)
 	rr_decode_free(match->memory, transaction, sizeof(*transaction));
 }
 
+/* Returns the transaction that began first, or NULL if there is none. */
 static struct rr_transaction *
 match_oldest(const struct rr_match *match)
 {
@@ -111,6 +116,7 @@ match_oldest(const struct rr_match *match)
 					   : rr_container(match->ages.next, struct rr_transaction, age);
 }
 
+/* Ends the oldest transaction, to make room. There must be one. */
 static void
 match_evict(struct rr_match *match)
 {
@@ -188,7 +194,7 @@ match_kind(const struct rr_message *message, const struct rr_transaction *answer
 }
 
 /* Handles a call: begins its transaction, and emits the call. But if the call itself is moved by RDMA, holds
- * the call back until its RPC header has come. */
+ * the call back until its RPC header has come. Without memory for that, emits the call at once. */
 static void
 match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {
@@ -232,6 +238,9 @@ match_done(struct rr_match *match, struct rr_transaction *transaction, struct rr
 	match_end(match, transaction);
 }
 
+/* Finds the transaction of a message, and handles the message by its kind. A call begins a transaction. A
+ * reply or an error belongs to a call of the other side, an RDMA_DONE to a call of its own sender. A message
+ * without a transaction is only emitted. */
 void
 rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data)
 {

@@ -9,18 +9,19 @@
 
 /*
  * This pairs calls with replies, by connection, direction and XID, and finds the chunk and the transaction
- * that the octets of an RDMA Read or Write belong to. The number of transactions is bounded: the oldest
- * transaction makes room.
+ * that the octets of an RDMA Read or Write belong to. A transaction is a captured call, with its reply. It
+ * begins with the call and ends with the reply, or, if the requester reads the reply by RDMA, with RDMA_DONE.
+ * The number of transactions is bounded: the oldest transaction makes room.
  *
- * A message that itself moves by RDMA is held back until its front has come, so that its procedure is known,
- * or until it is clear that the front will not come.
+ * A message that itself moves by RDMA is held back, which means that it is emitted later: when its front has
+ * come, so that its procedure is known, or when it is clear that the front will not come.
  */
 
 /* A region is a segment that a message offers. */
 struct rr_decode_region {
-	struct rr_map_link link; /* by connection, owner and handle: of the last region with that handle */
-	struct rr_list same;     /* the regions with that handle, the last first */
-	bool is_last;
+	struct rr_map_link link; /* by connection, owner and handle; in the map only if is_last is set */
+	struct rr_list same;     /* a ring of the regions with that handle: the next one is older */
+	bool is_last;            /* the newest region with that handle */
 	struct rr_transaction *transaction;
 	struct rr_segment segment;
 	enum rr_region_kind kind;
@@ -31,12 +32,13 @@ struct rr_decode_region {
 /* The front of a message that moves by RDMA. */
 struct rr_head {
 	uint8_t *data;
-	uint32_t have, want;
+	uint32_t have, want; /* octets that have come, and that are kept at most */
 };
 
+/* The parts of a transaction, as indexes of its arrays. */
 enum { RR_TRANSACTION_CALL, RR_TRANSACTION_REPLY, RR_TRANSACTION_PARTS };
 
-/* A message that is held back: the octets of its Send. */
+/* A message that is held back: the octets of its Send. data is NULL if no message is held back. */
 struct rr_held {
 	uint8_t *data;
 	struct rr_sent sent;
@@ -66,7 +68,7 @@ struct rr_match {
 	uint32_t count, max;
 	uint64_t evicted;            /* transactions that made room */
 	struct rr_chunk_lists lists; /* for decoding messages that were held back */
-	void (*emit)(void *ctx, const struct rr_message *message);
+	void (*emit)(void *ctx, const struct rr_message *message); /* receives each message once */
 	void *ctx;
 };
 
@@ -76,11 +78,13 @@ int rr_match_init(struct rr_match *match, struct rr_decode_memory *memory, uint3
  * if rr_match_init() failed or was not called. */
 void rr_match_free(struct rr_match *match);
 
-/* Pairs a decoded message and emits it, at once or later. data: the octets of the message. */
+/* Pairs a decoded message and emits it, at once or later. data: the octets of the message, which are copied
+ * if the message is held back. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Notes that an RDMA Read or Write at place moved octets. Returns the region that the octets belong to, or
- * NULL if the region is not known. */
+/* Notes that an RDMA Write, or a Read Response, which the side at place sent, moved octets. Emits the message
+ * that is held back if its front has now come. Returns the region that the octets belong to, or NULL if the
+ * region is not known. */
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
@@ -89,15 +93,16 @@ const struct rr_decode_region *rr_match_moved(
 struct rr_decode_region *rr_match_region(
 	const struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
-/* Ends all transactions of a connection. */
+/* Ends all transactions of a connection, and emits the messages that they hold back. */
 void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 
 /* ---- match_regions.c ---- */
 
-/* Adds the chunks of a call, or of a reply that the requester reads by RDMA, to a part of the transaction.
- * Returns false if there is no memory. */
+/* Adds the chunks of a call, or of a reply that the requester reads by RDMA, to the given part of the
+ * transaction (RR_TRANSACTION_CALL or RR_TRANSACTION_REPLY). Returns false if there is no memory. */
 bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
+/* Frees the regions of both parts of a transaction, and the fronts of messages that it has kept. */
 void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);
 
 /* Emits the message that transaction holds back, if there is one. */

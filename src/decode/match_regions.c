@@ -4,8 +4,13 @@
 
 #include <string.h>
 
-enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at, at most */
+/* This file has the regions of transactions: the segments of the chunks that messages offer, in a map by
+ * their handles. */
 
+enum { SAME_HANDLES = 64 }; /* regions of one handle that are looked at for an operation, at most */
+
+/* Returns the key of a region in the map. owner is the side whose memory the region is. The numbers of
+ * connections have 31 bits. */
 static uint64_t
 region_key(uint32_t connection, uint8_t owner, uint32_t handle)
 {
@@ -32,6 +37,7 @@ region_add(struct rr_match *match, struct rr_transaction *transaction, uint32_t 
 
 		rr_map_remove(&match->regions, link);
 		last->is_last = false;
+		/* In the ring, the new region now precedes the region that was the newest. */
 		rr_list_append(&last->same, &added->same);
 	}
 	added->is_last = true;
@@ -57,6 +63,7 @@ region_remove(struct rr_match *match, struct rr_decode_region *region)
 
 /* ---- The chunks of a message ---- */
 
+/* Returns the purpose of a Read chunk with that position, in a call or a reply. */
 static enum rr_region_kind
 region_read_kind(uint32_t part, uint32_t position)
 {
@@ -171,6 +178,7 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 
 		if (at <= region->segment.length && op->length <= region->segment.length - at)
 			return region;
+		/* From the oldest region, the ring leads back to the newest; i ends the loop. */
 		region = rr_container(region->same.next, struct rr_decode_region, same);
 	}
 	return NULL;

@@ -17,7 +17,8 @@ struct rr_decode_memory {
  * are not set. */
 void *rr_decode_resize(struct rr_decode_memory *memory, void *old, size_t old_size, size_t size);
 
-/* Returns zeroed memory, or NULL if there is no more. */
+/* rr_decode_alloc() returns zeroed memory, or NULL if there is no more. rr_decode_free() frees it; size must
+ * be the size with which it was allocated, and block may be NULL. */
 void *rr_decode_alloc(struct rr_decode_memory *memory, size_t size);
 void rr_decode_free(struct rr_decode_memory *memory, void *block, size_t size);
 

@@ -54,6 +54,8 @@ rr_message_decode_rpc(struct rr_message *message, struct rpcrdma_bytes data)
 	message->proc = message->call.proc;
 }
 
+/* Returns the kind that the procedure in the transport header shows. An RDMA_MSG or RDMA_NOMSG does not show
+ * its kind there: its RPC message does. */
 static enum rr_message_kind
 message_kind(const struct rr_rdma_header *header)
 {

@@ -18,7 +18,9 @@ enum {
 };
 
 enum rr_message_kind {
-	RR_MESSAGE_UNCLEAR, /* cannot be decoded, or is neither call nor reply */
+	/* The message cannot be decoded, or does not itself show whether it is a call or a reply: the RPC
+	 * message of an RDMA_NOMSG lies in a chunk. */
+	RR_MESSAGE_UNCLEAR,
 	RR_MESSAGE_CALL,
 	RR_MESSAGE_REPLY,
 	RR_MESSAGE_ERROR,
@@ -49,10 +51,10 @@ struct rr_place {
 /* Describes how a message was sent. */
 struct rr_sent {
 	struct rr_place place;
-	uint32_t size, msn;
-	bool is_cut; /* octets of it were not captured, and count as 0 */
+	uint32_t size, msn; /* size: octets of the Send; msn: the message number that DDP gave it */
+	bool is_cut;        /* octets of it were not captured, and count as 0 */
 	bool invalidates;
-	uint32_t invalidated; /* the handle */
+	uint32_t invalidated; /* the handle that the Send invalidates */
 };
 
 struct rr_message {
@@ -68,21 +70,26 @@ struct rr_message {
 	/* The procedure of the call, or of the call that a reply answers. */
 	bool has_procedure;
 	uint32_t prog, vers, proc;
-	bool is_paired; /* the call was seen, and the members below are set */
+	bool is_paired; /* the call of its transaction was captured, and the members below are set */
 	struct rr_place call_place;
-	uint64_t moved[RR_REGIONS]; /* octets moved until then */
+	uint64_t moved[RR_REGIONS]; /* octets that RDMA had moved for the transaction, by the kind of chunk */
 };
 
-/* These allocate and free the arrays of chunk lists. */
+/* rr_message_prepare() allocates the arrays of *lists, for as many elements as RR_MESSAGE_READS and so on
+ * say. Errors: NOMEM. rr_message_unprepare() frees these arrays; it may also be called on lists that are
+ * zeroed. */
 int rr_message_prepare(struct rr_decode_memory *memory, struct rr_chunk_lists *lists);
 void rr_message_unprepare(struct rr_decode_memory *memory, struct rr_chunk_lists *lists);
 
-/* Decodes a message, into the arrays of lists, and the RPC header in it. The caller sets sent. The message
- * points into data and into the arrays. */
+/* Decodes a message, and the RPC header in it if there is one. The caller sets message->sent, and provides
+ * lists, whose arrays the function fills. The message then points into data and into these arrays. An
+ * RDMA_NOMSG keeps the kind RR_MESSAGE_UNCLEAR. */
 void rr_message_decode(
 	struct rr_message *message, const struct rr_chunk_lists *lists, struct rpcrdma_bytes data);
 
-/* Decodes the RPC header at the front of an RPC message. */
+/* Decodes the RPC header at the front of data, which is an RPC message or its beginning. Sets the kind of
+ * message (call or reply), and the header and the procedure if they are complete. If data is shorter than 8
+ * octets or is neither call nor reply, changes nothing. */
 void rr_message_decode_rpc(struct rr_message *message, struct rpcrdma_bytes data);
 
 #endif

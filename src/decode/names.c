@@ -37,6 +37,7 @@ rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc)
 	if (!program || proc >= program->procedure_count || !program->procedures[proc].name)
 		return NULL;
 	name = program->procedures[proc].name;
+	/* The name "NFSPROC3_READ" becomes "READ". */
 	stem = strstr(name, "PROC");
 	stem = stem ? strchr(stem, '_') : NULL;
 	return stem ? stem + 1 : name;

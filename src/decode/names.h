@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* These functions return names of programs and procedures, from the schemas. NULL: there is no schema. */
+/* These functions return the names that the schemas (src/ulb) have for programs and procedures, or NULL for a
+ * number that no schema has. */
 
 /* Returns a name such as "NFS_V3". Programs of NFSv4 callbacks have numbers from 0x40000000 on, which their
  * clients choose. */

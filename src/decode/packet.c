@@ -25,7 +25,11 @@ packet_skip(struct packet_rest *rest, size_t size)
 	return true;
 }
 
-/* ---- UDP and TCP. wire: the octets that rest had on the wire. ---- */
+/* ---- UDP and TCP ---- */
+
+/* In these functions, rest is what was captured from the header of UDP or TCP on, and wire is how many octets
+ * that was on the wire. A capture may cut packets, so rest can be shorter than wire. A padded frame of
+ * Ethernet makes it longer. */
 
 /* Sets the payload of a TCP or UDP packet, whose header has "header" octets. wire is the size of header and
  * payload on the wire. Octets of the payload that were not captured are counted as missing. Returns
@@ -97,6 +101,7 @@ packet_ipv4(struct rr_packet *packet, struct packet_rest rest)
 	wire = rr_get_be16(ip + 2) ? rr_get_be16(ip + 2) : rest.size;
 	if (header < 20 || wire < header || !packet_skip(&rest, header))
 		return RR_PACKET_BROKEN;
+	/* The flag for more fragments, and the offset of this fragment. */
 	if (rr_get_be16(ip + 6) & 0x3fff)
 		return RR_PACKET_FRAGMENT;
 	packet->source.family = packet->destination.family = 4;
@@ -106,7 +111,9 @@ packet_ipv4(struct rr_packet *packet, struct packet_rest rest)
 }
 
 /* Skips the extension headers of IPv6, and parses the payload behind them. RFC 8200, 4: each extension header
- * names the next header, and has its own length. */
+ * names the next header, and has its own length. protocol is the number of the first header: 0 for hop-by-hop
+ * options, 43 for a routing header, 44 for a fragment header, 60 for destination options. A packet with more
+ * than IPV6_EXTENSIONS extension headers counts as foreign. */
 static enum rr_packet_result
 packet_ipv6_next(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
 {
@@ -137,6 +144,7 @@ packet_ipv6(struct rr_packet *packet, struct packet_rest rest)
 
 	if (!packet_skip(&rest, 40))
 		return RR_PACKET_BROKEN;
+	/* As with IPv4, the length is 0 if the host leaves the segmentation to its adapter. */
 	wire = rr_get_be16(ip + 4) ? rr_get_be16(ip + 4) : rest.size;
 	packet->source.family = packet->destination.family = 6;
 	memcpy(packet->source.address, ip + 8, 16);
@@ -172,7 +180,8 @@ packet_ether(struct rr_packet *packet, uint16_t type, struct packet_rest rest)
 	return type == ETHER_IPV4 || type == ETHER_IPV6 ? packet_ip(packet, rest) : RR_PACKET_FOREIGN;
 }
 
-/* Parses a packet whose link header has "header" octets, with the type of the payload at offset "type". */
+/* Parses a packet whose link header has "header" octets, and has the Ethernet type of the payload at offset
+ * "type". */
 static enum rr_packet_result
 packet_typed(struct rr_packet *packet, struct packet_rest rest, size_t type, size_t header)
 {

@@ -50,7 +50,8 @@ struct rr_packet {
 	uint32_t missing;       /* octets of payload that were on the wire and not captured */
 };
 
-/* Parses a packet that was captured on a link of type link (enum rr_link). */
+/* Parses a packet that was captured on a link of type link (enum rr_link). If the result is RR_PACKET_OK,
+ * *packet is complete, and its payload points into data; otherwise *packet is not to be used. */
 enum rr_packet_result rr_packet_parse(int link, const void *data, size_t size, struct rr_packet *packet);
 
 #endif

@@ -78,6 +78,7 @@ rr_rdmap_lose(struct rr_rdmap *side)
 
 /* ---- RDMA Reads ---- */
 
+/* Returns the place of a Read Request in the ring side->reads; index 0 is the oldest Request. */
 static struct rr_read_request *
 rdmap_read(const struct rr_rdmap *side, uint32_t index)
 {
@@ -85,7 +86,8 @@ rdmap_read(const struct rr_rdmap *side, uint32_t index)
 }
 
 /* Describes a Read Request in *op, and remembers the Request until its Response comes. If too many are
- * remembered, forgets the oldest. */
+ * remembered, forgets the oldest. If there is no memory, the Request is not remembered, so its Response will
+ * not be known. */
 static void
 rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpcrdma_bytes payload,
 	struct rr_op *op)

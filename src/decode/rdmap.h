@@ -7,7 +7,8 @@
 #include "decode/memory.h"
 #include "wire/ddp.h"
 
-/* This assembles DDP segments to RDMA operations, for each direction of a connection. */
+/* This makes RDMA operations of DDP segments, for each direction of a connection: it puts the segments of a
+ * Send together, and finds out where the octets of a Read Response were read. */
 
 enum {
 	RR_RDMAP_SEND_MAX = 512 * 1024, /* twice the largest inline threshold of RFC 8797 */
@@ -56,7 +57,8 @@ struct rr_rdmap {
 void rr_rdmap_take(struct rr_rdmap *side, struct rr_rdmap *peer, struct rr_decode_memory *memory,
 	const struct rr_ddp_header *header, struct rpcrdma_bytes payload, struct rr_op *op);
 
-/* Notes that segments are missing: a Send under way is given up. */
+/* Notes that segments of side are missing: the Send under way, if any, is skipped. rr_rdmap_free() frees the
+ * memory of side. */
 void rr_rdmap_lose(struct rr_rdmap *side);
 void rr_rdmap_free(struct rr_rdmap *side, struct rr_decode_memory *memory);
 

@@ -3,6 +3,9 @@
 
 #include "base/endian.h"
 
+/* Sizes in octets: of the Base Transport Header (BTH); of the extended headers for RDMA (RETH), datagrams
+ * (DETH) and atomic operations; and of the CRC. An acknowledgement (AETH), immediate data and the handle to
+ * be invalidated take one word each. */
 enum { BTH_SIZE = 12, RETH_SIZE = 16, WORD_SIZE = 4, DETH_SIZE = 8, ATOMIC_SIZE = 28, CRC_SIZE = 4 };
 
 /* Bits for extended headers, in the order in which the headers follow each other. */
@@ -47,6 +50,8 @@ static const struct roce_opcode roce_opcodes[ROCE_OPCODES] = {
 	[UNRELIABLE_SEND_IMMEDIATE] = { true, RR_ROCE_DATAGRAM, true, true, HAS_DETH | HAS_IMMEDIATE },
 };
 
+/* Returns the size, in octets, of the Base Transport Header together with the extended headers whose bits
+ * HAS_... are in headers. */
 static size_t
 roce_headers_size(uint8_t headers)
 {
@@ -61,8 +66,9 @@ roce_headers_size(uint8_t headers)
 	return size;
 }
 
-/* Decodes the extended headers, the first of which begins at "at", into packet. The bits HAS_... in headers
- * say which of them the packet has. */
+/* Decodes the extended headers that are needed: those for RDMA, acknowledgement and invalidation. The bits
+ * HAS_... in headers say which extended headers the packet has. No packet has two of these three, and no
+ * other header precedes them, so each of them begins at "at", behind the Base Transport Header. */
 static void
 roce_get_headers(struct rr_roce_packet *packet, uint8_t headers, const uint8_t *at)
 {
@@ -91,6 +97,7 @@ rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet)
 		return false;
 	opcode = &roce_opcodes[octets[0]];
 	headers = roce_headers_size(opcode->headers);
+	/* Bits 5 and 4 of the second octet: how many octets of padding follow the payload. */
 	pad = octets[1] >> 4 & 3;
 	/* The version of the transport header must be 0. */
 	if (!opcode->known || octets[1] & 0x0f || size < headers + pad + CRC_SIZE)

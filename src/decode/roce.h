@@ -11,6 +11,8 @@
  * payload.
  */
 
+/* The UDP port; the bits of a packet sequence number (PSN); and the queue pair that receives the messages of
+ * connection managers. */
 enum { RR_ROCE_PORT = 4791, RR_ROCE_PSN_MASK = 0xffffff, RR_ROCE_QP_GENERAL = 1 };
 
 enum rr_roce_kind {
@@ -25,20 +27,21 @@ enum rr_roce_kind {
 
 struct rr_roce_packet {
 	enum rr_roce_kind kind;
-	bool first, last;     /* packet of a message */
+	bool first, last;     /* the first, the last packet of its message */
 	bool is_cut;          /* octets of its payload were not captured, and count as 0 */
 	bool invalidates;     /* a Send with Invalidate */
-	uint32_t invalidated; /* the handle */
-	uint32_t qp, psn;     /* the destination's queue pair */
-	/* Of the first packet of a Write, and of a Read Request. */
+	uint32_t invalidated; /* the handle that such a Send invalidates */
+	uint32_t qp, psn;     /* the queue pair that the packet goes to; the packet's sequence number */
+	/* The memory that an RDMA Write or Read is for: only in the first packet of a Write, and in a Read
+	 * Request. */
 	uint32_t handle, length;
 	uint64_t offset;
 	uint8_t syndrome; /* of an acknowledgement and a Read Response: see rr_roce_nak_name() */
 	struct rpcrdma_bytes payload;
 };
 
-/* Parses the payload of a datagram. Returns false if it is incomplete, or is of a service other than those
- * above. */
+/* Parses the payload of a datagram. packet->payload then points into data. Returns false if the packet is
+ * incomplete, or of no kind that enum rr_roce_kind has. */
 bool rr_roce_parse(const void *data, size_t size, struct rr_roce_packet *packet);
 
 /* Tells whether the PSN of a packet is a number of its sender's requests. Otherwise the packet is a response

@@ -5,6 +5,8 @@
 
 #include "base/endian.h"
 
+/* So many acknowledgements show that requests were missed by the capture. MO_NONE is an offset that no
+ * segment of a Send has: rdmap.h skips the Send. */
 enum { ACKNOWLEDGED_MAX = 4, MO_NONE = INT32_MAX };
 
 void
@@ -100,6 +102,8 @@ roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const 
 		.packets = mtu ? rr_roce_packets(packet->length, mtu) : 0 };
 	side->next =
 		(packet->psn + rr_roce_packets(packet->length, mtu ? mtu : UINT32_MAX)) & RR_ROCE_PSN_MASK;
+	/* If the MTU is not known, the Request takes at least one PSN, at most what the smallest MTU needs.
+	 */
 	side->slack = mtu ? 0 : rr_roce_packets(packet->length, RR_ROCE_MTU_MIN) - 1;
 	rr_read_request_put(octets, &request);
 	rr_roce_segment(at, &header, (struct rpcrdma_bytes){ octets, sizeof(octets) });
@@ -140,8 +144,8 @@ roce_lose(const struct rr_roce_at *at, uint32_t packets)
 }
 
 /* Decodes the held requests that come next in the order of PSNs. A request is held if earlier requests have
- * not come. If skip is true, the requests that are missing before the first held request are given up,
- * because they will not come. */
+ * not come. If skip is true, gives up the requests that are missing before the first held request, because
+ * they will not come; a later gap among the held requests still stops the function. */
 static void
 roce_requests(const struct rr_roce_at *at, bool skip)
 {
@@ -158,6 +162,7 @@ roce_requests(const struct rr_roce_at *at, bool skip)
 			roce_lose(at, ahead);
 		}
 		held = rr_roce_hold_pop(&side->requests);
+		/* Otherwise the request was repeated. */
 		if (ahead < RR_ROCE_PSN_HALF)
 			roce_request(at, &held->packet);
 		rr_roce_hold_free(at->shared->memory, held);
@@ -239,6 +244,7 @@ roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 		roce_requests(at, false);
 }
 
+/* Decodes a packet that side "from" sent. A Read Response counts as an acknowledgement, too. */
 void
 rr_roce_connection_packet(struct rr_decode_connections *shared, struct rr_roce_connection *connection,
 	uint8_t from, const struct rr_roce_packet *packet)

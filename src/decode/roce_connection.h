@@ -20,20 +20,22 @@ struct rr_roce_read {
 
 struct rr_roce_side {
 	bool has_qp, has_next, has_seen;
-	uint32_t qp;           /* packets to this side name it */
-	uint32_t next;         /* the PSN that its next request has, */
-	uint32_t slack;        /* or up to so many more */
-	uint32_t seen;         /* the last PSN of its requests that was seen, in requests or in answers */
+	uint32_t qp;    /* its queue pair, which packets to this side name; if has_qp is set */
+	uint32_t next;  /* the PSN of its next request; if has_next is set */
+	uint32_t slack; /* the PSN of its next request may be up to so many larger than next */
+	uint32_t seen;  /* the last PSN that was seen, in a request of this side or its answer; if has_seen */
 	uint32_t acknowledged; /* packets that acknowledge requests which have not been seen */
-	uint32_t msn, mo;      /* of the Send under way; mo is 0 where no Send is under way */
+	uint32_t msn, mo;      /* of the Send under way; mo is 0 if no Send is under way */
 	bool is_cut;           /* a packet of that Send was not captured whole */
-	bool has_write;        /* an RDMA Write is under way, */
-	uint32_t handle;       /* whose next octets go there */
+	bool has_write;        /* an RDMA Write is under way */
+	/* The memory that the next octets of that RDMA Write go to. */
+	uint32_t handle;
 	uint64_t offset;
 	struct rr_rdmap rdmap;
-	struct rr_roce_read reads[RR_RDMAP_READS];
+	struct rr_roce_read reads[RR_RDMAP_READS]; /* of this side, in the order of their Requests */
 	uint32_t read_count;
-	struct rr_roce_hold requests, responses; /* held packets; responses: to this side */
+	/* Packets that came too early: this side's requests, and responses to its Reads. */
+	struct rr_roce_hold requests, responses;
 };
 
 struct rr_roce_connection {
@@ -53,7 +55,8 @@ void rr_roce_connection_packet(struct rr_decode_connections *shared, struct rr_r
 /* Decodes the packets that are held, as no more packets will come. */
 void rr_roce_connection_finish(struct rr_decode_connections *shared, struct rr_roce_connection *connection);
 
-/* Ends the connection's transactions and frees its memory. */
+/* Ends the connection's transactions, frees the memory that its sides have, and adds its counters to those
+ * that all connections share. The caller frees the connection itself. */
 void rr_roce_connection_end(struct rr_decode_connections *shared, struct rr_roce_connection *connection);
 
 #endif

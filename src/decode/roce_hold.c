@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+/* Returns the octets of memory for a held copy of the packet. */
 static size_t
 hold_size(const struct rr_roce_packet *packet)
 {

@@ -9,36 +9,37 @@
 
 enum { RR_ROCE_MTU_MIN = 256 };
 
-/* The side of a connection that a function works on. */
+/* A side of a connection, as functions pass it on: mostly the sender of the packet that is being decoded. */
 struct rr_roce_at {
 	struct rr_decode_connections *shared;
 	struct rr_roce_connection *connection;
-	uint8_t from; /* the side that sent the packet */
+	uint8_t from; /* the side */
 };
 
-/* Returns how many packets a Read Response of size octets has. IBTA, volume 1, 9.7.2.1: a Read Request takes
- * as many PSNs as its response has packets. */
+/* Returns how many packets a Read Response of size octets has, if each but the last has mtu octets. IBTA,
+ * volume 1, 9.7.2.1: a Read Request takes as many PSNs as its response has packets. */
 static inline uint32_t
 rr_roce_packets(uint32_t size, uint32_t mtu)
 {
 	return size == 0 ? 1 : (size - 1) / mtu + 1;
 }
 
-/* Passes on an operation of the sender, as the DDP segment that iWARP has for it. */
+/* Passes on what a packet of the side at->from does, as the DDP segment that iWARP has for it. */
 void rr_roce_segment(
 	const struct rr_roce_at *at, const struct rr_ddp_header *header, struct rpcrdma_bytes payload);
 
 /* ---- roce_response.c ---- */
 
-/* Learns the MTU from the first packet of a message with several packets, because that packet is as long as
- * the MTU allows. */
+/* Learns the connection's MTU from a packet that is not the last one of its message, because such a packet is
+ * as long as the MTU allows. Then sets how many packets the responses to Reads under way have. */
 void rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_packet *packet);
 
-/* Decodes a packet of a Read Response. */
+/* Decodes a packet of a Read Response, which the side at->from sent. If earlier packets of the response have
+ * not come, holds the packet. */
 void rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet);
 
-/* Decodes the held packets of responses that come next in order. If all is true, also decodes those that wait
- * for earlier packets, because these will not come. */
+/* Decodes the held packets of responses of the side at->from that come next in order. If all is true, also
+ * decodes those that wait for earlier packets, because these will not come. */
 void rr_roce_responses(const struct rr_roce_at *at, bool all);
 
 #endif

@@ -3,7 +3,11 @@
 
 #include <string.h>
 
-/* Returns the RDMA Read whose response has a packet with this PSN, or NULL if there is none. */
+/* This file decodes Read Responses. "Reader" is the side that sent the Read Request and receives the
+ * response; at->from is the side that sends the response. */
+
+/* Returns the RDMA Read whose response has a packet with this PSN, or NULL if there is none. A response whose
+ * number of packets is not known counts as one packet. */
 static struct rr_roce_read *
 response_find_read(struct rr_roce_side *side, uint32_t psn)
 {
@@ -50,7 +54,8 @@ response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *re
 }
 
 /* Translates a packet of a Read Response into the DDP segment that iWARP has for it, and passes that segment
- * on. The last packet ends the Read. */
+ * on. roce_read_request() used the PSN of the Request as the name of the reader's memory, so that PSN stands
+ * for the memory here, too. The last packet ends the Read. */
 static void
 response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const struct rr_roce_packet *packet)
 {
@@ -66,6 +71,9 @@ response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const s
 	rr_roce_segment(at, &header, packet->payload);
 }
 
+/* Goes through the held packets, and delivers each packet that is due; a delivery can make the next packet
+ * due. Packets that are not due yet are held again, in a new hold. Repeated packets, and packets whose Read
+ * is not known any more, are dropped. */
 void
 rr_roce_responses(const struct rr_roce_at *at, bool all)
 {
@@ -101,6 +109,8 @@ rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packe
 	if (index < read->next)
 		return; /* the packet was repeated */
 	if (!response_is_due(reader, read, index)) {
+		/* If there is no room to hold the packet, the packets that are missing are given up, and this
+		 * packet is dropped. */
 		if (!rr_roce_hold_add(&reader->responses, at->shared->memory, packet))
 			rr_roce_responses(at, true);
 		return;

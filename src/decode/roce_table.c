@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-enum { PSN_NEAR = 4096 }; /* the PSNs of one connection at one time are not farther apart */
+enum { PSN_NEAR = 4096 }; /* PSNs that are farther apart are taken for those of two connections */
 
 void
 rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *shared, uint32_t max)
@@ -14,6 +14,7 @@ rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *sh
 
 /* ---- Connections ---- */
 
+/* Frees a connection, and removes it from the table. Packets that are held are not decoded. */
 static void
 table_end(struct rr_roce_table *table, struct rr_roce_connection *connection)
 {
@@ -63,12 +64,14 @@ table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t
 	return connection;
 }
 
+/* Tells whether two ends have the same address, with any port. */
 static bool
 table_same_host(const struct rr_packet_end *a, const struct rr_packet_end *b)
 {
 	return a->family == b->family && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
+/* Tells whether the packet is from the host of side "from" to the host of the other side. */
 static bool
 table_is_between(const struct rr_roce_connection *connection, const struct rr_packet *packet, uint8_t from)
 {
@@ -118,6 +121,8 @@ table_guess(const struct rr_roce_table *table, const struct rr_packet *packet,
 		struct rr_roce_connection *connection = rr_container(link, struct rr_roce_connection, link);
 
 		for (uint8_t side = 0; side < 2; side++) {
+			/* PSNs number the requests of a side; an answer has the PSN of the request that it
+			 * answers. */
 			uint8_t owner = rr_roce_is_request(roce) ? side : !side;
 			const struct rr_roce_side *numbers = &connection->sides[owner];
 
@@ -166,6 +171,7 @@ table_data(struct rr_roce_table *table, const struct rr_packet *packet, const st
 	rr_list_remove(&connection->link);
 	rr_list_prepend(&table->connections, &connection->link);
 	rr_roce_connection_packet(table->shared, connection, from, roce);
+	/* If this packet met the limit of memory, an old connection makes room for the next packets. */
 	if (table->shared->memory->refused != refused && table->connections.prev != &connection->link)
 		table_evict(table);
 }

@@ -11,7 +11,7 @@
 struct rr_roce_table {
 	struct rr_decode_connections *shared;
 	struct rr_list connections; /* the connection with the last packet comes first */
-	uint32_t count, max;
+	uint32_t count, max;        /* connections: those in the list, and the most that are kept */
 };
 
 void rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *shared, uint32_t max);
@@ -19,7 +19,8 @@ void rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connection
 /* Decodes a datagram to RR_ROCE_PORT. */
 void rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet);
 
-/* Decodes all connections to their end, as no more packets will come, and frees them. */
+/* rr_roce_table_finish() decodes all connections to their end, as no more packets will come, and frees them.
+ * rr_roce_table_free() frees them without that. */
 void rr_roce_table_finish(struct rr_roce_table *table);
 void rr_roce_table_free(struct rr_roce_table *table);
 

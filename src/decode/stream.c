@@ -19,6 +19,7 @@ rr_stream_size(const struct rr_stream *stream)
 	return stream->range_count > 0 && stream->ranges[0].start == 0 ? stream->ranges[0].end : 0;
 }
 
+/* Returns the offset in the buffer behind the last octet that has come. */
 static uint32_t
 stream_end(const struct rr_stream *stream)
 {
@@ -53,6 +54,7 @@ rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32
 	if (size == 0)
 		return;
 	stream_advance(stream, size);
+	/* A large buffer that is empty now is freed, for other connections. */
 	if (stream->range_count > 0 || stream->capacity <= STREAM_CAPACITY_MIN)
 		return;
 	rr_decode_free(memory, stream->data, stream->capacity);
@@ -65,6 +67,8 @@ rr_stream_skip(struct rr_stream *stream)
 {
 	uint32_t front = rr_stream_size(stream), start;
 
+	/* Without octets at the front, there is a gap in front of the first range; else in front of the
+	 * second. */
 	if (stream->range_count < (front ? 2u : 1u))
 		return false;
 	start = stream->ranges[front ? 1 : 0].start;
@@ -80,6 +84,8 @@ rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence)
 {
 	uint32_t front = rr_stream_size(stream);
 
+	/* The range behind the first gap is the second one if there are octets at the front, else the first.
+	 */
 	if (stream->range_count < (front ? 2u : 1u))
 		return false;
 	if ((int32_t)(sequence - (stream->next + stream->ranges[front ? 1 : 0].start)) < 0)
@@ -153,9 +159,9 @@ stream_store(
 	return true;
 }
 
-/* Tells whether a segment far outside of the window is to be ignored. Returns false after several such
- * segments in a row: octets of the stream were then not captured, and the stream begins anew at this
- * segment. */
+/* Tells whether a segment that lies outside of the window is to be ignored. Returns false after several such
+ * segments in a row: octets of the stream were then not captured, and the stream begins anew at this segment.
+ * ahead is how far the segment lies ahead of the stream; it is negative if the segment lies behind. */
 static bool
 stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 {
@@ -167,6 +173,9 @@ stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 	return false;
 }
 
+/* Adds a segment. Too many gaps, and octets that are too far ahead for the window, make the stream give up
+ * its first gap; the caller then reads, and calls again. If there is no memory and no gap, the octets of the
+ * segment count as lost. */
 bool
 rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)

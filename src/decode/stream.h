@@ -25,6 +25,8 @@ struct rr_stream {
 	uint32_t next; /* sequence number of data[0] */
 	bool started;
 	bool broken; /* octets in front of data[0] are missing; set here, cleared by the reader */
+	/* Segments outside of the window, in a row; and packets that acknowledged a gap, since a gap was
+	 * given up. */
 	uint32_t strays, acknowledged;
 	uint32_t range_count;
 	struct rr_stream_range ranges[RR_STREAM_RANGES]; /* ascending, never adjacent */
@@ -58,9 +60,11 @@ uint32_t rr_stream_size(const struct rr_stream *stream);
 /* Removes size octets, which the caller has read, from the front of the stream. */
 void rr_stream_take(struct rr_stream *stream, struct rr_decode_memory *memory, uint32_t size);
 
-/* Gives up the octets in front of the first gap, and the gap. Returns false if there is no gap. */
+/* Gives up the first gap, and removes it from the stream together with the octets in front of it. Returns
+ * false if there is no gap. */
 bool rr_stream_skip(struct rr_stream *stream);
 
+/* Frees the stream's buffer. The counters of octets remain. */
 void rr_stream_free(struct rr_stream *stream, struct rr_decode_memory *memory);
 
 #endif
