@@ -12,8 +12,10 @@ void rr_nfs_fattr(const struct rr_vfs_attributes *given, fattr3 *attributes);
 /* Translates the attributes that an object has after an operation, if they are known; else attributes_follow
  * is false. */
 void rr_nfs_post_op(const struct rr_vfs_known *known, post_op_attr *attributes);
-/* Translates the change that an operation made to an object. */
+/* Translates the change that an operation made to an object. The attributes from before the operation are
+ * sent only if the change is exact: no other operation came in between. */
 void rr_nfs_wcc(const struct rr_vfs_change *change, wcc_data *wcc);
+/* Translates a time. Version 3 has 32 bits for the seconds; higher bits are cut off. */
 nfstime3 rr_nfs_time(struct rr_vfs_time time);
 
 /* Translates the attributes that a call asks to set. */

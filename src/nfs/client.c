@@ -43,6 +43,7 @@ rr_nfs_interrupted(const struct rpcrdma_nfs *nfs)
 	       nfs->config.interrupted(nfs->config.interrupted_ctx);
 }
 
+/* Tells the RPC client, which calls this while it waits, whether the user has interrupted the NFS client. */
 static bool
 client_interrupted(void *ctx)
 {
@@ -72,6 +73,7 @@ struct pause {
 	bool over;
 };
 
+/* Called by the loop at the end of the pause: rr_nfs_call_with() stops waiting. */
 static void
 client_pause_over(struct rr_timer *timer)
 {
@@ -107,6 +109,7 @@ rr_nfs_call_with(struct rpcrdma_nfs *nfs, struct rr_call *call)
 			rr_nfs_retry_cancel(nfs, &pause.retry);
 			return error;
 		}
+		/* The next answer may use the whole arena again. */
 		call->arena = arena;
 		status = client_try(nfs, call);
 	}

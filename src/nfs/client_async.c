@@ -52,6 +52,7 @@ async_result(struct rr_nfs_op *op)
 	return 0;
 }
 
+/* Called when the call of a procedure has ended: checks its result, and ends the procedure. */
 static void
 async_done(struct rr_call *call, int error)
 {
@@ -158,6 +159,8 @@ rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrd
 	async_call(nfs, op, RR_V4_COPY);
 }
 
+/* Asks for the names of the extended attributes. The caller only needs to know whether there are any, so the
+ * names are put into op->keep, where nobody reads them. */
 void
 rr_nfs_op_list_xattrs(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file)
 {

@@ -7,6 +7,7 @@
 /* This file reads directories. A reading owns its memory, so that the function that gets the entries may call
  * the client again. */
 
+/* Octets of memory for the decoded entries of one reply, and of a reply besides its entries. */
 enum { ENTRIES_ARENA = 512 << 10, KEEP_SLACK = 1024 };
 
 /* The state of a listing. */
@@ -113,8 +114,8 @@ dir_prepare(struct reading *reading, uint32_t proc, const void *args, void *resu
 	};
 }
 
-/* Reads the next part of the directory by one READDIRPLUS, and passes its entries to the caller's
- * function. */
+/* Reads the next part of the directory by one READDIRPLUS, and passes its entries to the caller's function.
+ * dircount limits the octets of names and cookies alone, which are about a quarter of an entry. */
 static int
 dir_read_plus(struct reading *reading)
 {

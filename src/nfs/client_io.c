@@ -13,12 +13,14 @@
 static void io_send_read(struct rr_nfs_io *io);
 static void io_send_write(struct rr_nfs_io *io);
 
+/* Tells whether the piece is read, by READ or RR_V4_READ_ONCE. Otherwise it is written. */
 static bool
 io_is_read(const struct rr_nfs_io *io)
 {
 	return io->call.proc != NFSPROC3_WRITE;
 }
 
+/* Ends the transfer of a piece. From done() on, the piece is the caller's again. */
 static void
 io_finish(struct rr_nfs_io *io, int error)
 {
@@ -26,6 +28,7 @@ io_finish(struct rr_nfs_io *io, int error)
 	io->done(io, error);
 }
 
+/* Sets the error text for an answer that makes no sense. Returns the error PEER. */
 static int
 io_broken(struct rr_nfs_io *io, const char *what)
 {
@@ -72,6 +75,8 @@ io_ended(struct rr_nfs_io *io, int error, nfsstat3 status)
 	return true;
 }
 
+/* Prepares the transfer of a piece. The caller then sends the first call; done is called at the end of each
+ * call. */
 static void
 io_start(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io, uint32_t proc,
 	void (*done)(struct rr_call *call, int error))
@@ -157,6 +162,7 @@ io_take_read(struct rr_nfs_io *io)
 	return io->eof ? 0 : io_check_progress(io);
 }
 
+/* Called when a READ ends: ends the transfer, or sends the next READ. */
 static void
 io_read_done(struct rr_call *call, int error)
 {
@@ -221,6 +227,7 @@ io_take_write(struct rr_nfs_io *io)
 	return io_check_progress(io);
 }
 
+/* Called when a WRITE ends: ends the transfer, or sends the next WRITE. */
 static void
 io_write_done(struct rr_call *call, int error)
 {

@@ -9,11 +9,13 @@
 
 /* This file opens an export: it connects, checks that the server answers, mounts, and asks for the limits. */
 
+/* The time between two checks whether the user has interrupted the client. */
 #define TICK (250 * RR_MILLISECOND)
 
+/* The end of a wait. */
 struct deadline {
 	struct rpcrdma_nfs *nfs;
-	uint64_t at; /* 0: no deadline */
+	uint64_t at; /* time of rr_now(); 0: no deadline */
 };
 
 /* Tells whether a wait is to end: its deadline is over, or the user interrupts it. */
@@ -77,6 +79,8 @@ open_ask_limits(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle
 	return 0;
 }
 
+/* Called by the loop at each tick, which ends a turn of the loop: whoever turns the loop then checks for an
+ * interruption. Sets the timer for the next tick. */
 static void
 open_tick(struct rr_timer *timer)
 {
@@ -278,6 +282,8 @@ rpcrdma_nfs_close(struct rpcrdma_nfs *nfs)
 	engine = nfs->engine;
 	rr_nfs_pending_end(nfs);
 	rr_loop_disarm(engine->loop, &nfs->tick);
+	/* Leaving turns the loop, which is not possible inside one of its callbacks. The server then keeps
+	 * its state of this client until the lease ends. */
 	if (nfs->v4 && !rr_loop_calls_back(engine->loop))
 		rr_v4_leave(nfs->v4, RR_NFS_CLEANING_TIME);
 	rr_v4_free(nfs->v4);

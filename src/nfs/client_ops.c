@@ -6,10 +6,10 @@
 /* This file has functions that each make one call and wait for it. client.h describes how they handle answers
  * that were lost with a connection. */
 
-/* The beginning of a call. The call may have been executed twice if the connection was made again since. */
+/* The beginning of a call. The call may have been executed twice if rr_nfs_repeats() has changed since. */
 struct attempt {
 	struct rpcrdma_nfs *nfs;
-	uint32_t reconnects;
+	uint32_t reconnects; /* rr_nfs_repeats() at the beginning */
 };
 
 static struct attempt
@@ -18,6 +18,7 @@ ops_begin(struct rpcrdma_nfs *nfs)
 	return (struct attempt){ nfs, rr_nfs_repeats(nfs) };
 }
 
+/* Tells whether the call may have been executed twice. */
 static bool
 ops_repeated(const struct attempt *attempt)
 {
@@ -51,6 +52,7 @@ static int
 ops_made_before(const struct attempt *attempt, int error, const struct rpcrdma_nfs_handle *directory,
 	const char *name, ftype3 type, struct rr_nfs_object *object)
 {
+	/* LOOKUP may replace the error text, which must be that of the call if the call failed after all. */
 	struct rr_text text = attempt->nfs->text;
 
 	if (error == NFS3ERR_EXIST && ops_repeated(attempt) &&

@@ -24,9 +24,10 @@ rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return 0;
 }
 
-/* The state of a walk. rest is the path that is left, which lies in path[turn] after a symbolic link.
+/* The state of a walk along a path. here is the object that was reached, rest the path that is left. After a
+ * symbolic link, rest lies in path[turn]; the other one of the two memories is then free for the next link.
  * at_root: here is the root, which is taken for a directory, and its attributes were not fetched. by_name:
- * names are looked up one at a time. */
+ * names are looked up one at a time. links: how many symbolic links were followed. */
 struct walk {
 	struct rpcrdma_nfs *nfs;
 	struct rr_nfs_object here;
@@ -68,6 +69,7 @@ path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 	return target + length;
 }
 
+/* Goes on with the walk from the root of the mounted export. */
 static void
 path_go_to_root(struct walk *walk)
 {
@@ -76,6 +78,7 @@ path_go_to_root(struct walk *walk)
 	walk->at_root = true;
 }
 
+/* Goes on with the walk from the object next. */
 static void
 path_go_on(struct walk *walk, const struct rr_nfs_object *next)
 {
@@ -212,6 +215,7 @@ rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nf
 	while (!error) {
 		const char *before = walk.rest;
 
+		/* If path_leap() has taken names, the next turn tries to take more. */
 		error = walk.by_name ? 0 : path_leap(&walk);
 		if (error || walk.rest != before)
 			continue;

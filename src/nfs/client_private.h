@@ -11,6 +11,8 @@
 /* The time that a call may take while rr_nfs_cleaning() is on. */
 #define RR_NFS_CLEANING_TIME (5 * RR_SECOND)
 
+/* Octets of memory for the results of a call: keep has the reply itself, arena the lists and arrays that are
+ * made of it (struct rr_call). */
 enum { RR_NFS_KEEP = 64 << 10, RR_NFS_ARENA = 64 << 10 };
 
 struct rpcrdma_nfs {
@@ -59,8 +61,8 @@ uint32_t rr_nfs_reply_max(uint32_t proc, const void *args);
 /* Returns a count that changes if a call under way may have been executed twice. */
 uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
 
-/* Turns the loop until *over is true. Fails, with the error text of nfs set, where the loop fails or the
- * caller is interrupted before. */
+/* Turns the loop until *over is true. Fails, with the error text of nfs set, if the loop fails or the user
+ * interrupts the client before. */
 int rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over);
 
 /* Starts the call, and turns the loop until it is done. If it fails, the error text of nfs is set. */
@@ -68,12 +70,13 @@ int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* ---- client_retry.c: repeats calls to a busy server ---- */
 
-/* Begins the time for which a call is repeated: as long as the client waits for a lost connection. again()
- * repeats the call. */
+/* Begins the time in which a call may be repeated to a busy server: as long as the client waits for a lost
+ * connection. again() is to send the call once more. */
 void rr_nfs_retry_init(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, void (*again)(struct rr_timer *later));
 
-/* Returns true if the status is NFS3ERR_JUKEBOX and there is time left: again() is called after a pause. */
+/* Returns true if the status is NFS3ERR_JUKEBOX and the time for repetitions is not over: again() will then
+ * be called after a pause. */
 bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfsstat3 status);
 
 /* Ends the pause, if there is one, without calling again(). Returns false if there was no pause. */

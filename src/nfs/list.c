@@ -39,12 +39,14 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	listing->next_plus = &listing->first_plus;
 	listing->readdir.directory = rr_nfs_object(directory);
 	listing->readdir.cookie = cookie;
+	/* The reply has room for stream_room octets, with the header of RPC and the status. */
 	listing->room = (uint32_t)rr_min(max,
 		request->stream_room - rr_min(request->stream_room, request->header + RR_NFS_STATUS_SIZE));
 	listing->readdir.limit = listing->room;
 	if (cookie != 0 && memcmp(verifier, zero, sizeof(zero)) != 0)
 		return RR_VFS_BAD_COOKIE;
-	/* Where even the result without entries does not fit, no entry is taken: see rr_nfs_list_status(). */
+	/* If even a result without entries does not fit, no entry is taken, and rr_nfs_list_status() then
+	 * returns NFS3ERR_TOOSMALL. */
 	if (!rr_nfs_list_take(&listing->room, RR_NFS_LIST_SIZE))
 		listing->room = 0;
 	return vfs->ops->readdir(vfs, &listing->readdir);

@@ -10,20 +10,21 @@
  * cookies are always valid are free to use zero as the verifier always").
  */
 
-/* Sizes in octets of XDR (RFC 1813, 3.3.16): of attributes; of a result without its entries, with attributes;
- * of an entry without its name. */
+/* Sizes in octets of XDR (RFC 1813, 3.3.16): of attributes; of a result with the directory's attributes and
+ * without entries; of an entry without its name. */
 enum {
 	RR_NFS_FATTR_SIZE = 84,
 	RR_NFS_LIST_SIZE = 4 + RR_NFS_FATTR_SIZE + NFS3_COOKIEVERFSIZE + 4 + 4,
 	RR_NFS_ENTRY_SIZE = 4 + 8 + 4 + 8
 };
 
-/* Begins to list a directory from cookie on, at most max octets of XDR. The entries are passed to take() of
- * the listing in work, which the caller has set. */
+/* Begins to list a directory from cookie on, at most max octets of XDR, and no more than the reply has room
+ * for. The entries are passed to the function work->op.listing.readdir.take, which the caller has set. */
 enum rr_vfs_status rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie,
 	const cookieverf3 verifier, uint32_t max);
 
-/* Returns the status of a reply to READDIR or READDIRPLUS. */
+/* Returns the status of a reply to READDIR or READDIRPLUS. It is NFS3ERR_TOOSMALL if not even the first entry
+ * fits. */
 nfsstat3 rr_nfs_list_status(const struct rr_nfs_work *work, enum rr_vfs_status status);
 
 /* Copies a name into the request's memory. Returns false if that memory is used up. */

@@ -15,8 +15,10 @@
  * about 60 octets. */
 enum { LOOKUP_REPLY_MAX = 64 << 10, LOOKUP_KEEP = LOOKUP_REPLY_MAX + 1024, LOOKUP_ARENA = 128 << 10 };
 
+/* The most digits of an octet in an address, and the number of NFS version 4. */
 enum { LOOKUP_OCTET_DIGITS = 3, LOOKUP_VERSION_4 = 4 };
 
+/* Memory for the results of a call (struct rr_call). */
 struct lookup_memory {
 	uint8_t keep[LOOKUP_KEEP];
 	uint8_t arena[LOOKUP_ARENA] __attribute__((aligned(16)));

@@ -34,6 +34,7 @@ rr_mounts_free(struct rr_mounts *mounts)
 	rr_free(mounts->env, mounts);
 }
 
+/* Writes the address as text into host. An IPv4 address lies in the last four of the 16 octets. */
 static void
 mounts_host(const struct rr_source *source, char host[RR_MOUNTS_HOST])
 {
@@ -66,6 +67,8 @@ mounts_same(const struct rr_mounts_entry *a, const struct rr_mounts_entry *b)
 	return strcmp(a->host, b->host) == 0 && strcmp(a->path, b->path) == 0;
 }
 
+/* Adds a mount: looks for an entry of the same host and path, else for the entry with the smallest number,
+ * which is a free one or the oldest. */
 void
 rr_mounts_add(struct rr_mounts *mounts, const struct rr_source *source, struct rpcrdma_bytes path)
 {

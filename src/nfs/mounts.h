@@ -11,6 +11,7 @@
  * It is for information only: a client that goes away without UMNT stays in the list until its entry is
  * needed for another. */
 
+/* The number of entries; octets of a path and of a host, each with the closing zero. */
 enum { RR_MOUNTS_MAX = 256, RR_MOUNTS_PATH = 256, RR_MOUNTS_HOST = 48 };
 
 struct rr_mounts;
@@ -18,7 +19,7 @@ struct rr_mounts;
 /* A mount, as DUMP returns it. */
 struct rr_mounts_entry {
 	char host[RR_MOUNTS_HOST]; /* a numeric address; empty: the entry is free */
-	char path[RR_MOUNTS_PATH]; /* shortened where it is longer */
+	char path[RR_MOUNTS_PATH]; /* cut if it is longer */
 	uint64_t number;           /* counts the MNTs; 0: the entry is free */
 };
 
@@ -26,7 +27,8 @@ struct rr_mounts_entry {
 int rr_mounts_new(const struct rr_env *env, struct rr_mounts **mounts);
 void rr_mounts_free(struct rr_mounts *mounts);
 
-/* Adds a mount, after MNT succeeded. If no entry is free, the oldest is replaced. */
+/* Adds a mount, after MNT succeeded. If the list has this mount already, the mount becomes the newest entry.
+ * If no entry is free, the oldest is replaced. A client whose address is not known is not listed. */
 void rr_mounts_add(struct rr_mounts *mounts, const struct rr_source *source, struct rpcrdma_bytes path);
 
 /* Removes a mount of the client after UMNT. If path is NULL, removes all mounts of the client, after

@@ -5,6 +5,7 @@
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 
+/* The modes of new objects for which the caller wants no changes. */
 enum { MODE_FILE = 0644, MODE_DIRECTORY = 0755 };
 
 static nfstime3
@@ -54,6 +55,8 @@ rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	return 0;
 }
 
+/* Returns a name and its directory in the form in which calls have them. The result points into the
+ * operation. */
 diropargs3
 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number)
 {

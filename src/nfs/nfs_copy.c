@@ -22,6 +22,7 @@ rr_nfs_newer_new(
 
 /* ---- SEEK ---- */
 
+/* Stores the offset that SEEK found in the caller's memory. */
 static int
 copy_take_seek(struct rr_nfs_pending *pending)
 {
@@ -144,6 +145,7 @@ rpcrdma_nfs_copy(
 	return rr_nfs_pending_wait(pending, then);
 }
 
+/* Notes the success of CLONE in the range: all octets are copied, and on stable storage. */
 static int
 copy_take_clone(struct rr_nfs_pending *pending)
 {

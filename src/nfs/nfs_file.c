@@ -17,6 +17,7 @@ file_give(struct rpcrdma_nfs_io *io, const struct rr_nfs_io *data)
 	memcpy(io->verifier, data->verifier, sizeof(io->verifier));
 }
 
+/* Called when a read or a write has ended: passes its results to the caller, and ends the operation. */
 static void
 file_done(struct rr_nfs_io *data, int error)
 {

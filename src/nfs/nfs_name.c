@@ -170,6 +170,7 @@ rpcrdma_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *h
 
 /* ---- Directories ---- */
 
+/* A listing: the caller's function and its argument. */
 struct name_list {
 	int (*each)(void *ctx, const struct rpcrdma_nfs_entry *entry);
 	void *ctx;

@@ -8,10 +8,11 @@
 #include "nfs/nfs_private.h"
 #include "rpc/credential.h"
 
+/* If the caller names no times: the wait for the first answer of a server, and for a lost connection. */
 #define OPEN_TIMEOUT (20 * RR_SECOND)
 #define OPEN_RETRY   (120 * RR_SECOND)
 
-enum { OPEN_ADDRESSES = 8 };
+enum { OPEN_ADDRESSES = 8 }; /* addresses of a host that are tried, at most */
 
 /* Stores in *cred the user and the groups for which calls are made: those of config; if config has none, the
  * user and group of the URL; else those of this process. */
@@ -27,6 +28,7 @@ open_credential(const struct rpcrdma_nfs_config *config, const struct rr_url *ur
 		cred->uid = url->uid;
 	if (url->has_gid)
 		cred->gid = url->gid;
+	/* The groups that cred has by now are those of this process: the user in the URL has none of them. */
 	if (url->has_uid || url->has_gid)
 		cred->gid_count = 0;
 	return 0;
@@ -90,6 +92,7 @@ rr_nfs_open_url(struct rpcrdma_engine *engine, const struct rpcrdma_nfs_config *
 	};
 	int error = open_credential(config, url, machine, &inner.rpc.cred, text);
 
+	/* UINT64_MAX: a lost connection is not tried again. The inner configuration has 0 for that. */
 	if (config->retry == UINT64_MAX)
 		inner.rpc.retry = 0;
 	return error ? error : open_first(engine, url, &inner, nfs, text);

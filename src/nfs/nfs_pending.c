@@ -6,7 +6,7 @@
 #include "base/config.h"
 #include "nfs/nfs_private.h"
 
-enum { PENDINGS_KEPT = 64 };
+enum { PENDINGS_KEPT = 64 }; /* free operations whose memory is kept for the next ones, at most */
 
 static void pending_done(struct rr_call *call, int error);
 
@@ -40,6 +40,7 @@ rr_nfs_pending_new(
 	pending = rr_cache_get(&nfs->pendings);
 	if (!pending)
 		return rr_nfs_fail(nfs, -RPCRDMA_ERR_NOMEM, "%s", rpcrdma_strerror(-RPCRDMA_ERR_NOMEM));
+	/* The memory may be that of an earlier operation. Members from args on are set before their use. */
 	memset(pending, 0, offsetof(struct rr_nfs_pending, args));
 	pending->nfs = nfs;
 	if (then)
@@ -119,6 +120,8 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 	rr_nfs_send(nfs, &pending->call);
 }
 
+/* Ends the operation with this error. If a caller waits in rr_nfs_pending_wait(), only notes the error there;
+ * else frees the operation, and then calls done(), which may close the client. */
 void
 rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error)
 {
@@ -164,6 +167,8 @@ pending_done(struct rr_call *call, int error)
 		error = pending->take ? pending->take(pending) : 0;
 	if (error == PENDING_GOES_ON)
 		return;
+	/* The last call only looked whether a refused call had succeeded before. It failed, so the refusal
+	 * counts. */
 	if (error && pending->status)
 		error = rr_nfs_fail(nfs, pending->status, "%s", rpcrdma_nfs_status_text(pending->status));
 	rr_nfs_pending_finish(pending, error);

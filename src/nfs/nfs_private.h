@@ -45,7 +45,7 @@ struct rr_nfs_pending {
 	struct rr_nfs_io data; /* of a read or a write */
 	struct rr_call call;   /* of every other operation */
 	struct rr_nfs_retry retry;
-	uint32_t reconnects;
+	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent */
 	union {
 		GETATTR3args getattr;
 		SETATTR3args setattr;
@@ -87,8 +87,10 @@ struct rr_nfs_pending {
 	char path[RR_NFS_PATH];           /* the target of a new symbolic link */
 };
 
+/* The operation has not ended: another call was sent. No error and no status has this number. */
 enum { PENDING_GOES_ON = INT32_MAX };
 
+/* Prepares nfs for operations; and cancels, without done(), those that are under way. */
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
@@ -106,7 +108,7 @@ int rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *
 int rr_nfs_newer_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* Frees an operation that cannot be started. Returns error. */
+/* Frees an operation that could not be started. Returns error, so that the caller can return it. */
 int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
 
 /* Sends, or sends again, the procedure proc with pending->args. */
@@ -130,7 +132,9 @@ int rr_nfs_pending_name(struct rr_nfs_pending *pending, unsigned number, const c
 bool rr_nfs_object_give(
 	struct rpcrdma_nfs_object *object, const struct rpcrdma_nfs_handle *handle, const fattr3 *attributes);
 
-/* Starts LOOKUP of pending->names[number] in pending->handles[number]. */
+/* Starts LOOKUP of pending->names[number] in pending->handles[number]. Unless the caller then sets
+ * pending->take, the result of LOOKUP becomes that of the operation: the object is stored in
+ * *pending->object, if that is not NULL. */
 void rr_nfs_pending_lookup(struct rr_nfs_pending *pending, unsigned number);
 
 /* nfs_change.c: makes a new operation on a name in a directory, with handles[0] and names[0]. Errors: INVAL,

@@ -29,6 +29,8 @@ xattr_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, cons
 	return 0;
 }
 
+/* Stores the length of the value in the caller's structure. The value itself was put there when the answer
+ * came. */
 static int
 xattr_take_value(struct rr_nfs_pending *pending)
 {

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+/* This file executes a procedure: it asks the gate, begins the file system's operation, and completes the
+ * request when the operation has ended, at once or in a later turn of the loop. */
+
 void *
 rr_nfs_alloc(struct rpcrdma_request *request, size_t size)
 {
@@ -47,8 +50,8 @@ proc_lost(void *above, struct rpcrdma_request *request)
 	rr_request_end(request, RPCRDMA_HANDLE_DROP);
 }
 
-/* Begins the operation of a procedure. If the operation ends at once, completes the result; else returns
- * RPCRDMA_HANDLE_KEPT. */
+/* Begins the operation of a procedure. If the operation ends at once, completes the result, and returns what
+ * procedure->end() returns; else returns RPCRDMA_HANDLE_KEPT. */
 static enum rpcrdma_handled
 proc_begin(struct rr_nfs_work *work)
 {

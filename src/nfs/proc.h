@@ -28,23 +28,23 @@ struct rr_nfs_listing {
 
 /* The path of a mount request, which is looked up one component after the other. */
 struct rr_nfs_walk {
-	struct rr_vfs_lookup lookup;
-	struct rr_vfs_handle at;
-	struct rpcrdma_bytes rest;
-	uint8_t flavors; /* RR_RIGHT_*: those that the caller may use in the export */
+	struct rr_vfs_lookup lookup; /* of the present component */
+	struct rr_vfs_handle at;     /* the directory that was reached */
+	struct rpcrdma_bytes rest;   /* the components that are left */
+	uint8_t flavors;             /* RR_RIGHT_*: those that the caller may use in the export */
 };
 
-/* A call at work. */
+/* A call that is being executed. It lies in the memory of its request, and ends with the request. */
 struct rr_nfs_work {
 	struct rr_nfs_server *server;
 	struct rpcrdma_request *request;
 	const struct rr_nfs_procedure *procedure;
 	const void *args;
 	void *result;
-	struct rr_pool_waiter waiter; /* for memory */
-	bool lost;                    /* the client does not wait for the answer any more */
-	struct rr_vfs_identity identity;
-	union { /* zeroed, as far as the procedure's size says */
+	struct rr_pool_waiter waiter;    /* for memory */
+	bool lost;                       /* the client does not wait for the answer any more */
+	struct rr_vfs_identity identity; /* of the caller, in the export that the call is about */
+	union {                          /* zeroed, as far as the procedure's size says */
 		struct rr_vfs_call call;
 		struct rr_vfs_getattr getattr;
 		struct rr_vfs_setattr setattr;
@@ -101,7 +101,8 @@ struct rr_nfs_handles {
 
 /* Begins a procedure if the gate lets the caller use the exports of all handles of the call. A procedure
  * whose call has no handle asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no
- * attributes of the object. */
+ * attributes of the object. If work is NULL, because there was no memory for it, the call fails with
+ * SYSTEM_ERR. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
 /* Allocates the state of a call that is to be executed, in the request's memory. Returns NULL if the request

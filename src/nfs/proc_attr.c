@@ -57,6 +57,7 @@ proc_setattr_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 const struct rr_nfs_procedure rr_proc_setattr = { proc_setattr_begin, proc_setattr_end,
 	sizeof(struct rr_vfs_setattr), true };
 
+/* All rights that version 3 has. */
 enum {
 	ALL = ACCESS3_READ | ACCESS3_LOOKUP | ACCESS3_MODIFY | ACCESS3_EXTEND | ACCESS3_DELETE |
 	      ACCESS3_EXECUTE

@@ -4,6 +4,8 @@
 
 /* This file has FSSTAT, FSINFO and PATHCONF: RFC 1813, sections 3.3.18 to 3.3.20. */
 
+/* The octets of a READDIR that this server prefers; and the number of octets of which reads and writes should
+ * have a multiple. */
 enum { DIRECTORY_PREFERRED = 65536, BLOCK = 4096 };
 
 static enum rr_vfs_status
@@ -42,6 +44,7 @@ proc_fsstat_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 const struct rr_nfs_procedure rr_proc_fsstat = { proc_fsstat_begin, proc_fsstat_end,
 	sizeof(struct rr_vfs_statfs) };
 
+/* Begins the file system's operation limits, which both FSINFO and PATHCONF need. */
 static enum rr_vfs_status
 limits_begin(struct rr_nfs_work *work, nfs_fh3 handle)
 {

@@ -29,8 +29,9 @@ proc_read_room(const struct rpcrdma_request *request)
  * return fewer than count bytes of data." */
 enum { READ_SHORT = 64 << 10 };
 
-/* Gets memory for the data of a READ from the pool, and returns it, or NULL if there is none. If the pool
- * gives less memory than size, shortens the READ to that. */
+/* Called by the file system as soon as it knows that a READ has at most size octets of data: gets memory for
+ * the data from the pool, and returns it, or NULL if there is none. If the pool gives less memory than size,
+ * shortens the READ to that. The memory belongs to the request from then on. */
 static void *
 proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {
@@ -70,6 +71,8 @@ proc_data_status(enum rr_vfs_status status)
 	return status == RR_VFS_ISDIR ? NFS3ERR_INVAL : rr_nfs_status(status);
 }
 
+/* Completes the result of READ. If the pool had no memory for the data, returns RPCRDMA_HANDLE_LATER: the
+ * procedure is begun again when there is memory. */
 static enum rpcrdma_handled
 proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
@@ -131,6 +134,8 @@ proc_put_verifier(uint64_t value, writeverf3 verifier)
 	memcpy(verifier, &value, sizeof(value));
 }
 
+/* Completes the result of WRITE. If the arguments did not agree, the operation was getattr, and the status is
+ * NFS3ERR_INVAL. */
 static enum rpcrdma_handled
 proc_write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -53,6 +53,7 @@ make_result(struct rr_nfs_work *work, nfsstat3 status)
 	return made;
 }
 
+/* Begins CREATE. In the mode EXCLUSIVE the call has a verifier in place of attributes. */
 static enum rr_vfs_status
 proc_create_begin(struct rr_nfs_work *work)
 {
@@ -153,6 +154,8 @@ proc_mknod_device(
 	return make_begin(work, where, type, &device->dev_attributes);
 }
 
+/* Begins MKNOD. A type that MKNOD must not make becomes the type 0, which the file system refuses with
+ * RR_VFS_WRONG_TYPE. */
 static enum rr_vfs_status
 proc_mknod_begin(struct rr_nfs_work *work)
 {

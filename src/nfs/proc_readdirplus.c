@@ -47,6 +47,7 @@ readdirplus_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *give
 	return true;
 }
 
+/* Begins READDIRPLUS: dircount limits the octets of names and cookies, maxcount those of the whole result. */
 static enum rr_vfs_status
 readdirplus_begin(struct rr_nfs_work *work)
 {

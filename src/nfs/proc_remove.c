@@ -3,6 +3,7 @@
 
 /* This file has REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. */
 
+/* Begins the file system's operation remove, of a directory for RMDIR, of any other object for REMOVE. */
 static enum rr_vfs_status
 remove_begin_what(struct rr_nfs_work *work, const diropargs3 *where, enum rr_vfs_remove_what what)
 {

@@ -55,6 +55,7 @@ proc_link_begin(struct rr_nfs_work *work)
 	return vfs->ops->link(vfs, link);
 }
 
+/* Completes the result of LINK. A directory gets NFS3ERR_INVAL, as it cannot have a second name. */
 static enum rpcrdma_handled
 proc_link_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -74,6 +74,7 @@ server_second(uint32_t proc, const void *args)
 	return proc == NFSPROC3_LINK ? &((const LINK3args *)args)->link.dir : NULL;
 }
 
+/* Handles all procedures of NFS except NULL, by the table nfs_procedures. */
 static enum rpcrdma_handled
 server_nfs(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -82,6 +83,7 @@ server_nfs(void *ctx, struct rpcrdma_request *request, const void *args, void *r
 	return rr_nfs_run(rr_nfs_work(ctx, nfs_procedures[request->proc], request, args, result), &handles);
 }
 
+/* Handles MNT. Its call has a path and no handle, so the procedure itself asks the gate. */
 static enum rpcrdma_handled
 server_mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {
@@ -90,6 +92,7 @@ server_mnt(void *ctx, struct rpcrdma_request *request, const void *args, void *r
 	return rr_nfs_run(rr_nfs_work(ctx, &rr_proc_mnt, request, args, result), &handles);
 }
 
+/* By the number of the procedure. */
 static rpcrdma_handler *const nfs_handlers[] = {
 	server_do_nothing,
 	server_nfs,
@@ -138,7 +141,7 @@ static const bool nfs_once[] = {
 	[NFSPROC3_RMDIR] = true,
 	[NFSPROC3_RENAME] = true,
 	[NFSPROC3_LINK] = true,
-	[NFSPROC3_COMMIT] = false,
+	[NFSPROC3_COMMIT] = false, /* gives the array its length */
 };
 
 _Static_assert(sizeof(nfs_handlers) == sizeof(nfs_procedures), "one for each procedure of NFS");

@@ -20,6 +20,7 @@ rr_url_is(const char *text)
 
 /* ---- Parts of a URL ---- */
 
+/* Returns the value of a hexadecimal digit, or -1 if it is no such digit. */
 static int
 url_hex_value(char digit)
 {
@@ -88,6 +89,7 @@ url_number(const char *text, size_t length, uint64_t least, uint64_t max, uint64
 	return *value >= least && *value <= max;
 }
 
+/* Parses a port number into *port. The parameter what names the port, for the error text. */
 static int
 url_parse_port(const char *text, size_t length, const char *what, uint16_t *port, struct rr_text *error)
 {
@@ -100,6 +102,7 @@ url_parse_port(const char *text, size_t length, const char *what, uint16_t *port
 	return 0;
 }
 
+/* Parses the number of a user or a group into *id. The parameter what names it, for the error text. */
 static int
 url_parse_id(const char *text, size_t length, const char *what, uint32_t *id, struct rr_text *error)
 {
@@ -127,6 +130,8 @@ url_parse_authority(const char *text, size_t length, struct rr_url *url, struct 
 		host_end = memchr(text++, ']', length);
 		if (!host_end)
 			return rr_fail(error, -RPCRDMA_ERR_INVAL, "']' is missing behind the IPv6 address");
+		/* From here on, length is the size of what stands between HOST and ":PORT": ']' or nothing.
+		 */
 		length = 1;
 	} else {
 		host_end = memchr(text, ':', length);
@@ -151,6 +156,7 @@ url_parse_authority(const char *text, size_t length, struct rr_url *url, struct 
 
 /* ---- ?OPTION=VALUE ---- */
 
+/* Tells whether the length octets of text are this word. */
 static bool
 url_word_is(const char *text, size_t length, const char *word)
 {
@@ -278,6 +284,7 @@ url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_
 		(int)(name > 40 ? 40 : name), text);
 }
 
+/* Parses the options behind the '?', which '&' separates. Empty options are ignored. */
 static int
 url_parse_query(const char *text, struct rr_url *url, struct rr_text *error)
 {
@@ -295,6 +302,8 @@ url_parse_query(const char *text, struct rr_url *url, struct rr_text *error)
 
 /* ---- The whole URL ---- */
 
+/* Parses "nfs://", HOST[:PORT], the path and the options. The transport and a port may come as options, so
+ * the usual port is set at the end. */
 int
 rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error)
 {

@@ -6,16 +6,19 @@
 #include "base/checked.h"
 #include "nfs/v4/private.h"
 
+/* The bit of an attribute in its word of a bitmap. */
 #define BIT(number) (UINT32_C(1) << (number) % 32)
 
-enum { NOBODY = 65534 };
+enum { NOBODY = 65534 }; /* the user or group of which no number is known */
 
+/* The attributes of an object: the first and the second word of their bitmap. */
 #define OBJECT_0 (BIT(FATTR4_TYPE) | BIT(FATTR4_SIZE) | BIT(FATTR4_FSID) | BIT(FATTR4_FILEID))
 #define OBJECT_1                                                                                             \
 	(BIT(FATTR4_MODE) | BIT(FATTR4_NUMLINKS) | BIT(FATTR4_OWNER) | BIT(FATTR4_OWNER_GROUP) |             \
 		BIT(FATTR4_RAWDEV) | BIT(FATTR4_SPACE_USED) | BIT(FATTR4_TIME_ACCESS) |                      \
 		BIT(FATTR4_TIME_METADATA) | BIT(FATTR4_TIME_MODIFY))
 
+/* Defines the bitmap rr_v4_attr_NAME of two words. */
 #define MASK(name, first, second)                                                                            \
 	static uint32_t name##_words[] = { first, second };                                                  \
 	const bitmap4 rr_v4_attr_##name = { 2, name##_words };
@@ -31,6 +34,7 @@ MASK(space, BIT(FATTR4_FILES_AVAIL) | BIT(FATTR4_FILES_FREE) | BIT(FATTR4_FILES_
 
 typedef void attr_get(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken);
 
+/* Defines the function attr_get_NAME, which decodes an attribute that is one number. */
 #define GET(name, type, member)                                                                              \
 	static void attr_get_##name(struct rpcrdma_xdr_reader *reader, struct rr_v4_attributes *taken)       \
 	{                                                                                                    \
@@ -153,6 +157,8 @@ GET_TIME(atime)
 GET_TIME(mtime)
 GET_TIME(ctime)
 
+/* The function that decodes an attribute, by the attribute's number; NULL for attributes that this client
+ * never asks for. */
 static attr_get *const attr_rows[RR_V4_WORDS * 32] = {
 	[FATTR4_TYPE] = attr_get_type,
 	[FATTR4_SIZE] = attr_get_size,
@@ -214,6 +220,8 @@ rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attribut
 	rpcrdma_xdr_reader_init(&reader, &values, NULL);
 	for (uint32_t i = 0; i < rr_min(given->attrmask.count, RR_V4_WORDS); i++) {
 		taken->have[i] = given->attrmask.values[i];
+		/* From the lowest bit to the highest: the values are in the order of the attributes' numbers.
+		 * Each has a row, as it was asked for. */
 		for (uint32_t left = taken->have[i]; left != 0; left &= left - 1)
 			attr_rows[32 * i + (uint32_t)__builtin_ctz(left)](&reader, taken);
 	}
@@ -222,6 +230,7 @@ rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attribut
 
 /* ---- Attributes to be set ---- */
 
+/* Attributes to be set: the words of their bitmap, and the writer of their values. */
 struct attr_writer {
 	uint32_t *words;
 	struct rpcrdma_xdr_writer values;
@@ -247,6 +256,8 @@ attr_put_number(struct attr_writer *writer, uint32_t number, uint32_t value)
 		RPCRDMA_XDR_UNBOUNDED);
 }
 
+/* Adds the attribute of this number, a time that is to be set, and encodes it: the given time, or that the
+ * server is to take its own time. Adds nothing if the time is not to be changed. */
 static void
 attr_put_time(struct attr_writer *writer, uint32_t number, time_how how, nfstime3 time)
 {
@@ -280,6 +291,7 @@ rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t va
 		attr_put_number(&writer, FATTR4_OWNER_GROUP, attributes->gid.u.gid);
 	attr_put_time(&writer, FATTR4_TIME_ACCESS_SET, attributes->atime.set_it, attributes->atime.u.atime);
 	attr_put_time(&writer, FATTR4_TIME_MODIFY_SET, attributes->mtime.set_it, attributes->mtime.u.mtime);
+	/* The bitmap ends with its last word that is not zero. */
 	return (fattr4){ { words[1]         ? 2
 				 : words[0] ? 1
 					    : 0,

@@ -55,6 +55,8 @@ compound_sequence(struct rr_v4_slot *slot)
 	args->sa_cachethis = slot->work->changes;
 }
 
+/* Builds the COMPOUND of the slot's work and sends it. With a SEQUENCE, the slot's sequence ID is increased;
+ * if SEQUENCE fails, done() has to decrease it again. */
 void
 rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error))
 {
@@ -78,12 +80,14 @@ rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error
 		compound_sequence(slot);
 	}
 	slot->work->build(slot);
+	/* build() may have set reply_max already, to octets of results that only the caller knows. */
 	slot->call.reply_max += slot->reply_max;
 	rr_client_call(v4->config.client, &slot->call);
 }
 
 /* ---- The reply ---- */
 
+/* Returns the status of an operation. */
 static nfsstat4
 compound_status(const nfs_resop4 *res)
 {

@@ -4,6 +4,7 @@
 
 #include "nfs/v4/private.h"
 
+/* The pause before a call is sent again in its slot, and how often it is after NFS4ERR_SEQ_MISORDERED. */
 #define DISPATCH_PAUSE (100 * RR_MILLISECOND)
 
 enum { DISPATCH_MISORDERED = 20 };

@@ -7,8 +7,8 @@
 /*
  * These are procedures of rr_v4_call() that version 3 does not have: a walk along many names, and operations
  * of version 4.2 (RFC 7862, RFC 8276). Their numbers follow those of version 3, and their arguments and
- * results have the same shape: the arguments begin with the file that has to be open, and the results begin
- * with the status.
+ * results have the same shape: the arguments begin with the handle of a file or a directory, and the results
+ * begin with the status.
  */
 enum rr_v4_newer {
 	RR_V4_WALK = NFSPROC3_COMMIT + 1,

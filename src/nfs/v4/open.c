@@ -5,6 +5,7 @@
 
 #include "nfs/v4/private.h"
 
+/* Makes the table of opens empty: all entries are free. */
 void
 rr_v4_opens_init(struct rr_v4 *v4)
 {
@@ -99,6 +100,8 @@ rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t access)
 	return true;
 }
 
+/* Goes through the table, in which the file that was used last comes first. Idle files are those that no call
+ * uses or waits for; the last one found was unused for the longest time. */
 struct rr_v4_open *
 rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t before)
 {

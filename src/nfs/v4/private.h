@@ -8,6 +8,11 @@
 #include "ulb/nfs42.h"
 
 /*
+ * The words: a session, its slots, the sequence ID of a slot and a stateid are those of RFC 8881. An open is
+ * a file that this client has opened at the server, or is about to. A procedure is what the caller calls, of
+ * version 3 or of newer.h. The caller's call ("outer") is carried out by the call that a slot makes: a
+ * COMPOUND.
+ *
  * struct rr_v4 owns its slots and its opens; their memory is a part of it. A call of the caller is in one
  * place at a time: v4->queue, the list of an open that is being made, a slot, or v4->ending. The list link
  * and the timer of struct rr_call, which the RPC client uses for the calls that it makes itself, hold it
@@ -19,7 +24,7 @@
 
 enum {
 	RR_V4_SLOTS = 64,
-	RR_V4_OPS = 12,
+	RR_V4_OPS = 12,        /* operations of a COMPOUND, at most */
 	RR_V4_PUT_OPS = 11,    /* operations of RR_V4_PUT */
 	RR_V4_OPENS = 160,     /* files that are open at a time: `rpcrdma cp` has 128 under way */
 	RR_V4_OPENS_IDLE = 16, /* of these, files that may stay open without being read or written */
@@ -52,7 +57,7 @@ bool rr_v4_attr_in(const uint32_t have[RR_V4_WORDS], uint32_t number);
 /* Decodes attributes. Returns false if they are malformed, or include more than was asked for. */
 bool rr_v4_attr_take(const fattr4 *given, const bitmap4 *asked, struct rr_v4_attributes *taken);
 
-enum { RR_V4_VALUES = 128 };
+enum { RR_V4_VALUES = 128 }; /* octets of the attributes that one call can set */
 
 /* Encodes attributes that are to be set. The result points to words and values. */
 fattr4 rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uint8_t values[RR_V4_VALUES]);
@@ -134,16 +139,17 @@ struct rr_v4_server {
 	uint8_t major[NFS4_OPAQUE_LIMIT], scope[NFS4_OPAQUE_LIMIT];
 };
 
+/* The states of a session, by the COMPOUND that is under way. */
 enum rr_v4_state {
-	RR_V4_IDLE, /* there is no session, and no call asks for one */
-	RR_V4_EXCHANGING,
-	RR_V4_CREATING,
-	RR_V4_RECLAIMING,
-	RR_V4_COMPLETING,
-	RR_V4_READY,
-	RR_V4_CLOSING,
-	RR_V4_DESTROYING,
-	RR_V4_FORGETTING,
+	RR_V4_IDLE,       /* none: there is no session, and no call asks for one */
+	RR_V4_EXCHANGING, /* EXCHANGE_ID */
+	RR_V4_CREATING,   /* CREATE_SESSION */
+	RR_V4_RECLAIMING, /* OPEN, for each file that was open when the server restarted */
+	RR_V4_COMPLETING, /* RECLAIM_COMPLETE */
+	RR_V4_READY,      /* none: the session is in use by calls */
+	RR_V4_CLOSING,    /* CLOSE, for each open file */
+	RR_V4_DESTROYING, /* DESTROY_SESSION */
+	RR_V4_FORGETTING, /* DESTROY_CLIENTID */
 	RR_V4_STATES
 };
 
@@ -167,27 +173,30 @@ struct rr_v4 {
 	uint32_t slots, request_max, reply_max, operations; /* of the session; operations of a COMPOUND */
 	uint32_t message; /* octets of the largest message that this client can send or receive */
 	sequenceid4 sequence[RR_V4_SLOTS]; /* the sequence ID that was used last, of each slot */
-	uint64_t until; /* the time from which a busy server is not asked again for a session */
-	uint64_t lease, renewed;
+	uint64_t until;          /* the time from which a busy server is not asked again for a session */
+	uint64_t lease, renewed; /* ns that the lease lasts; when the server last renewed it */
 	struct rr_timer renewal;
 
 	bool *gone; /* set while a caller's done() runs: becomes true where done() frees this client; else
 		       NULL */
 	uint64_t free, doubt; /* bitmaps: free slots; slots whose last call was given up */
 	uint32_t highest;     /* the highest slot that the server wants to be used */
+	/* Calls of the caller (by their link): those that wait for a slot, and those that the timer ends with
+	 * their error in a later turn of the loop. */
 	struct rr_list queue, ending;
 	struct rr_timer ends;
 
-	struct rr_list opens, open_free;
-	uint32_t open_count, making; /* entries in opens; calls in slots that will each make one more */
+	struct rr_list opens, open_free; /* the table of opens; entries that are not in use */
+	uint32_t open_count, making;     /* entries in opens; calls in slots that will each make one more */
 	struct rr_v4_open open[RR_V4_OPENS];
-	struct rr_v4_slot control;
+	struct rr_v4_slot control; /* for the work that makes and ends a session */
 	struct rr_v4_slot slot[RR_V4_SLOTS];
 };
 
 /* ---- compound.c ---- */
 
-/* Appends an operation, whose result takes at most result_max octets, without its number and its status. */
+/* Appends an operation to the COMPOUND, and returns its arguments, which the caller fills in. Its result
+ * takes at most result_max octets, without its number and its status. */
 nfs_argop4 *rr_v4_op(struct rr_v4_slot *slot, nfs_opnum4 op, uint32_t result_max);
 
 /* Appends PUTFH of a handle, or PUTROOTFH if the handle is empty. */
@@ -198,7 +207,8 @@ void rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked);
 /* Returns the result of the last operation of this number, which the call must have. */
 const nfs_resop4 *rr_v4_res(const struct rr_v4_slot *slot, nfs_opnum4 op);
 
-/* Decodes the result of the last GETATTR; asked is what the call asked for. */
+/* Decodes the result of the last GETATTR; asked is what the call asked for. Returns false if the result is
+ * malformed. */
 bool rr_v4_res_attributes(
 	const struct rr_v4_slot *slot, const bitmap4 *asked, struct rr_v4_attributes *attributes);
 
@@ -257,7 +267,8 @@ struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 /* Notes the result of an OPEN for access. */
 void rr_v4_open_take(struct rr_v4 *v4, struct rr_v4_open *open, const OPEN4resok *answered, uint32_t access);
 
-/* Counts a user of the open's stateid. Returns false if the stateid cannot be used for access. */
+/* Counts a user of the open's stateid, until rr_v4_slot_end_use(). Returns false, and counts nothing, if the
+ * stateid cannot be used for access. */
 bool rr_v4_open_begin_use(struct rr_v4 *v4, struct rr_v4_open *open, uint32_t access);
 
 /* Removes the open from the table of opens: its memory is free for another open. */
@@ -295,7 +306,8 @@ int rr_v4_nothing_take(struct rr_v4_slot *slot);
 /* Returns a bitmap of the session's slots, of which there are 1 to 64. */
 uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
 
-/* Reserves a free slot for a call. Returns NULL if there is no usable slot now. */
+/* rr_v4_slot_get() reserves a free slot for a call, or returns NULL if there is no usable slot now.
+ * rr_v4_slot_put() makes the slot free again. */
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
@@ -311,7 +323,8 @@ void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 
 /* ---- dispatch.c: calls into slots ---- */
 
-/* Sends the calls of the queue that can be sent now. */
+/* Sends the calls of the queue that can be sent now, while there is a session. Closes idle files if the queue
+ * is empty. */
 void rr_v4_pump(struct rr_v4 *v4);
 
 /* Sends the call in the slot again, at the end of the pause for a busy server. */
@@ -338,7 +351,8 @@ enum rr_v4_wait {
 };
 
 /* Finds out whether a call that is to use the slot needs an open file, and whether it must wait for that. If
- * the call waits, the slot is free again, or is used to open or close a file. */
+ * the call waits, the slot is free again, or is used to open or close a file. The call has left the queue; if
+ * it waits, it is in another list, or in the queue again. */
 enum rr_v4_wait rr_v4_wait_open(
 	struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work);
 
@@ -352,6 +366,8 @@ extern const struct rr_v4_work rr_v4_exchange_step, rr_v4_create_step, rr_v4_rec
 
 /* ---- session.c ---- */
 
+/* The events of a session: a call needs it; the work of the state is done; the session is lost; the server
+ * has forgotten the client ID, or all opens; this client leaves the server; the work has failed. */
 enum rr_v4_event { RR_V4_START, RR_V4_OK, RR_V4_LOST, RR_V4_STALE, RR_V4_LEAVE, RR_V4_FAILED, RR_V4_EVENTS };
 
 void rr_v4_session_init(struct rr_v4 *v4);

@@ -4,6 +4,7 @@
 
 #include "nfs/v4/private.h"
 
+/* The arguments that READDIR and READDIRPLUS of version 3 have in common. */
 struct dir_args {
 	nfs_fh3 directory;
 	uint64_t cookie;
@@ -42,6 +43,7 @@ dir_alloc(struct rr_v4_slot *slot, size_t size)
 	return memset(at, 0, size);
 }
 
+/* Sets the error text for entries that do not fit in the caller's memory. Returns the error LIMIT. */
 static int
 dir_no_room(struct rr_v4_slot *slot)
 {
@@ -136,6 +138,7 @@ proc_plain_take(struct rr_v4_slot *slot)
 		*next = dir_alloc(slot, sizeof(**next));
 		if (!*next)
 			return dir_no_room(slot);
+		/* Operation 2 is the READDIR, behind SEQUENCE and PUTFH. */
 		if (!rr_v4_attr_take(&entry->attrs, &slot->ops[2].u.opreaddir.attr_request, &taken))
 			return rr_v4_broken(slot->v4, "attributes of an entry that were not asked for");
 		**next = (entry3){

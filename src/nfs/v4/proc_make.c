@@ -25,6 +25,7 @@ const struct rr_v4_work rr_v4_setattr3 = {
 
 /* ---- CREATE ---- */
 
+/* Builds CREATE: an OPEN that makes the file, as version 4 has CREATE only for objects that are no files. */
 static void
 proc_create_build(struct rr_v4_slot *slot)
 {
@@ -68,6 +69,8 @@ const struct rr_v4_work rr_v4_create3 = {
 
 /* ---- MKDIR and SYMLINK ---- */
 
+/* Appends the operation CREATE, which makes an object that is no file. Returns its arguments, in which the
+ * caller sets the type. */
 static CREATE4args *
 make_object(struct rr_v4_slot *slot, const diropargs3 *where, const sattr3 *attributes)
 {

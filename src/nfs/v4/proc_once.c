@@ -21,6 +21,7 @@ once_open(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 	args->owner.owner = (struct rpcrdma_bytes){ slot->owner, (uint32_t)length };
 }
 
+/* Appends the CLOSE of the file that the same COMPOUND has opened. */
 static void
 once_close(struct rr_v4_slot *slot)
 {
@@ -147,12 +148,15 @@ proc_put_build(struct rr_v4_slot *slot)
 		(RENAME4args){ .oldname = args->temporary, .newname = args->name };
 }
 
+/* Returns the handle of the file that the COMPOUND has made. */
 static struct rpcrdma_bytes
 once_handle(const struct rr_v4_slot *slot)
 {
 	return rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
 }
 
+/* Handles the success of RR_V4_PUT: there is no result but the status. A file with a delegation goes into the
+ * table of opens, which returns the delegation when it closes the file. */
 static int
 proc_put_take(struct rr_v4_slot *slot)
 {

@@ -22,6 +22,7 @@ session_reclaim_refused(struct rr_v4 *v4)
 	rr_v4_open_lose(v4->control.open);
 }
 
+/* Called when the CLOSE of a file was done, or refused: the file is not open any more. */
 static void
 session_close_over(struct rr_v4 *v4)
 {
@@ -35,13 +36,15 @@ session_next_to_reclaim(struct rr_v4 *v4)
 	return rr_v4_open_in(v4, RR_V4_OPEN_RECLAIM);
 }
 
+/* Returns the next open file that is to be closed, or NULL if there is none. */
 static struct rr_v4_open *
 session_next_to_close(struct rr_v4 *v4)
 {
 	return rr_v4_open_in(v4, RR_V4_OPEN_READY);
 }
 
-/* For each state: the COMPOUND that is sent in it, and the state that follows each event. */
+/* For each state: the COMPOUND that is sent in it, and the state that follows each event. An event that the
+ * state does not list leads to RR_V4_IDLE, which is 0. */
 static const struct session_state {
 	const struct rr_v4_work *work;
 	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these opens */
@@ -50,6 +53,7 @@ static const struct session_state {
 	bool lenient; /* a refusal is treated as a success */
 	enum rr_v4_state after[RR_V4_EVENTS];
 } session_states[RR_V4_STATES] = {
+/* Without a session, the client makes another one; without its client ID, it begins with that. */
 #define BACK [RR_V4_LOST] = RR_V4_CREATING, [RR_V4_STALE] = RR_V4_EXCHANGING
 	[RR_V4_IDLE] = { .after = { [RR_V4_START] = RR_V4_EXCHANGING } },
 	[RR_V4_EXCHANGING] = { .work = &rr_v4_exchange_step, .after = { [RR_V4_OK] = RR_V4_CREATING, BACK } },
@@ -75,6 +79,8 @@ static const struct session_state {
 	[RR_V4_FORGETTING] = { .work = &rr_v4_forget_step, .lenient = true },
 };
 
+/* Ends the attempt to make or end a session: notes why, and goes to the state RR_V4_IDLE, in which waiting
+ * calls end with that error. */
 static void
 session_fail(struct rr_v4 *v4, int error)
 {
@@ -88,6 +94,7 @@ static void
 session_send(struct rr_v4 *v4)
 {
 	v4->control.work = session_states[v4->state].work;
+	/* The control slot borrows the number and the sequence ID of a free slot: no calls are sent now. */
 	v4->control.number = v4->free ? (uint32_t)__builtin_ctzll(v4->free) : 0;
 	v4->control.busy = true;
 	rr_v4_send(&v4->control, session_done);
@@ -149,6 +156,7 @@ rr_v4_event(struct rr_v4 *v4, enum rr_v4_event event)
 
 /* ---- Answers ---- */
 
+/* Called by the loop after the pause for a busy server: sends the COMPOUND of the state again. */
 static void
 session_again(struct rr_timer *timer)
 {
@@ -251,6 +259,7 @@ session_done(struct rr_call *call, int error)
 
 /* ---- The lease ---- */
 
+/* The time between two calls of session_tick(), and the time after which an unused file is closed. */
 #define SESSION_TICK (2 * RR_SECOND)
 #define SESSION_IDLE (5 * RR_SECOND)
 
@@ -262,6 +271,7 @@ session_renew_build(struct rr_v4_slot *slot)
 	(void)slot;
 }
 
+/* Does nothing at the end of the COMPOUND that renews the lease: dispatch.c has noted its result. */
 static void
 session_renew_end(struct rr_v4_slot *slot, int error)
 {

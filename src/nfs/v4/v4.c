@@ -27,6 +27,7 @@ v4_identify(struct rr_v4 *v4)
 		host, (long)getpid(), (unsigned long long)random);
 }
 
+/* Prepares a slot. Its call is in no list, so that it can be cancelled also before it was ever sent. */
 static void
 v4_init_slot(struct rr_v4 *v4, struct rr_v4_slot *slot, uint32_t number)
 {
@@ -70,6 +71,7 @@ rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx)
 	while (v4->state != RR_V4_READY) {
 		int turned = v4->state == RR_V4_IDLE ? v4->error : rr_loop_turn(v4->loop, -1);
 
+		/* The attempt may have failed before, or in this turn. */
 		if (v4->state == RR_V4_IDLE)
 			return v4->error;
 		if (turned < 0)
@@ -167,6 +169,7 @@ void
 rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 {
 	rr_list_init(&call->link);
+	/* The RPC client does not see this call, so the members that belong to that client are used here. */
 	rr_timer_init(&call->timer, v4_expired);
 	call->buffer = v4;
 	call->losses = 0;
@@ -187,6 +190,7 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	rr_v4_pump(v4);
 }
 
+/* Removes a call from the list that it is in. If the call is under way in a slot, cancels the slot's call. */
 void
 rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call)
 {
@@ -250,6 +254,7 @@ rr_v4_free(struct rr_v4 *v4)
 {
 	if (!v4)
 		return;
+	/* A done() of the caller, which dispatch_finish() has called, frees v4. */
 	if (v4->gone)
 		*v4->gone = true;
 	v4_drop(v4);

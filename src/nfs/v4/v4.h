@@ -22,7 +22,7 @@ struct rr_v4_config {
 	struct rpcrdma_engine *engine;
 	struct rpcrdma_client *client; /* stays the caller's */
 	uint32_t minor;                /* 1 or 2 */
-	uint64_t retry; /* ns for which a busy server is asked for a session; 0: without limit */
+	uint64_t retry; /* ns for which a busy server is asked again; 0: it is not asked again */
 };
 
 /* Begins to make a session. Errors: NOMEM. */

@@ -55,6 +55,7 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 		waiting_fail(v4, open, error);
 	if (error == 0)
 		return;
+	/* The OPEN was for more access than the file has: the file stays open as it was. */
 	if (open->access)
 		open->state = RR_V4_OPEN_READY;
 	else
@@ -94,7 +95,8 @@ waiting_send(struct rr_v4_slot *slot, struct rr_v4_open *open, enum rr_v4_open_s
 }
 
 /* Called because the table of opens has no room. Closes the file that was unused for the longest time, if
- * there is an unused one; otherwise frees the slot. The call outer goes back to the front of the queue. */
+ * there is an unused one, in this slot; otherwise frees the slot. The call outer goes back to the front of
+ * the queue. */
 static enum rr_v4_wait
 waiting_full(struct rr_v4_slot *slot, struct rr_call *outer)
 {
@@ -131,10 +133,12 @@ rr_v4_wait_open(struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_
 	if (!open)
 		return waiting_full(slot, outer);
 	rr_list_append(&open->waiters, &outer->link);
+	/* An OPEN or a CLOSE of the file is under way: its end wakes the calls that wait. */
 	if (open->state != RR_V4_OPEN_LOST && open->state != RR_V4_OPEN_READY) {
 		rr_v4_slot_put(slot);
 		return RR_V4_WAIT_OPEN;
 	}
+	/* The file is not open, or not for this access. */
 	open->wanted = open->access | work->access;
 	waiting_send(slot, open, RR_V4_OPEN_MAKING);
 	return RR_V4_WAIT_OPEN;
