@@ -12,6 +12,12 @@
  * The headers of DDP (RFC 5041, section 4) and of RDMAP (RFC 5040, section 4), which are encoded together:
  * each ULPDU of MPA is a DDP segment, and begins with the fields of struct rr_ddp_header, without the length
  * word of MPA.
+ *
+ * A segment is tagged or untagged. A tagged one names the receiver's memory: by a steering tag (STag, which
+ * is a handle) and a tagged offset (TO) in the memory of that tag. An untagged one belongs to a message for a
+ * queue of the receiver: it has the queue number (QN), the message sequence number (MSN) in that queue, and
+ * the message offset (MO), which is its place in the message. DV and RV are the versions of DDP and RDMAP, T
+ * and L the flags for a tagged segment and for the last segment of a message.
  */
 
 /* The opcodes of RDMAP: RFC 5040, figure 4. */

@@ -12,6 +12,10 @@
  * MPA, the framing of DDP over TCP: the request and reply frames of revision 1
  * (RFC 5044, section 7.1.1) and revision 2 (RFC 6581, section 6), and the
  * arithmetic of FPDUs (RFC 5044, section 4.1).
+ *
+ * An FPDU is the frame in which MPA sends one DDP segment, its ULPDU. IRD and ORD are how many RDMA Reads at
+ * a time a side answers, and how many it sends. An RTR indication is a first, empty operation of the side
+ * that opened the connection: it says that this side is ready to receive.
  */
 
 /* Sizes in octets, and the largest IRD and ORD. */

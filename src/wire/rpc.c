@@ -164,6 +164,7 @@ rpc_get_range(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 static void
 rpc_get_accepted(struct rpcrdma_xdr_reader *reader, struct rr_reply_header *reply)
 {
+	/* If the verifier is too long, the reader fails: the caller sees that. */
 	rpc_get_auth(reader, &reply->verf);
 	reply->accept_stat = rpc_get_enum(reader, RR_SYSTEM_ERR);
 	if (reply->accept_stat == RR_PROG_MISMATCH)
@@ -253,7 +254,7 @@ rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header
 	rr_put_be32(words + 8, reply->reply_stat);
 	if (success) {
 		rr_put_be32(words + REPLY_WORDS, reply->verf.flavor);
-		/* The length of the verifier, and the status. */
+		/* Two words of 0: the length of the verifier, and the status. */
 		rr_put_be64(words + REPLY_WORDS + 4, RR_SUCCESS);
 		return;
 	}

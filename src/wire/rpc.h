@@ -57,13 +57,13 @@ struct rr_reply_header {
 	enum rr_accept_stat accept_stat; /* accepted */
 	enum rr_reject_stat reject_stat; /* denied */
 	enum rr_auth_stat auth_stat;     /* denied with RR_AUTH_ERROR */
-	uint32_t low, high;              /* PROG_MISMATCH, RPC_MISMATCH */
+	uint32_t low, high;              /* versions that the server has: PROG_MISMATCH, RPC_MISMATCH */
 };
 
 struct rr_auth_sys {
 	uint32_t stamp, uid, gid, gid_count;
 	uint32_t gids[RR_AUTH_SYS_GIDS];
-	struct rpcrdma_bytes machine;
+	struct rpcrdma_bytes machine; /* the name of the client's host */
 };
 
 /* Reads a call header and leaves the reader at the arguments. Returns false, without a failure of the reader,

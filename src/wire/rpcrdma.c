@@ -199,6 +199,7 @@ rr_rdma_place_lists(
 	*lists = (struct rr_chunk_lists){
 		.segments = memory, .segment_max = segments, .write_max = writes, .read_max = reads
 	};
+	/* In this order, the end of each array is aligned for the elements of the next one. */
 	lists->writes = (struct rr_chunk *)(lists->segments + segments);
 	lists->reads = (struct rr_read_segment *)(lists->writes + writes);
 }

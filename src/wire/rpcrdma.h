@@ -140,9 +140,9 @@ rr_rdma_has_lists(const struct rr_chunk_lists *lists)
 	return (lists->read_count | lists->write_count | lists->has_reply) != 0;
 }
 
-/* rr_rdma_lists_size() returns how many octets of memory arrays for so many Read segments, Write chunks and
- * other segments take. rr_rdma_place_lists() makes *lists empty, with its arrays of these sizes in that
- * memory. */
+/* rr_rdma_lists_size() returns the octets that arrays for so many Read segments, Write chunks and other
+ * segments take together. rr_rdma_place_lists() makes *lists empty, and lays its arrays, of these sizes, into
+ * that much memory, which stays the caller's. */
 size_t rr_rdma_lists_size(uint32_t reads, uint32_t writes, uint32_t segments);
 void rr_rdma_place_lists(
 	struct rr_chunk_lists *lists, void *memory, uint32_t reads, uint32_t writes, uint32_t segments);

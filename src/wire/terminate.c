@@ -17,7 +17,7 @@ enum {
 	HAS_LENGTH = 0x80,
 	HAS_DDP = 0x40,
 	HAS_READ_REQUEST = 0x20,
-	SWAPPED_BITS = 0x07,
+	SWAPPED_BITS = 0x07, /* where M, D and R are if the octet's bits are written in the opposite order */
 
 	DDP_TAGGED = 0x80, /* the T flag of the terminated header */
 };
@@ -166,6 +166,9 @@ terminate_certain(const struct rr_terminate *terminate)
 	return terminate->has_length || terminate->ddp_header || terminate->read_request;
 }
 
+/* Writes the cause as the specification orders it. If the cause in swapped order has another name and may be
+ * meant, writes that name, too; or in its place, if the bits show the swapped order or the cause itself has
+ * no name. */
 const char *
 rr_terminate_text(char *text, size_t size, const struct rr_terminate *terminate)
 {

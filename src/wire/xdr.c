@@ -170,9 +170,10 @@ rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max)
 }
 
 /* Returns the item (data that came in a chunk, not in the stream) for the opaque whose length word was just
- * read, and moves the reader to the next item. Returns NULL if the data of the opaque lie in the stream.
- * Items without data for earlier places in the stream come from chunks that were not used: they are
- * skipped. */
+ * read, and moves the reader to the next item. Returns NULL if the data of the opaque lie in the stream. The
+ * item of a Read chunk has an offset, which is its place in the stream. The item of a Write chunk has
+ * RPCRDMA_ITEM_NEXT, and is for the next opaque that may come in a chunk. Items without data for earlier
+ * places in the stream come from chunks that were not used: they are skipped. */
 static const struct rpcrdma_item *
 xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 {
@@ -198,7 +199,8 @@ xdr_take_item(struct rpcrdma_xdr_reader *reader, uint32_t length)
 }
 
 /* Whether the item (data that came in a chunk) can be an opaque of length octets. RFC 8166, section 3.4.5.2:
- * a Read chunk may include the padding of its data, or not, so its length may be with or without padding. */
+ * a Read chunk may include the padding of its data, or not, so its length may be with or without padding. A
+ * Write chunk (RPCRDMA_ITEM_NEXT) has no padding. */
 static bool
 xdr_fits(const struct rpcrdma_item *item, uint32_t length)
 {
