@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has public functions that only version 4.2 has: holes, and copies within a server. */
+/* This file has public functions that only version 4.2 has: holes, and copies within a server. A function
+ * with _take_ in its name handles the result of a call (take() in nfs_private.h). */
 #include <string.h>
 
 #include "base/address.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the public functions that remove, move and add names. */
+/* This file has the public functions that remove, move and add names. A function with _take_ in its name
+ * handles the result of a call (take() in nfs_private.h). */
 #include <string.h>
 
 #include "nfs/nfs_private.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the public functions on names that change nothing. */
+/* This file has the public functions on names that change nothing. A function with _take_ in its name handles
+ * the result of a call (take() in nfs_private.h). */
 #include <string.h>
 
 #include "base/config.h"

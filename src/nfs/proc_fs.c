@@ -2,7 +2,9 @@
 #include "nfs/attr.h"
 #include "nfs/limits.h"
 
-/* This file has FSSTAT, FSINFO and PATHCONF: RFC 1813, sections 3.3.18 to 3.3.20. */
+/* This file has FSSTAT, FSINFO and PATHCONF: RFC 1813, sections 3.3.18 to 3.3.20. The functions ..._begin()
+ * begin the operation of the file system for a procedure, and the functions ..._end() complete the result of
+ * the procedure when that operation has ended (proc.h). */
 
 /* The octets of a READDIR that this server prefers; and the number of octets of which reads and writes should
  * have a multiple. */

@@ -6,7 +6,9 @@
 #include "nfs/limits.h"
 
 /*
- * This file has READ, WRITE and COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21.
+ * This file has READ, WRITE and COMMIT: RFC 1813, sections 3.3.6, 3.3.7 and 3.3.21. The functions ..._begin()
+ * begin the operation of the file system for a procedure, and the functions ..._end() complete the result of
+ * the procedure when that operation has ended (proc.h).
  *
  * The data of a READ lies in a buffer of the pool, which belongs to the request and goes back to the pool
  * when the reply was sent. The data of a WRITE stays where the transport put it.

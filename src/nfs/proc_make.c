@@ -4,7 +4,8 @@
 #include "nfs/attr.h"
 
 /* This file has CREATE, MKDIR, SYMLINK and MKNOD: RFC 1813, sections 3.3.8 to 3.3.11. Each makes a new entry
- * of a directory. */
+ * of a directory. The functions ..._begin() begin the operation of the file system for a procedure, and the
+ * functions ..._end() complete the result of the procedure when that operation has ended (proc.h). */
 
 /* Begins the file system's operation create, which makes an object of this type and name. attributes is NULL
  * if no attributes are to be set. */

@@ -2,7 +2,9 @@
 #include "base/checked.h"
 #include "nfs/list.h"
 
-/* This file has READDIR: RFC 1813, section 3.3.16. */
+/* This file has READDIR: RFC 1813, section 3.3.16. The functions ..._begin() begin the operation of the file
+ * system for a procedure, and the functions ..._end() complete the result of the procedure when that
+ * operation has ended (proc.h). */
 
 /* Adds an entry to the result of READDIR. Returns false if the result or the request's memory has no room for
  * it. */

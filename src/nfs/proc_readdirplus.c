@@ -2,7 +2,9 @@
 #include "base/checked.h"
 #include "nfs/list.h"
 
-/* This file has READDIRPLUS: RFC 1813, section 3.3.17. */
+/* This file has READDIRPLUS: RFC 1813, section 3.3.17. The functions ..._begin() begin the operation of the
+ * file system for a procedure, and the functions ..._end() complete the result of the procedure when that
+ * operation has ended (proc.h). */
 
 /* Adds the attributes and the handle to an entry, and returns the octets of XDR that they take. An object
  * that is gone by now, or that the caller may not reach, is listed without them: the entry then has only two

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* This file has REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. */
+/* This file has REMOVE and RMDIR: RFC 1813, sections 3.3.12 and 3.3.13. The functions ..._begin() begin the
+ * operation of the file system for a procedure, and the functions ..._end() complete the result of the
+ * procedure when that operation has ended (proc.h). */
 
 /* Begins the file system's operation remove, of a directory for RMDIR, of any other object for REMOVE. */
 static enum rr_vfs_status

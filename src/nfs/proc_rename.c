@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs/attr.h"
 
-/* This file has RENAME and LINK: RFC 1813, sections 3.3.14 and 3.3.15. Both stay inside one export. */
+/* This file has RENAME and LINK: RFC 1813, sections 3.3.14 and 3.3.15. Both stay inside one export. The
+ * functions ..._begin() begin the operation of the file system for a procedure, and the functions ..._end()
+ * complete the result of the procedure when that operation has ended (proc.h). */
 
 static enum rr_vfs_status
 rename_begin(struct rr_nfs_work *work)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has procedures that remove, rename and link names. */
+/* This file has procedures that remove, rename and link names. The functions ..._build() append the
+ * operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of the procedure
+ * when all of them succeeded (struct rr_v4_work in private.h). */
 #include "nfs/v4/private.h"
 
 /* ---- REMOVE and RMDIR ---- */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has READ, WRITE and COMMIT. RFC 8267, 6.1, says that the data may be placed by RDMA: "The opaque
- * data field in the WRITE4args structure", "... in the READ4resok structure". */
+ * data field in the WRITE4args structure", "... in the READ4resok structure". The functions ..._build()
+ * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
+ * the procedure when all of them succeeded (struct rr_v4_work in private.h). */
 #include <string.h>
 
 #include "nfs/v4/private.h"

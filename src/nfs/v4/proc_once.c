@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file handles small files: a file is opened, used and closed by one COMPOUND. */
+/* This file handles small files: a file is opened, used and closed by one COMPOUND. The functions ..._build()
+ * append the operations of a procedure to the COMPOUND, and the functions ..._take() fill in the result of
+ * the procedure when all of them succeeded (struct rr_v4_work in private.h). */
 #include <stdio.h>
 
 #include "base/endian.h"
