@@ -101,9 +101,8 @@ call_alloc(struct rr_judge *judge)
 	return call;
 }
 
-/* Remembers a call, or another message that an error may answer, and the memory that the message offers for
- * RDMA. An earlier call of the same side with the same XID is forgotten. Returns NULL if there is no memory.
- * */
+/* Remembers a call, or another message that an error may answer, and the memory that it offers for RDMA. An
+ * earlier call of the same side with the same XID is forgotten. Returns NULL if there is no memory. */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {

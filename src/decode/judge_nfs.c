@@ -34,7 +34,7 @@ nfs_has_data_result(uint32_t proc)
 /* Checks that a call has chunks only for data that RDMA may move separately. RFC 8267, 4: in version 3 of NFS
  * these are the data of WRITE, the target of SYMLINK, and the results of READ and READLINK. A Read chunk at
  * position 0 has the whole call, which every procedure may have. In version 4 a COMPOUND may have any chunk.
- * */
+ */
 void
 rr_judge_chunk_kinds(const struct rr_judged *judged)
 {
@@ -80,7 +80,7 @@ rr_judge_read_result(const struct rr_judged *judged, const struct rr_judge_call 
 /* ---- Calls that are repeated ---- */
 
 /* Returns a hash of the octets (FNV-1a, 64 bits), by which calls and replies are compared without being kept.
- * */
+ */
 uint64_t
 rr_judge_digest(const void *data, size_t size)
 {

@@ -8,7 +8,7 @@
 #include "wire/properties.h"
 
 /* This file keeps what each side of a connection has announced and granted, and checks messages against it.
- * */
+ */
 
 static uint32_t
 side_larger(uint32_t a, uint32_t b)
@@ -124,8 +124,7 @@ rr_judge_call_begins(const struct rr_judged *judged)
 }
 
 /* Counts a reply, or an error, to a call of the other side: one call less of that side is without a reply.
- * The message's grant becomes the number of that side's credits; a grant of 0 counts as one credit (row B1).
- * */
+ * The grant in the message becomes the number of that side's credits; 0 counts as one (row B1). */
 void
 rr_judge_call_ends(const struct rr_judged *judged)
 {

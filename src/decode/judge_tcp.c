@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* Tells whether the RDMA connection is between the same two hosts as a TCP connection with these ends. */
+/* Tells whether the RDMA connection is between the same two hosts as a TCP connection with these ends, and
+ * was opened by the same one of them. */
 static bool
 tcp_same_hosts(const struct rr_judge_connection *connection, const struct rr_packet_end *ends)
 {

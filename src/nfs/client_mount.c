@@ -41,7 +41,7 @@ mount_open_tcp(struct rpcrdma_nfs *nfs, uint16_t port, struct rpcrdma_client **c
 	struct rr_client_config config = nfs->config.rpc;
 
 	config.transport = RR_TRANSPORT_TCP;
-	config.retry = 0;
+	config.retry = 0; /* if the connection is lost, its calls fail at once */
 	config.connections = 1;
 	rr_address_set_port((struct sockaddr *)&config.address, port);
 	return rr_client_new(nfs->engine, &config, client, &nfs->text);

@@ -264,7 +264,8 @@ bool rr_v4_open_has_room(const struct rr_v4 *v4);
 /* Enters a file in the table of opens, in the state RR_V4_OPEN_LOST. Returns NULL if the table is full. */
 struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
-/* Notes the result of an OPEN for access. */
+/* Notes the result of an OPEN for access: the file is open with this stateid, and with the delegation that
+ * the server may have given. */
 void rr_v4_open_take(struct rr_v4 *v4, struct rr_v4_open *open, const OPEN4resok *answered, uint32_t access);
 
 /* Counts a user of the open's stateid, until rr_v4_slot_end_use(). Returns false, and counts nothing, if the

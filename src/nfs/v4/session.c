@@ -244,6 +244,7 @@ session_done(struct rr_call *call, int error)
 		session_fail(v4, rr_v4_broken(v4, "its results are not those of its operations"));
 		return;
 	}
+	/* The sequence ID counts as not used if SEQUENCE itself failed. */
 	if (rr_v4_failed_in_sequence(slot))
 		v4->sequence[slot->number]--;
 	if (status == NFS4ERR_DELAY && rr_loop_now(v4->loop) < v4->until) {

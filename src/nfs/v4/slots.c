@@ -46,6 +46,8 @@ rr_v4_slot_put(struct rr_v4_slot *slot)
 
 	rr_v4_slot_end_use(slot);
 	slot->open = NULL;
+	/* The bitmap doubt is about the present session, not about an earlier one that the call was sent in.
+	 */
 	if (slot->number < v4->slots &&
 		(slot->generation != v4->generation || !(v4->doubt >> slot->number & 1)))
 		v4->free |= UINT64_C(1) << slot->number;
