@@ -104,9 +104,9 @@ decoder_evict(struct rr_decoder *decoder)
 	decoder_end(decoder, decoder_oldest(decoder));
 }
 
-/* Returns the side that sent the first captured packet of a connection: 0 is the side that opened the
- * connection, 1 the other one. A SYN shows the side. Without a SYN, side 1 is the sender of an MPA reply;
- * else the side with the port of NFS; else the side with the lower port. */
+/* Returns the side that sent the first captured packet of a connection: side 0 opened the connection, side 1
+ * accepted it. A SYN shows the side. Without a SYN, side 1 is the sender of an MPA reply; else the side with
+ * the port of NFS; else the side with the lower port. */
 static uint8_t
 decoder_side(const struct rr_packet *packet)
 {

@@ -122,7 +122,7 @@ struct rr_judge {
 	struct rr_judge_repeat repeats[RR_JUDGE_REPEATS];
 	uint32_t repeat_next; /* counts entries; modulo RR_JUDGE_REPEATS: the entry that is replaced next */
 	struct rr_judge_past pasts[RR_JUDGE_PASTS];
-	uint32_t past_next; /* likewise */
+	uint32_t past_next; /* the same for pasts and RR_JUDGE_PASTS */
 };
 
 /* Tells whether the connection is whole: all of its messages so far are known, from its handshakes on. */

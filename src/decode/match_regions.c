@@ -133,6 +133,7 @@ rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction,
 	if (!transaction->regions[part])
 		return false;
 	transaction->region_sizes[part] = count * sizeof(struct rr_decode_region);
+	/* A reply in a Read chunk does not come in the Reply chunk, whose front may have been kept. */
 	region_free_head(match, &transaction->heads[part]);
 	first = region_add_reads(match, transaction, part, lists);
 	transaction->heads[part].want = (uint32_t)rr_min(first, RR_MESSAGE_HEAD);

@@ -179,8 +179,7 @@ struct rr_nfs_io {
 	uint32_t length;
 	stable_how stable; /* of WRITE */
 	bool once;         /* of READ: version 4 opens, reads and closes the file by one call */
-	void (*done)(struct rr_nfs_io *io,
-		int error); /* called from the loop: 0, negative, or positive as above */
+	void (*done)(struct rr_nfs_io *io, int error); /* called from the loop: 0, negative, or an nfsstat3 */
 	void *ctx;
 
 	/* Set before done(0). */
@@ -217,8 +216,9 @@ void rr_nfs_io_cancel(struct rr_nfs_io *io);
 /* ---- Names of many files at a time (client_async.c) ---- */
 
 /* A procedure under way. The caller owns it, and the memory that its arguments point to, until done() or
- * until rr_nfs_op_cancel() returns. The call is made once: it is not repeated after NFS3ERR_JUKEBOX, nor is
- * an answer that was lost with a connection made up for. */
+ * until rr_nfs_op_cancel() returns. The call is made once: it is not repeated after NFS3ERR_JUKEBOX. A status
+ * that the call may itself have caused, because it was executed twice, does not count as success; the member
+ * again shows that this is possible. */
 struct rr_nfs_op {
 	/* Set by the caller. */
 	void (*done)(struct rr_nfs_op *op, int error); /* called from the loop: 0, negative, or an nfsstat3 */

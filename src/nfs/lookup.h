@@ -41,7 +41,7 @@ int rr_lookup_port(const struct rr_lookup *lookup, uint16_t *port, struct rr_tex
 
 /* Sets the port of lookup->address to that of NFS, in the version and over the transport of a URL that asks
  * for rpcbind; for any other URL nothing changes. The caller has set engine, address, timeout, interrupted
- * and ctx. Errors: as above, but REFUSED if there is no entry. */
+ * and ctx. Errors: those of rr_lookup_port(), but REFUSED instead of PROG_UNAVAIL. */
 int rr_lookup_nfs(struct rr_lookup *lookup, const struct rr_url *url, struct rr_text *why);
 
 #endif

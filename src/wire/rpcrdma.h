@@ -72,7 +72,7 @@ struct rr_rdma_header {
 	uint32_t xid, vers, credit, proc;
 	uint32_t err, vers_low, vers_high; /* where proc is RR_RDMA_ERROR */
 	uint32_t opttype;                  /* where proc is RR_RDMA_OPTIONAL */
-	struct rpcrdma_bytes optinfo;      /* likewise; refers to the message */
+	struct rpcrdma_bytes optinfo;      /* where proc is RR_RDMA_OPTIONAL; points into the message */
 };
 
 /* The result of reading a header. */

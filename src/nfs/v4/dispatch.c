@@ -81,7 +81,9 @@ dispatch_end(struct rr_v4_slot *slot, int error)
 	rr_v4_pump(v4);
 }
 
-/* Ends the work of a COMPOUND that succeeded, after the function take() of the work has used the results. */
+/* Ends the work of a COMPOUND that succeeded. For a call of the caller, the result becomes empty with the
+ * status NFS4_OK, and the function take() of the work fills in the rest from the results of the
+ * operations. */
 static void
 dispatch_succeed(struct rr_v4_slot *slot)
 {

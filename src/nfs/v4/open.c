@@ -132,9 +132,9 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 	return NULL;
 }
 
-/* Handles a restart of the server, which has forgotten all opens. Open files are to be reclaimed; but those
- * that no call uses (once) count as lost. A file that is just being opened keeps its state, as its OPEN is
- * sent anew. */
+/* Called when the server has restarted, and has forgotten all opens. Open files are to be reclaimed; but
+ * those that no call uses (once) count as lost. A file that is just being opened keeps its state, as its OPEN
+ * is sent anew. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {
@@ -149,7 +149,7 @@ rr_v4_opens_reclaim(struct rr_v4 *v4)
 	}
 }
 
-/* Handles that the server revoked the open, or does not know it: the file is opened again when it is
+/* Called when the server has revoked the open, or does not know it: the file is opened again when it is
  * needed. */
 void
 rr_v4_open_lose(struct rr_v4_open *open)

@@ -76,7 +76,7 @@ enum rr_v4_open_state {
 struct rr_v4_open {
 	struct rr_list link; /* in v4->opens, the last used first; or in v4->open_free */
 	enum rr_v4_open_state state;
-	uint32_t access, wanted; /* the access that the file is open for; that which OPEN is under way for */
+	uint32_t access, wanted; /* for what the file is open; for what the OPEN under way is to open it */
 	uint32_t users;          /* calls in slots that use its stateid */
 	uint64_t used;           /* when it was last used */
 	stateid4 stateid, delegation;

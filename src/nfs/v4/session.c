@@ -14,8 +14,8 @@ static void session_done(struct rr_call *call, int error);
 
 /* ---- The states ---- */
 
-/* Handles that the server refuses to let a file be reclaimed: the file counts as not open, and is opened
- * again when it is needed. */
+/* Called when the server refuses to let a file be reclaimed: the file counts as not open, and is opened again
+ * when it is needed. */
 static void
 session_reclaim_refused(struct rr_v4 *v4)
 {
@@ -178,7 +178,7 @@ session_step_over(struct rr_v4 *v4)
 		rr_v4_event(v4, RR_V4_OK);
 }
 
-/* Handles that the server refused the COMPOUND of a state: depending on the status and the state, begins
+/* Called when the server has refused the COMPOUND of a state: depending on the status and the state, begins
  * again with a new client ID or a new session, goes on, or gives up. */
 static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
@@ -212,7 +212,7 @@ session_refused(struct rr_v4 *v4, nfsstat4 status)
 	session_step_over(v4);
 }
 
-/* Handles that the COMPOUND of a state succeeded: uses its results, and goes on. */
+/* Called when the COMPOUND of a state has succeeded: uses its results, and goes on. */
 static void
 session_succeeded(struct rr_v4 *v4)
 {
