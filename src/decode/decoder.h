@@ -40,7 +40,7 @@ struct rr_decode_sink {
 	void (*lost)(void *ctx, const struct rr_place *place);
 	/* A Send was refused by the sender at place, because no Receive was posted. */
 	void (*starved)(void *ctx, const struct rr_place *place);
-	/* Octets of a TCP stream that is not MPA. Returns true where no more of the stream is wanted. */
+	/* Octets of a TCP stream that is not MPA. Returns true if no more of the stream is wanted. */
 	bool (*foreign)(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data);
 	void *ctx;
 };
@@ -54,7 +54,7 @@ struct rr_decode_counters {
 	uint64_t uncaptured;   /* octets of packets that were not captured whole */
 	uint64_t searched;     /* octets in which no FPDU was found */
 	uint64_t wrong_crcs;   /* FPDUs with a wrong CRC */
-	uint64_t partial;      /* Sends of which a part is missing, or that are too long */
+	uint64_t partial;      /* Sends that are not complete, or are too long */
 	uint64_t refused;      /* times that the limit of memory was met */
 };
 

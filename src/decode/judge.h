@@ -103,7 +103,8 @@ struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
 void rr_judge_finish(struct rr_judge *judge);
 
 /* These return how many messages were checked, and how many calls without a reply were forgotten to make
- * room. The connection of such a call then counts as one of which a part was not captured. */
+ * room. Rules that depend on earlier messages are then not applied any more to the connection of such a
+ * call. */
 uint64_t rr_judge_messages(const struct rr_judge *judge);
 uint64_t rr_judge_evicted(const struct rr_judge *judge);
 

@@ -8,7 +8,7 @@
 /* A hold keeps packets that came too early, before packets with smaller PSNs. It keeps them in the order of
  * their PSNs. */
 
-/* The most packets in a hold; and half of the PSNs, of which there are 1 << 24. */
+/* The most packets in a hold; and half of the 1 << 24 PSNs. */
 enum { RR_ROCE_HOLD_MAX = 64, RR_ROCE_PSN_HALF = 1 << 23 };
 
 struct rr_roce_held {

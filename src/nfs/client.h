@@ -77,7 +77,7 @@ bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 /* Returns the RPC client, for its counters and what was negotiated. */
 struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
-/* These return the path that was mounted, the rest of config.path below it ("" where nothing is left), and
+/* These return the path that was mounted, the rest of config.path below it ("" if nothing is left), and
  * the handle of the mounted root. */
 const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);
 const char *rr_nfs_rest(const struct rpcrdma_nfs *nfs);
@@ -104,7 +104,7 @@ int rr_nfs_lookup(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 
 /* Looks up a path of many names, from the root of the mounted export. Symbolic links on the way are followed
  * by this client, a link at the end only if follow is set. ".." is resolved by the server. A relative target
- * is resolved from the link's directory. An absolute target names a path of the server: where it leads into
+ * is resolved from the link's directory. An absolute target names a path of the server: if it leads into
  * the mounted export (it begins with rr_nfs_export()), it is followed from the root; else the walk fails with
  * NOTSUP. */
 int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct rr_nfs_object *object);
@@ -148,7 +148,7 @@ int rr_nfs_commit(
 struct rr_nfs_entry {
 	const char *name; /* without '/', neither "." nor ".."; at most RR_NFS_NAME octets */
 	uint64_t fileid;
-	const struct rr_nfs_object *object; /* NULL where the server gave no handle or no attributes */
+	const struct rr_nfs_object *object; /* NULL if the server gave no handle or no attributes */
 };
 
 /* The most entries of a directory, so that a directory without an end is not read for ever. */
@@ -169,8 +169,8 @@ struct rr_nfs_retry {
 /* ---- File data (client_io.c) ---- */
 
 /* A piece of file data that is being read or written. The caller owns it, and data, until done() or until
- * rr_nfs_io_cancel() returns. A piece may be larger than one READ or WRITE: then several of these follow each
- * other; and so where the server returns or accepts fewer octets than the call had. */
+ * rr_nfs_io_cancel() returns. A piece may be larger than one READ or WRITE, and the server may return or
+ * accept fewer octets than the call had: then several calls follow each other. */
 struct rr_nfs_io {
 	/* Set by the caller. */
 	const struct rpcrdma_nfs_handle *file;
@@ -225,7 +225,7 @@ struct rr_nfs_op {
 	void *ctx;
 
 	/* Set before done(). */
-	struct rr_nfs_object object; /* of LOOKUP and CREATE, where error is 0 */
+	struct rr_nfs_object object; /* of LOOKUP and CREATE, if error is 0 */
 	bool again; /* the connection was made again: the call may have been executed twice */
 
 	/* The members below belong to the client. */
@@ -272,7 +272,7 @@ struct rr_nfs_put {
 	sattr3 attributes;
 	const void *data;
 	uint32_t length;
-	bool *made; /* set to true where the server refused a step after it made the file: the temporary name
+	bool *made; /* set to true if the server refused a step after it had made the file: the temporary name
 		       then exists */
 };
 bool rr_nfs_can_put(const struct rpcrdma_nfs *nfs);

@@ -17,7 +17,7 @@
 struct rr_nfs_pending {
 	struct rr_list link;
 	struct rpcrdma_nfs *nfs;
-	struct rpcrdma_nfs_then then; /* done is NULL where rr_nfs_pending_wait() waits */
+	struct rpcrdma_nfs_then then; /* done is NULL if rr_nfs_pending_wait() waits */
 	bool over;                    /* the operation has ended with error */
 	int error;
 	/* Takes the result of a call that succeeded, and returns 0 or the error that the operation ends with;
@@ -99,7 +99,7 @@ void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 int rr_nfs_pending_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
 
-/* Makes a new operation on an object, whose handle becomes handles[0]. Errors: also INVAL, where nfs or
+/* Makes a new operation on an object, whose handle becomes handles[0]. Errors: also INVAL, if nfs or
  * handle is NULL. */
 int rr_nfs_pending_on(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle,
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);

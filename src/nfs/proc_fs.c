@@ -6,8 +6,8 @@
  * begin the operation of the file system for a procedure, and the functions ..._end() complete the result of
  * the procedure when that operation has ended (proc.h). */
 
-/* The octets of a READDIR that this server prefers; and the number of octets of which reads and writes should
- * have a multiple. */
+/* The octets of a READDIR that this server prefers; and the block size: reads and writes should have a
+ * multiple of it. */
 enum { DIRECTORY_PREFERRED = 65536, BLOCK = 4096 };
 
 static enum rr_vfs_status

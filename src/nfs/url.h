@@ -22,7 +22,7 @@ struct rr_text;
 
 struct rr_url {
 	char host[RR_URL_HOST]; /* without brackets */
-	uint16_t port; /* the transport's usual port where the URL has no port; 0: rpcbind is asked */
+	uint16_t port;          /* the transport's usual port if the URL has no port; 0: rpcbind is asked */
 	char path[RR_URL_PATH]; /* begins with '/' */
 	enum rr_nfs_version version;
 	enum rr_transport transport;
@@ -41,7 +41,8 @@ bool rr_url_is(const char *text);
  * supported; the text in error says which part is wrong. */
 int rr_url_parse(const char *text, struct rr_url *url, struct rr_text *error);
 
-/* Changes a URL that names no transport to TCP, with the port of NFS over TCP where it names no port. */
+/* Changes a URL that names no transport to TCP. If it names no port, its port becomes that of NFS over TCP.
+ */
 void rr_url_prefer_tcp(struct rr_url *url);
 
 #endif

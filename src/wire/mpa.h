@@ -72,7 +72,7 @@ enum rr_mpa_result rr_mpa_get(
  *
  * Where markers are in use, a marker precedes the first FPDU, and from there on each 512th octet of the
  * stream begins a marker: two octets of 0, then the distance, in octets, from the marker back to the
- * beginning of its FPDU, or 0 where the marker lies between two FPDUs.
+ * beginning of its FPDU, or 0 if the marker lies between two FPDUs.
  */
 enum { RR_MPA_MARKER_SIZE = 4, RR_MPA_MARKER_INTERVAL = 512 };
 

@@ -70,9 +70,9 @@ struct rr_chunk_lists {
 /* A transport header without its chunk lists, decoded. */
 struct rr_rdma_header {
 	uint32_t xid, vers, credit, proc;
-	uint32_t err, vers_low, vers_high; /* where proc is RR_RDMA_ERROR */
-	uint32_t opttype;                  /* where proc is RR_RDMA_OPTIONAL */
-	struct rpcrdma_bytes optinfo;      /* where proc is RR_RDMA_OPTIONAL; points into the message */
+	uint32_t err, vers_low, vers_high; /* if proc is RR_RDMA_ERROR */
+	uint32_t opttype;                  /* if proc is RR_RDMA_OPTIONAL */
+	struct rpcrdma_bytes optinfo;      /* if proc is RR_RDMA_OPTIONAL; points into the message */
 };
 
 /* The result of reading a header. */

@@ -9,7 +9,7 @@
 /* The bit of an attribute in its word of a bitmap. */
 #define BIT(number) (UINT32_C(1) << (number) % 32)
 
-enum { NOBODY = 65534 }; /* the user or group of which no number is known */
+enum { NOBODY = 65534 }; /* stands for a user or a group whose number is not known */
 
 /* The attributes of an object: the first and the second word of their bitmap. */
 #define OBJECT_0 (BIT(FATTR4_TYPE) | BIT(FATTR4_SIZE) | BIT(FATTR4_FSID) | BIT(FATTR4_FILEID))

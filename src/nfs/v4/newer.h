@@ -44,7 +44,7 @@ struct rr_v4_put_args {
 	struct rpcrdma_bytes temporary, name;
 	sattr3 attributes; /* including those that writing changes */
 	struct rpcrdma_bytes data;
-	bool *made; /* set to true where a call failed after it made the temporary name */
+	bool *made; /* set to true if the call failed after it had made the temporary name */
 };
 
 struct rr_v4_seek_args {

@@ -177,7 +177,7 @@ struct rr_v4 {
 	uint64_t lease, renewed; /* ns that the lease lasts; when the server last renewed it */
 	struct rr_timer renewal;
 
-	bool *gone; /* set while a caller's done() runs: becomes true where done() frees this client; else
+	bool *gone; /* set while a caller's done() runs: becomes true if done() frees this client; else
 		       NULL */
 	uint64_t free, doubt; /* bitmaps: free slots; slots whose last call was given up */
 	uint32_t highest;     /* the highest slot that the server wants to be used */

@@ -89,7 +89,7 @@ proc_read_once_fail(struct rr_v4_slot *slot)
 			slot, ((const READ3args *)slot->outer->args)->file.data, OPEN4_SHARE_ACCESS_READ);
 }
 
-/* The server need not keep the reply: where it was lost, the whole COMPOUND can be done again. */
+/* The server need not keep the reply: if the reply was lost, the whole COMPOUND can be done again. */
 const struct rr_v4_work rr_v4_read_once = {
 	.build = proc_read_once_build,
 	.take = proc_read_once_take,
