@@ -16,7 +16,7 @@
 
 enum {
 	RR_JUDGE_CONNECTIONS = 1024,
-	RR_JUDGE_CALLS = 4096,
+	RR_JUDGE_CALLS = 4096,  /* of all connections together */
 	RR_JUDGE_READS = 64,    /* RDMA Reads under way, of each side */
 	RR_JUDGE_REPEATS = 1024 /* calls that must be executed once */
 };
@@ -66,12 +66,12 @@ struct rr_judge_read {
 /* The state of a side of a connection. */
 struct rr_judge_side {
 	bool opened;          /* its handshake was captured */
-	bool invalidates;     /* the flag R of its private data */
+	bool invalidates;     /* the flag R of its private data, or its transport property of version 2 */
 	bool announced_reads; /* version 2: it accepts replies in Read chunks */
 	bool has_properties;  /* it sent transport properties */
-	uint32_t send_size, receive_size;
-	uint32_t limit_2; /* the largest message that it receives in version 2 */
-	uint32_t refused; /* the version that it refused with ERR_VERS; 0: no version */
+	uint32_t send_size, receive_size; /* of its private data, octets */
+	uint32_t limit_2;                 /* the largest message that it receives in version 2 */
+	uint32_t refused;                 /* the version that it refused with ERR_VERS; 0: no version */
 	/* Credits for the calls of this side, as the last reply and the reply before it granted them; and how
 	 * many of its calls have no reply. */
 	uint32_t grant, last_grant, outstanding;
@@ -108,7 +108,7 @@ struct rr_judge_past {
 	uint32_t thresholds[2]; /* octets of a Send from side 0, and of a Send from side 1 */
 };
 
-enum { RR_JUDGE_PASTS = 64 };
+enum { RR_JUDGE_PASTS = 64 }; /* earlier connections that are remembered */
 
 struct rr_judge {
 	const struct rr_env *env;

@@ -65,18 +65,18 @@ fattr4 rr_v4_attr_set(const sattr3 *attributes, uint32_t words[RR_V4_WORDS], uin
 /* ---- opens ---- */
 
 enum rr_v4_open_state {
-	RR_V4_OPEN_FREE,
-	RR_V4_OPEN_MAKING, /* OPEN is under way, and calls wait */
-	RR_V4_OPEN_READY,
+	RR_V4_OPEN_FREE,    /* the entry is not in use */
+	RR_V4_OPEN_MAKING,  /* OPEN is under way, and calls wait */
+	RR_V4_OPEN_READY,   /* the file is open */
 	RR_V4_OPEN_LOST,    /* the server has forgotten the open: it is made again when it is needed */
 	RR_V4_OPEN_RECLAIM, /* the server restarted: the open is to be reclaimed in its grace period */
-	RR_V4_OPEN_CLOSING
+	RR_V4_OPEN_CLOSING  /* CLOSE is under way */
 };
 
 struct rr_v4_open {
 	struct rr_list link; /* in v4->opens, the last used first; or in v4->open_free */
 	enum rr_v4_open_state state;
-	uint32_t access, wanted; /* for what the file is open; for what the OPEN under way is to open it */
+	uint32_t access, wanted; /* OPEN4_SHARE_ACCESS_...: granted; asked for by the OPEN under way */
 	uint32_t users;          /* calls in slots that use its stateid */
 	uint64_t used;           /* when it was last used */
 	stateid4 stateid, delegation;
@@ -115,18 +115,18 @@ struct rr_v4_slot {
 	uint32_t number, generation; /* its number; the session that its call was sent in */
 	bool busy;
 	const struct rr_v4_work *work;
-	struct rr_call *outer; /* the caller's call; NULL for work of the session itself */
-	struct rr_v4_open *open;
-	uint32_t kept; /* octets used of outer->keep */
-	uint32_t reply_max;
-	uint32_t misordered;   /* number of answers NFS4ERR_SEQ_MISORDERED to its call */
-	uint64_t until;        /* the time from which the call is not repeated to a busy server */
-	struct rr_timer later; /* armed while the call waits to be repeated */
+	struct rr_call *outer;   /* the caller's call; NULL for work of the session itself */
+	struct rr_v4_open *open; /* the file that the call uses, or that the work opens or closes; or NULL */
+	uint32_t kept;           /* octets used of outer->keep */
+	uint32_t reply_max;      /* octets of the results of the operations appended so far, at most */
+	uint32_t misordered;     /* number of answers NFS4ERR_SEQ_MISORDERED to its call */
+	uint64_t until;          /* the time from which the call is not repeated to a busy server */
+	struct rr_timer later;   /* armed while the call waits to be repeated */
 	struct rr_call call;
 	COMPOUND4args args;
 	COMPOUND4res result;
 	nfs_argop4 ops[RR_V4_OPS];
-	uint32_t words[RR_V4_WORDS];
+	uint32_t words[RR_V4_WORDS]; /* attributes to be set: rr_v4_attr_set() */
 	uint8_t values[RR_V4_VALUES];
 	char owner[24];  /* of an open that the COMPOUND closes itself */
 	uint8_t size[8]; /* the size that a file must have, for VERIFY */
@@ -162,12 +162,12 @@ struct rr_v4 {
 	int error; /* why the state is RR_V4_IDLE */
 
 	/* The client and its session. */
-	uint8_t owner[128];
+	uint8_t owner[128]; /* the name by which servers know this client */
 	uint32_t owner_length;
 	verifier4 verifier;
 	clientid4 clientid;
 	struct rr_v4_server server;
-	sequenceid4 create_sequence;
+	sequenceid4 create_sequence; /* of the next CREATE_SESSION */
 	sessionid4 session;
 	uint32_t generation, fruitless; /* sessions made so far; attempts since the last success */
 	uint32_t slots, request_max, reply_max, operations; /* of the session; operations of a COMPOUND */
@@ -175,7 +175,7 @@ struct rr_v4 {
 	sequenceid4 sequence[RR_V4_SLOTS]; /* the sequence ID that was used last, of each slot */
 	uint64_t until;          /* the time from which a busy server is not asked again for a session */
 	uint64_t lease, renewed; /* ns that the lease lasts; when the server last renewed it */
-	struct rr_timer renewal;
+	struct rr_timer renewal; /* of session_tick() */
 
 	bool *gone; /* set while a caller's done() runs: becomes true if done() frees this client; else
 		       NULL */
