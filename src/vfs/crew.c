@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The crew's queue is shared by its threads, under one lock, which is never held over a system call that may
- * wait. A job is in the queue, then with a member, then in "ended", from where the loop takes all jobs at
- * once. A thread that begins a job wakes one other thread where a further job could begin, and only one
- * thread is being woken at a time. So many jobs that come at once need few system calls, and no thread is
- * woken that finds nothing to do. */
+/* The threads of a crew share its queue under one lock, which is never held over a system call that may wait.
+ * A job is first in the queue; then a member (a thread) does it; then it is in the list "ended", from where
+ * the loop's thread takes all jobs at once. A thread that begins a job wakes one other thread where a further
+ * job could begin, and only one thread is being woken at a time. So many jobs that come at once need few
+ * system calls, and hardly any thread is woken that finds nothing to do. */
 #include "vfs/crew.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 /* A thread of the crew. */
 struct crew_member {
 	struct rr_crew *crew;
-	void *member;
+	void *member; /* made by config.enlist() */
 	pthread_t thread;
-	struct rr_crew_slot slot;
+	struct rr_crew_slot slot; /* of the job that the thread does */
 };
 
 struct rr_crew {
@@ -27,14 +27,14 @@ struct rr_crew {
 	struct rr_crew_config config;
 	struct rr_watch watch; /* of an eventfd, which is signalled when "ended" is no longer empty */
 	pthread_mutex_t lock;  /* protects the members that follow */
-	pthread_cond_t wanted;
+	pthread_cond_t wanted; /* idle threads wait for this condition */
 	struct rr_crew_queue queue;
-	struct rr_list ended;
-	uint32_t idle;  /* threads that wait for a job */
-	bool waking;    /* a signal is on its way to an idle thread, which will look for jobs */
-	uint32_t count; /* threads; changed by the loop's thread only */
-	bool ends;
-	struct crew_member members[];
+	struct rr_list ended;         /* jobs whose done() is to be called */
+	uint32_t idle;                /* threads that wait for a job */
+	bool waking;                  /* a signal is on its way to an idle thread, which will look for jobs */
+	uint32_t count;               /* threads; used by the loop's thread only, without the lock */
+	bool ends;                    /* rr_crew_free() was called: threads end when the queue is empty */
+	struct crew_member members[]; /* config.max of them; the first "count" have threads */
 };
 
 /* Tells whether an idle thread is to be woken: a job may begin, and no idle thread is being woken already. If
@@ -61,9 +61,10 @@ crew_has_ended(struct rr_crew *crew, struct rr_crew_job *job)
 		eventfd_write(crew->watch.fd, 1);
 }
 
-/* Takes the job out of the queue and runs it in the thread of member. Before that, wakes another thread where
- * a further job may begin. A job whose run() returns true goes into the list of ended jobs. The caller holds
- * the lock, which is released while the job runs. */
+/* Takes the job out of the queue and runs it in the calling thread, which is that of member. Before that,
+ * wakes another thread where a further job may begin. A job whose run() returns true goes into the list of
+ * ended jobs; a job whose run() returns false may be freed already and is not touched. The caller holds the
+ * lock, which is released while the job runs. */
 static void
 crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *member)
 {
@@ -102,7 +103,8 @@ crew_run(void *argument)
 		crew->idle--;
 		crew->waking = false;
 	}
-	/* Threads that waited for the last job end, too. */
+	/* Idle threads may have waited for a job that could not begin before the last job ended, which is now
+	 * done: this wakes them, so that they end, too. */
 	pthread_cond_broadcast(&crew->wanted);
 	pthread_mutex_unlock(&crew->lock);
 	return NULL;
@@ -191,6 +193,7 @@ rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew
 		crew_grow(new);
 	if (new->count > 0)
 		return 0;
+	/* rr_crew_free() closes watch.fd unless it is negative. Without rr_loop_watch() it is not set yet. */
 	new->watch.fd = fd;
 	rr_crew_free(new);
 	return -RPCRDMA_ERR_SYSTEM;
@@ -261,7 +264,8 @@ rr_crew_cancel(struct rr_crew *crew, struct rr_crew_job *job)
 		rr_crew_queue_withdraw(&crew->queue, job);
 		job->cancelled = true;
 		crew_has_ended(crew, job);
-		/* Jobs that waited for this one may begin. */
+		/* Several jobs that waited for the cancelled job may begin now, so all idle threads are
+		 * woken. */
 		pthread_cond_broadcast(&crew->wanted);
 	}
 	pthread_mutex_unlock(&crew->lock);

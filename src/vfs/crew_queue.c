@@ -20,8 +20,8 @@ queue_bucket(struct rr_crew_queue *queue, uint64_t key)
 	return &queue->buckets[(key * UINT64_C(0x9e3779b97f4a7c15)) >> 32 & (RR_CREW_BUCKETS - 1)];
 }
 
-/* Appends the node to the list of its key. Returns how many nodes in that list belong to jobs for which the
- * node's job has to wait. */
+/* Appends the node to the list of its key. Returns how many nodes in that list have to leave it before the
+ * node's job may begin. */
 static uint32_t
 queue_link(struct rr_crew_queue *queue, struct rr_crew_node *node)
 {
@@ -60,9 +60,9 @@ queue_unlink(struct rr_crew_queue *queue, struct rr_crew_node *node)
 	node->key = 0;
 }
 
-/* Puts the node "to" into the list of its key at the position of the node "from", and removes "from". The job
- * of "from" begins now, and its memory may be gone before the node leaves the list; "to" lies in the slot of
- * the thread that runs the job. */
+/* Replaces the node "from" by the node "to", at the same position of the list of its key. "from" lies in a
+ * job that begins now, and the job's memory may be freed before its node is to leave the list; "to" lies in
+ * the slot of the thread that runs the job. */
 static void
 queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 {
@@ -100,8 +100,8 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 	return vacant;
 }
 
-/* Tells whether one more job may begin in the file system of this entry. A first job always may, and a
- * further job while fewer threads work there than are free. Where the place has the bit RR_CREW_BULK, at most
+/* Tells whether one more job may begin in the file system of this entry. A first job always may. A further
+ * job may where fewer threads work there than are free. Where the place has the bit RR_CREW_BULK, at most
  * RR_CREW_BULK_MAX jobs may run; for the place RR_CREW_ANYWHERE there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
@@ -112,7 +112,7 @@ queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *en
 }
 
 /* Puts a job that does not wait for other jobs any more into the heap of ready jobs of its place (its file
- * system). There it gets a turn by which the owners of jobs share the threads fairly. */
+ * system). The job's turn, by which the heap is ordered, lets the owners of jobs share the threads fairly. */
 static void
 queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
@@ -149,6 +149,7 @@ rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job)
 	rr_list_init(&job->link);
 	for (int i = 0; i < RR_CREW_KEYS; i++) {
 		job->nodes[i] = (struct rr_crew_node){ .key = job->keys[i], .order = job->order, .job = job };
+		/* A job with one key twice must not wait for itself. */
 		if (i > 0 && job->keys[i] == job->keys[0])
 			job->nodes[i].key = 0;
 		if (job->nodes[i].key != 0)

@@ -12,16 +12,17 @@
 /*
  * The queue decides which job of a crew begins next. The queue itself uses neither threads nor locks.
  *
- * A job has a place: a file system. A place may keep as many threads busy as it leaves free, and one thread
- * in any case. So jobs that hang in one place leave threads to the other places. Places take turns.
+ * A job has a place: a number that stands for the file system in which the job works. The jobs of one place
+ * may keep at most half of the threads busy that no other place uses, and one thread in any case. So jobs
+ * that hang in one place leave threads to the other places. Places take turns.
  *
- * A job has up to two keys: objects. Among jobs with a key in common, a change begins when all changes that
- * came before it have ended, and a commit when all writes that came before it have. Nothing else has an
- * order.
+ * A job has up to two keys: numbers that stand for the objects that it works on. Jobs with a key in common
+ * have an order in two cases: a change begins when all changes that came before it have ended, and a commit
+ * begins when all writes that came before it have ended.
  *
- * A job has an owner: a connection, mostly. Of the jobs of one place that may begin, the job of the owner
- * whose jobs took the least time goes first (base/fair.h). So an owner with many or long jobs delays its own
- * jobs only.
+ * A job has an owner: a number that stands for a client's connection, mostly. Of the jobs of one place that
+ * may begin, the job of the owner whose jobs took the least time goes first (base/fair.h). So an owner with
+ * many or long jobs delays its own jobs only.
  */
 
 enum { RR_CREW_KEYS = 2, RR_CREW_PLACES = 32, RR_CREW_BUCKETS = 64 };
@@ -29,9 +30,9 @@ enum { RR_CREW_KEYS = 2, RR_CREW_PLACES = 32, RR_CREW_BUCKETS = 64 };
 /* The place of jobs that may keep all threads busy. */
 enum { RR_CREW_ANYWHERE = 0 };
 
-/* This bit in a place marks a part of that place, for jobs that use the processor for long and do not wait.
- * At most RR_CREW_BULK_MAX such jobs run at a time: more of them would not end sooner, and would keep the
- * processors from other jobs. */
+/* A place with this bit counts as a place of its own, beside the same number without the bit. It is for jobs
+ * that use the processor for long and do not wait. At most RR_CREW_BULK_MAX jobs of such a place run at a
+ * time: more of them would not end sooner, and would keep the processors from other jobs. */
 #define RR_CREW_BULK (UINT64_C(1) << 63)
 enum { RR_CREW_BULK_MAX = 8 };
 
@@ -39,8 +40,8 @@ enum rr_crew_order { RR_CREW_CHANGE, RR_CREW_WRITE, RR_CREW_COMMIT };
 
 struct rr_crew_job;
 
-/* A node is one key of one job. It is in the list of all nodes with that key, of jobs that wait or are at
- * work, in the order in which the jobs came. */
+/* A node stands for one key of one job that waits or is at work. It is in a list with all other nodes of that
+ * key (and of keys with the same hash), in the order in which the jobs came. */
 struct rr_crew_node {
 	struct rr_list link;
 	uint64_t key; /* 0: the node is in no list */
@@ -58,29 +59,29 @@ struct rr_crew_job {
 	 * then. */
 	bool (*run)(struct rr_crew_job *job, void *member);
 	void (*done)(struct rr_crew_job *job); /* called in the loop's thread */
-	bool cancelled;                        /* run() was not called */
+	bool cancelled;                        /* set by the crew: run() was not called */
 
-	/* The members from here on are private to the queue. */
-	bool waits;
-	uint32_t before; /* jobs that have to end before this job begins, counted once for each key */
-	struct rr_list link;
+	/* The members from here on are private to the queue and the crew. */
+	bool waits;          /* the job is in the queue: no thread has begun it */
+	uint32_t before;     /* jobs that have to end before this job begins, counted once for each key */
+	struct rr_list link; /* the crew's: in its list of ended jobs */
 	struct rr_heap_link ready; /* in places[at].ready, while the job waits for a thread only */
 	uint32_t at;               /* index in rr_crew_queue.places */
 	struct rr_fair_turn turn;
 	struct rr_crew_node nodes[RR_CREW_KEYS];
 };
 
-/* A slot keeps what the queue needs of a job at work, as the job's own memory may be gone before its thread
- * looks at the queue again. */
+/* A slot belongs to a thread and keeps what the queue needs of the job that this thread does, as the job's
+ * own memory may be freed by run() before the thread looks at the queue again. */
 struct rr_crew_slot {
-	const struct rr_crew_job *job; /* NULL: no job is at work */
+	const struct rr_crew_job *job; /* only compared, never followed; NULL: no job is at work */
 	uint32_t place;                /* index in rr_crew_queue.places */
 	struct rr_fair_turn turn;
 	struct rr_crew_node nodes[RR_CREW_KEYS];
 };
 
 struct rr_crew_place {
-	uint64_t place;
+	uint64_t place;       /* as in struct rr_crew_job; counts only while there are jobs here */
 	uint32_t busy;        /* jobs at work */
 	struct rr_heap ready; /* jobs that wait for a thread only */
 };
@@ -89,7 +90,7 @@ struct rr_crew_queue {
 	uint32_t max, busy;  /* jobs at work: at most, and now */
 	uint32_t count;      /* jobs that wait, for earlier jobs or for a thread */
 	uint32_t ready;      /* of these, jobs that wait for a thread only */
-	uint32_t turn;       /* index of the place that is asked first */
+	uint32_t turn;       /* index of the place from which the next search for a job begins */
 	struct rr_fair fair; /* the turns of owners */
 	struct rr_crew_place
 		places[RR_CREW_PLACES]; /* where there are more places than entries, several share an entry */
@@ -99,7 +100,7 @@ struct rr_crew_queue {
 /* Prepares a queue for a crew of at most max threads. */
 void rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max);
 
-/* Adds a job behind all others. */
+/* Adds a job, which comes after all jobs that are in the queue or at work. */
 void rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job);
 
 /* Returns the job that is to begin next, or NULL if no job may begin now. The job stays in the queue. */

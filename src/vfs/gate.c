@@ -40,9 +40,9 @@ gate_same_source(const struct rr_source *a, const struct rr_source *b)
 	return a->known == b->known && memcmp(a->address, b->address, sizeof(a->address)) == 0;
 }
 
-/* Returns the entry of the cache for the rule of this source address and the export of this number. The last
- * two octets of the address choose the entry, because most clients differ in them. Other clients may have the
- * same entry. */
+/* Returns the entry of the cache in which the rule of this source address and the export of this number
+ * belongs. The entry may hold another client's rule. The last two octets of the address choose the entry,
+ * because most clients differ in them. */
 static struct rr_gate_memory *
 gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -51,8 +51,8 @@ gate_memory(struct rr_gate *gate, const struct rr_source *source, uint32_t numbe
 	return &gate->memory[hash % RR_GATE_MEMORY];
 }
 
-/* Returns the rule for a source address and the export of this number, or NULL if there is none. A rule that
- * is not in the cache is looked up in the gate's rules and kept in the cache. */
+/* Returns the rule for a source address and the export of this number, or NULL if there is none. An answer
+ * that is not in the cache comes from the gate's rules, and replaces what was in its entry of the cache. */
 static const struct rr_rule *
 gate_find(struct rr_gate *gate, const struct rr_source *source, uint32_t number)
 {
@@ -89,7 +89,7 @@ rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 	return number == gate->vfs->export_count;
 }
 
-/* Tells whether the caller may use at least one export. */
+/* Tells whether rr_gate_rule() finds a rule for the caller in at least one export. */
 static bool
 gate_some_open(struct rr_gate *gate, const struct rr_gate_caller *caller)
 {

@@ -7,11 +7,12 @@
 
 /*
  * The gate checks each call that comes over the network before a provider sees the call. The gate knows which
- * export a handle lies in, finds the rule that counts for the caller's address there, and makes the identity
- * with which the provider then acts. Servers of all versions of NFS ask the gate for each handle of each
- * call, so a handle that a client got in some other way gives the client nothing.
+ * export a handle lies in, finds the rule (rules.h) that counts for the caller's address there, and makes the
+ * identity with which the provider then acts. Servers of all versions of NFS ask the gate about each handle
+ * of each call, so a handle that a client got from another client gives it no rights.
  *
- * A gate belongs to one thread and holds a reference to the rules. Its answers are values.
+ * A gate belongs to one thread and holds a reference to the rules. A rule that the gate returns is valid
+ * until the gate gets other rules or ends; its other answers are copies.
  */
 
 enum { RR_GATE_MEMORY = 64 };
@@ -33,8 +34,8 @@ struct rr_gate {
 /* The caller of an operation, as the RPC call describes the caller. */
 struct rr_gate_caller {
 	struct rr_source source;
-	const struct rr_auth_sys *sys; /* NULL: AUTH_NONE */
-	uint8_t version;               /* RR_RIGHT_V3 or RR_RIGHT_V4 */
+	const struct rr_auth_sys *sys; /* the credential; NULL: AUTH_NONE */
+	uint8_t version;               /* RR_RIGHT_V3 or RR_RIGHT_V4: the version of NFS that is used */
 };
 
 enum rr_gate_answer {
@@ -43,7 +44,8 @@ enum rr_gate_answer {
 	RR_GATE_FLAVOR  /* the rules forbid this flavor of authentication */
 };
 
-/* Prepares the gate. rules has as many exports as vfs; the gate takes a reference of its own. */
+/* Prepares the gate. rules must have as many exports as vfs, in the same order; the gate takes a reference of
+ * its own. rr_gate_end() gives that reference back. */
 void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules);
 void rr_gate_end(struct rr_gate *gate);
 
@@ -52,9 +54,9 @@ void rr_gate_end(struct rr_gate *gate);
 void rr_gate_take(struct rr_gate *gate, struct rr_rules *rules);
 
 /* Tells whether the caller may use the export of this number. If so, stores in *identity the identity with
- * which the provider acts for the caller. number is export_count for a handle that lies in no export: a
- * caller who may use some export then gets the identity of nobody and may read only, so that the operation
- * finds the handle to be bad; any other caller gets RR_GATE_CLOSED. */
+ * which the provider acts for the caller. number is export_count for a handle that lies in no export. In that
+ * case a caller who may use some export gets RR_GATE_OPEN and the identity of nobody, who may only read: the
+ * operation itself then ends with RR_VFS_BAD_HANDLE. Any other caller gets RR_GATE_CLOSED. */
 enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity);
 
@@ -67,12 +69,12 @@ enum rr_gate_answer rr_gate_ask_handle(struct rr_gate *gate, const struct rr_gat
 void rr_gate_identify(
 	const struct rr_auth_sys *sys, const struct rr_right *right, struct rr_vfs_identity *identity);
 
-/* Returns the rule by which the caller may use the export of this number, with at least one flavor of
- * authentication; NULL where the caller may not use the export. */
+/* Returns the rule by which a caller from this address and port may use the export of this number by this
+ * version of NFS, or NULL if there is none. The caller's flavor of authentication is not looked at. */
 const struct rr_rule *rr_gate_rule(
 	struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number);
 
-/* Tells whether the caller may use each export with at least one flavor of authentication. */
+/* Tells whether rr_gate_rule() finds a rule for the caller in every export. */
 bool rr_gate_all_open(struct rr_gate *gate, const struct rr_gate_caller *caller);
 
 #endif

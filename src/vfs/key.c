@@ -83,8 +83,8 @@ key_check_file(int fd, const char *path, struct rr_text *text)
 	return 0;
 }
 
-/* Reads the key of file handles from the file path, and checks the file. Returns 0; 1 if there is no such
- * file; or a negative error with text. */
+/* Checks the file at path (key_check_file()) and reads the key of file handles from it. Returns 0; 1 if there
+ * is no such file; or a negative error with text. */
 static int
 key_read(const char *path, uint8_t key[RR_VFS_KEY], struct rr_text *text)
 {
@@ -158,6 +158,7 @@ rr_vfs_key(const struct rr_env *env, const char *path, uint8_t key[RR_VFS_KEY], 
 	}
 	if (error)
 		return error;
+	/* 1 means that there is no key yet: it is made below. */
 	error = key_read(path, key, text);
 	if (error <= 0)
 		return error;

@@ -8,11 +8,10 @@
 #include "vfs/rules_private.h"
 #include "vfs/vfs.h"
 
-/* The rules of one export. Names of hosts are replaced by addresses, and rules that count first come
- * first. */
+/* The rules of one export, sorted: of the rules that match a caller, the first one counts. */
 struct rules_of_export {
 	struct rr_rule *rules;
-	uint32_t count, room;
+	uint32_t count, room; /* rules in the array, and for how many it has memory */
 };
 
 /* The text of a client, which all rules made from that text share. */
@@ -92,7 +91,8 @@ rules_keep(struct rr_rules *rules, const char *text)
 	return client->text;
 }
 
-/* Makes room for one more rule in the array of an export's rules. Returns false if there is no memory. */
+/* Makes sure that the array of an export's rules has room for one more rule. Returns false if there is no
+ * memory. */
 static bool
 rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 {
@@ -109,9 +109,8 @@ rules_grow(struct rr_rules *rules, struct rules_of_export *of)
 	return true;
 }
 
-/* Inserts the rule among the rules of the export of this number, which stand in the order in which they
- * count: hosts, networks, all clients. The rule goes behind all rules of its own kind. Returns 0, LIMIT or
- * NOMEM. */
+/* Inserts the rule among the rules of the export of this number, which are sorted by kind: hosts, networks,
+ * all clients. The rule goes behind all rules of its own kind. Returns 0, LIMIT or NOMEM. */
 static int
 rules_insert(struct rr_rules *rules, uint32_t number, const struct rr_rule *rule)
 {

@@ -7,13 +7,14 @@
 #include "base/text.h"
 
 /*
- * Rules say which clients may use an export, and how, as exports(5) has them. A rule is "CLIENT(OPTION,...)".
- * Of the rules of an export that match the caller, the rule of a single host counts before the rule of a
- * network, and that before "*". Of two rules of one kind, the first rule counts. A caller without a rule may
- * do nothing.
+ * Rules say which clients may use an export, and how; they are written as in exports(5). A rule is
+ * "CLIENT(OPTION,...)". Where several rules of an export match the caller, one of them counts: the rule of a
+ * single host before the rule of a network, and the rule of a network before "*". Of two rules of one kind,
+ * the first rule counts. A caller without a rule may do nothing.
  *
- * Rules are made by one thread and do not change afterwards. Each thread that uses them holds a reference,
- * and takes new rules as a whole.
+ * One thread makes the rules of all exports (struct rr_rules); they do not change afterwards. Each thread
+ * that uses them holds a reference. Where the rules are to change, new ones are made, and each thread
+ * replaces its reference.
  */
 
 enum rr_squash { RR_SQUASH_ROOT, RR_SQUASH_NONE, RR_SQUASH_ALL };
@@ -39,7 +40,7 @@ enum rr_rule_kind { RR_RULE_HOST, RR_RULE_NETWORK, RR_RULE_ALL };
 
 struct rr_rule {
 	enum rr_rule_kind kind;
-	uint8_t address[16]; /* as in struct rr_source; zeros behind the prefix */
+	uint8_t address[16]; /* as in struct rr_source; the bits behind the prefix are 0 */
 	uint8_t prefix;      /* bits of address that count */
 	struct rr_right right;
 	const char *client; /* as it was written; several rules may share the text */
@@ -47,6 +48,7 @@ struct rr_rule {
 
 struct rr_rules;
 
+/* At most so many rules, of all exports together; and the longest text of a client, in octets. */
 enum { RR_RULES_MAX = 4096, RR_RULES_CLIENT = 255 };
 
 /* Makes rules for count exports, with one reference. There are no rules at first, so that no client may use
@@ -58,10 +60,10 @@ int rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rul
 struct rr_rules *rr_rules_hold(struct rr_rules *rules);
 void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 
-/* Adds the rule that text describes ("192.0.2.0/24(rw,no_root_squash)") to the rules of an export. The
- * options of text change the rights in defaults. Names of hosts are looked up at once and stand for the
- * addresses that they have at that time. Errors, with a text: INVAL; ADDRESS (a name that has no address);
- * LIMIT; NOMEM. */
+/* Adds the rule that text describes ("192.0.2.0/24(rw,no_root_squash)") to the rules of the export of this
+ * number. The rule has the rights in defaults, as the options of text change them. The name of a host is
+ * looked up now, and one rule is added for each of its addresses. Errors, with the reason in why: INVAL;
+ * ADDRESS (a name that has no address); LIMIT; NOMEM. */
 int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
 	struct rr_text *why);
 

@@ -7,12 +7,13 @@
 
 #include "vfs/rules_private.h"
 
-/* Bits of an address. The octets of an IPv4 address lie behind twelve others, 96 bits: see struct
- * rr_source. */
+/* Rules keep each address as an IPv6 address of 128 bits. An IPv4 address is mapped: its 32 bits stand behind
+ * the 96 bits of ::ffff:0:0 (see struct rr_source). */
 enum { CLIENT_MAPPED = 96, CLIENT_BITS = 128 };
 
-/* Returns the number of set bits at the beginning of the network mask, including the first "from" bits, which
- * are not looked at. Returns -1 where a set bit follows a zero bit, so that the mask is invalid. */
+/* Returns the length of the prefix that a network mask describes: the number of set bits at its beginning.
+ * The first "from" bits are not looked at and count as set. Returns -1 where a set bit follows a zero bit, so
+ * that the mask is invalid. */
 static int
 client_mask_bits(const uint8_t mask[16], unsigned from)
 {

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file parses the text of a rule: its client and its options. */
+/* This file parses the text of a rule, "CLIENT(OPTION,...)": it separates the client from the options, and
+ * applies the options to the rights of the rule. rules_client.c parses the client. */
 #include <rpcrdma/error.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "vfs/rules_private.h"
 
-enum { OPTION_WORD = 64, OPTION_LIST = 1024 };
+enum { OPTION_WORD = 64, OPTION_LIST = 1024 }; /* octets for one option, and for a list of options */
 
 /* A word that may be in a list of options. */
 struct option_word {
 	const char *name;
-	/* Applies the word to right; returns false where the value is wrong. NULL: the word has no effect, as
-	 * the server always does what the word asks for. */
+	/* Applies the word to right; returns false where the value is invalid. NULL: the word is accepted and
+	 * has no effect. */
 	bool (*take)(struct rr_right *right, const char *value);
-	const char *value; /* describes a right value, for messages; NULL: the word takes no value */
+	const char *value; /* describes a valid value, for messages; NULL: the word takes no value */
 };
 
 static bool
@@ -73,8 +74,8 @@ option_insecure(struct rr_right *right, const char *value)
 	return true;
 }
 
-/* Parses value as the number of a user or group into *id. Returns false for any other text, and for the
- * greatest number, because it means no user in system calls. */
+/* Parses value as the number of a user or group into *id. Returns false for any other text, and for numbers
+ * from UINT32_MAX on: in system calls, UINT32_MAX means no user. */
 static bool
 option_id(const char *value, uint32_t *id)
 {
@@ -148,9 +149,9 @@ option_fsid(struct rr_right *right, const char *value)
 }
 
 /*
- * All options of a client. The words without take() appear in many exports files and change nothing: sync and
- * its like ask for what this server always does, async permits what it does not do, and the others are about
- * locks of version 3, access lists and layouts, which it does not have.
+ * All options of a client. The words without take() appear in many exports files and change nothing here.
+ * Some ask for what this server always does (sync), some permit what it never does (async), and some are
+ * about locks of version 3, access lists and layouts, which this server does not have.
  */
 static const struct option_word option_words[] = {
 	{ "rw", option_rw, NULL },

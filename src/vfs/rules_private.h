@@ -4,13 +4,15 @@
 
 #include "vfs/rules.h"
 
-enum { RR_RULE_ADDRESSES = 64 };
+enum { RR_RULE_ADDRESSES = 64 }; /* at most so many addresses of one host count */
 
-/* A draft is a rule as its text describes it, with all addresses of its client. */
+/* A draft is a rule as its text describes it, with all addresses of its client. rr_rules_add() makes one rule
+ * of it for each address. */
 struct rr_rule_draft {
 	struct rr_rule rule; /* without its address and client */
 	char client[RR_RULES_CLIENT + 1];
-	uint32_t count; /* of addresses; more than one where a host has several */
+	uint32_t
+		count; /* of addresses; more than one where a host has several. "*" counts as one, of zeros */
 	uint8_t addresses[RR_RULE_ADDRESSES][16];
 };
 
@@ -18,7 +20,8 @@ struct rr_rule_draft {
  * defaults, which the options change. Errors: as rr_rules_add(). */
 int rr_rule_parse(const char *text, struct rr_rule_draft *draft, struct rr_text *why);
 
-/* Parses draft->client into the kind, the prefix and the addresses of the rule. Errors: INVAL, ADDRESS. */
+/* Parses draft->client into the kind, the prefix and the addresses of the rule. A name of a host is looked
+ * up. Errors: INVAL, ADDRESS. */
 int rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why);
 
 #endif

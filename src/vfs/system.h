@@ -4,10 +4,11 @@
 
 #include "vfs/vfs.h"
 
-/* These functions translate between the system calls of a file system and the terms of vfs.h, for providers
- * whose storage has such calls. */
+/* These functions translate between the system calls of a file system and the terms of vfs.h. They are for
+ * providers whose storage has such calls or functions like them. */
 
-/* The prefix of the name space of extended attributes that is served (RFC 8276, section 5). */
+/* Clients see the extended attributes of one name space, by names without its prefix (RFC 8276, section 5).
+ */
 #define RR_VFS_XATTR_PREFIX "user."
 
 enum { RR_VFS_XATTR_PREFIX_SIZE = sizeof(RR_VFS_XATTR_PREFIX) - 1 };
@@ -18,8 +19,8 @@ enum rr_vfs_status rr_vfs_errno(int error);
 /* Returns the type that a mode of stat(2) contains. */
 enum rr_vfs_type rr_vfs_type_of(uint32_t mode);
 
-/* Copies the target of a symbolic link into a string. Errors: NAME_TOO_LONG; INVAL if it is empty or has a
- * NUL. */
+/* Copies the target of a symbolic link into a string. Errors: NAME_TOO_LONG; INVAL if the target is empty or
+ * has a NUL. */
 enum rr_vfs_status rr_vfs_target(struct rpcrdma_bytes target, char text[RR_VFS_TARGET_MAX + 1]);
 
 /* Copies the name of an extended attribute into a string, behind RR_VFS_XATTR_PREFIX. Errors: BAD_CHAR if the

@@ -66,8 +66,9 @@ rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1])
 	return RR_VFS_OK;
 }
 
-/* Returns the length of the export's name where path begins with this name as whole components, so that the
- * path lies in the export; else 0. */
+/* Returns the length of the export's name where path lies in the export, else 0. Path must begin with the
+ * name, and a '/' or nothing must follow ("/srv" does not contain "/srv2"). The name "/" ends with that '/'
+ * itself. */
 static uint32_t
 vfs_prefix(const struct rr_vfs_export *export, struct rpcrdma_bytes path)
 {
@@ -85,7 +86,8 @@ rr_vfs_find_export(const struct rr_vfs *vfs, struct rpcrdma_bytes path, struct r
 {
 	uint32_t longest = 0, found = vfs->export_count;
 
-	/* Clients that mount the part of "/file" before the last slash send an empty path. */
+	/* A client cuts the path of a file at the last slash and mounts what is before it: of "/file" it
+	 * sends an empty path, and means "/". */
 	if (path.length == 0)
 		path = (struct rpcrdma_bytes){ "/", 1 };
 	for (uint32_t i = 0; i < vfs->export_count; i++) {

@@ -13,9 +13,9 @@
  * store them.
  *
  *   provider  exports directory trees, for the loop of one thread: struct rr_vfs
- *   handle    opaque octets that name an object: keyed, so that nobody can make one up; valid over restarts
- *             and renamings; they lead to nothing outside of the exports
- *   call      one operation under way: the memory of it belongs to the caller
+ *   handle    opaque octets that name an object. They contain a keyed check, so that nobody can make one up;
+ *             they stay valid over restarts and renamings; they lead to nothing outside of the exports
+ *   call      one operation under way, in memory that belongs to the caller
  *   open      an object that is held open, with a share reservation
  *
  * How a call goes. The caller fills the input of the operation's structure ("in"), and calls the function of
@@ -23,32 +23,33 @@
  *   - RR_VFS_PENDING: the operation has begun. call.done() is called exactly once, from rr_loop_turn() of the
  *     provider's loop, never from inside a function of this interface; call.status says how it went.
  *   - any other status: the operation has ended with that status. done() is not called.
- * In both cases the output ("out") is complete by then; after a failure, only a struct rr_vfs_known or
- * rr_vfs_change in it, and what is said to be. A provider may answer at once or later, as it likes, and now
- * this way, now that way.
+ * In both cases the output ("out") is complete by then. After a failure, only these outputs are set: each
+ * struct rr_vfs_known and struct rr_vfs_change, and those whose comment says so. A provider may answer at
+ * once or later, and may choose anew for each call.
  *
  * Who owns what. The structure, and all memory that its input points to (handles, names, data, buffers, the
  * caller's groups), stay the caller's, and must stay as they are from the beginning of the operation until
  * its end. The provider does not touch them after the end. Callbacks other than done(), which an operation
  * has as input, come before its end only, in the same thread.
  *
- * Cancelling. rr_vfs_ops.cancel() says that nobody waits for the answer any more. done() still comes, as soon
- * as nothing uses the memory of the call any more: with RR_VFS_CANCELLED where the operation had no effect,
- * with any other status where it was executed. An operation that hangs in a storage that does not answer ends
- * when that does; it keeps no other from going on, except those that it stands in front of (see "Order").
+ * Cancelling. rr_vfs_ops.cancel() says that nobody waits for the answer any more. done() is still called, as
+ * soon as nothing uses the memory of the call any more: with RR_VFS_CANCELLED where the operation had no
+ * effect, with any other status where it was executed. Where the storage does not answer, an operation ends
+ * only when the storage answers again. Until then only those operations wait for it that have to come after
+ * it (see "Order").
  *
- * Order. An operation sees the effects of all that had ended before it began. Operations under way at the
- * same time have no order, with two exceptions for those of one provider: commit covers all writes to the
+ * Order. An operation sees the effects of all operations that had ended before it began. Operations under way
+ * at the same time have no order, with two exceptions within one provider: commit covers all writes to the
  * same object that began before it, and changes of the entries of one directory happen in the order in which
  * they began.
  *
- * Stable storage. An operation that changes anything ends when that is on stable storage: write as its
- * "stable" says, copy never (commit does it), all others always. RFC 1813, 4.7: "any data associated with the
- * request is now on stable storage".
+ * Stable storage. An operation that changes anything does not end before the change is on stable storage,
+ * with two exceptions: write does what its member "stable" says, and copy leaves this to a later commit. RFC
+ * 1813, 4.7: "any data associated with the request is now on stable storage".
  *
- * Threads. All functions are called in the thread of the provider's loop. Providers of several threads that
- * export the same trees (rr_vfs.kin is equal) understand each other's handles, and each other's opens:
- * whoever has an open may use it with any of them, and close it with any of them.
+ * Threads. All functions are called in the thread of the provider's loop. Several threads may export the same
+ * trees, each with a provider of its own. Such providers are kin (rr_vfs.kin is equal): a handle or an open
+ * that one of them made may be used with any of them, and any of them can close the open.
  */
 
 struct rr_vfs;
@@ -105,8 +106,9 @@ enum rr_vfs_status {
 /* Returns a constant text for people that describes the status. */
 const char *rr_vfs_status_text(enum rr_vfs_status status);
 
-/* The user on whose behalf the provider acts, whatever the credential said. RR_VFS_NOBODY stands for users
- * without a name and for squashed users. */
+/* The user on whose behalf the provider acts: gate.h makes it of the credential and the rules of the export.
+ * RR_VFS_NOBODY is the number of a user or group for callers without a credential and for squashed users,
+ * where the rules name no other. */
 enum { RR_VFS_NOBODY = 65534 };
 
 struct rr_vfs_caller {
@@ -127,9 +129,9 @@ struct rr_vfs_handle {
  * them. */
 struct rr_vfs_object {
 	struct rpcrdma_bytes handle;
-	/* NULL, or an open of this object. With an open, the operation works on the object as it was opened,
-	 * also when its last name is gone; rights that the open gives are not checked again, and the handle
-	 * is not used. */
+	/* NULL, or an open of this object. With an open, the handle is not used: the operation works on the
+	 * opened object, even after its last name was removed, and does not check again the rights that the
+	 * open gives. */
 	struct rr_vfs_open *open;
 };
 
@@ -163,17 +165,17 @@ struct rr_vfs_attributes {
 	uint32_t block_size; /* a good size for reading and writing */
 	uint64_t size, used; /* octets */
 	struct rr_vfs_id id;
-	uint64_t mounted_on; /* id.number of the covered directory, at the root of a file system; else
-				id.number */
-	/* Differs whenever the object was changed. It comes from the same source in rr_vfs_change.before and
-	 * after. */
+	uint64_t mounted_on; /* at the root of a file system, the number of the directory on which it is
+				mounted; else id.number */
+	/* A number that is another one after each change of the object. It may be compared with
+	 * rr_vfs_change.before.change. */
 	uint64_t change;
 	struct rr_vfs_time access_time, modify_time, change_time;
 	struct rr_vfs_time birth_time; /* 0 where id.birth is 0 */
 };
 
-/* Attributes of a moment within the operation, or of its end. valid: the attributes are known, which may be
- * so after a failure, too. */
+/* Attributes as they were at some time during the operation, or at its end. valid: the attributes are known.
+ * They may be known after a failure, too. */
 struct rr_vfs_known {
 	bool valid;
 	struct rr_vfs_attributes attributes;
@@ -218,11 +220,11 @@ struct rr_vfs_set {
 /* Each operation's structure begins with this. */
 struct rr_vfs_call {
 	const struct rr_vfs_caller *caller; /* in */
-	uint64_t owner; /* in: the connection, as a number. Owners take turns by the time that their
-			   operations take. */
+	uint64_t owner; /* in: a number that stands for the client's connection. The provider divides the time
+			   of its threads fairly among owners (crew_queue.h). */
 	void (*done)(struct rr_vfs_call *call); /* in: see the top of this file */
 	enum rr_vfs_status status;              /* out, when done() is called */
-	/* These belong to the provider until the end. */
+	/* These two belong to the provider until the operation ends. */
 	struct rr_list link;
 	void *job;
 };
@@ -238,10 +240,10 @@ struct rr_vfs_getattr {
 /* Sets the attributes in the order size, owner, mode, times, until one of these fails. */
 struct rr_vfs_setattr {
 	struct rr_vfs_call call;
-	struct rr_vfs_object
-		object; /* in, as the next three; setting the size needs an open for writing, or permission */
+	struct rr_vfs_object object; /* in, as the next three; the size may be set by an open for writing, or
+					by a caller who may write the file */
 	struct rr_vfs_set set;
-	bool guarded; /* set only where the object's change_time is guard: else RR_VFS_NOT_SYNC */
+	bool guarded; /* the operation ends with RR_VFS_NOT_SYNC unless the object's change_time is guard */
 	struct rr_vfs_time guard;
 	uint32_t applied; /* out: RR_VFS_SET_* bits of what was set, also after a failure */
 	struct rr_vfs_change change;
@@ -269,8 +271,8 @@ struct rr_vfs_access {
 	struct rr_vfs_known object_after;
 };
 
-/* Reads the target of a symbolic link. RR_VFS_TARGET_MAX octets are enough for it. Error for any other
- * object: RR_VFS_WRONG_TYPE. */
+/* Reads the target of a symbolic link. RR_VFS_TARGET_MAX octets are enough for any target. Error for an
+ * object of another type: RR_VFS_WRONG_TYPE. */
 struct rr_vfs_readlink {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -301,9 +303,9 @@ struct rr_vfs_read {
 enum rr_vfs_stable { RR_VFS_UNSTABLE, RR_VFS_DATA_SYNC, RR_VFS_FILE_SYNC };
 
 /* Writes length octets at offset: all of them, or as many as there is space for. verifier (RFC 1813, 3.3.7)
- * is a value that changes when the server may have lost data that was written and not yet stable. The
- * verifier of write is that of a moment before the data was written, the verifier of commit that of a moment
- * after the data was stored, so that a loss in between shows. All kin have the same verifier. */
+ * is a value that changes when the server may have lost data that was written and not yet stable. write reads
+ * the verifier before it writes the data, and commit reads it after the data was stored: so the two differ
+ * where data was lost in between. All kin have the same verifier. */
 struct rr_vfs_write {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in, as all up to stable */
@@ -327,9 +329,9 @@ struct rr_vfs_commit {
 	struct rr_vfs_change change;
 };
 
-/* Finds the next data at or behind offset where data is true, else the next hole; the end of the file counts
- * as a hole. RR_VFS_NXIO: offset is not within the file. Where no data is behind offset: RR_VFS_OK and eof,
- * and found is the size. */
+/* Finds the next data at or behind offset where the member data is true, else the next hole; the end of the
+ * file counts as a hole. RR_VFS_NXIO: offset is not within the file. Where data is wanted and there is none
+ * up to the end of the file, the status is RR_VFS_OK, eof is true, and found is the size of the file. */
 struct rr_vfs_seek {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -349,15 +351,16 @@ struct rr_vfs_space {
 };
 
 /* Copies a range of one file into another. length 0: to the end of the source. The operation copy may stop
- * early (copied says where), and its data is not stable. The operation clone shares the storage, all or
- * nothing; RR_VFS_INVAL where the file system wants other boundaries. */
+ * early (copied says how many octets were copied), and does not bring the data to stable storage. The
+ * operation clone makes the two files share the storage of the whole range, or does nothing; RR_VFS_INVAL
+ * where the range does not have the boundaries that the file system wants (rr_vfs_limits.clone_block). */
 struct rr_vfs_copy {
 	struct rr_vfs_call call;
 	struct rr_vfs_object from, to; /* in, as the next two */
 	uint64_t from_offset, to_offset, length;
 	uint64_t copied;             /* out */
-	uint64_t verifier;           /* out, as of write */
-	struct rr_vfs_change change; /* out, of to: never exact */
+	uint64_t verifier;           /* out, as in struct rr_vfs_write */
+	struct rr_vfs_change change; /* out, of the file "to": never exact */
 };
 
 /* ---- opens ---- */
@@ -368,17 +371,17 @@ enum { RR_VFS_SHARE_READ = 1, RR_VFS_SHARE_WRITE = 2 };
  * Opens a regular file. Errors for other objects: RR_VFS_ISDIR, RR_VFS_SYMLINK, RR_VFS_WRONG_TYPE. The owner
  * of a file may open it whatever its mode says, so that a file that was made with mode 0 can be written.
  *
- * deny keeps others from opening the file with that access, and from reading or writing it without an open
- * (RR_VFS_LOCKED). object.open is NULL or an open of the same object; rights that it gives are not checked
- * again. relation says what becomes of the share reservation of object.open.
+ * deny keeps others from opening the file with that access (RR_VFS_SHARE), and from reading or writing the
+ * file without an open (RR_VFS_LOCKED). object.open is NULL or an earlier open of the same object: the rights
+ * that it gives are not checked again, and relation says what becomes of its share reservation.
  */
 enum rr_vfs_relation {
 	RR_VFS_ANOTHER,  /* the two opens have nothing in common */
-	RR_VFS_REPLACES, /* the new open replaces object.open, whose reservation is no obstacle and ends when
-			    the operation succeeds; the caller still closes object.open. An open is widened
-			    and narrowed in this way. */
-	RR_VFS_BESIDE /* the reservation of object.open holds for both, and deny is not used: for lock-owners,
-			 as each of them needs an open of its own */
+	RR_VFS_REPLACES, /* the new open replaces object.open, for other access or another deny. The
+			    reservation of object.open is no obstacle, and ends when the operation succeeds;
+			    the caller still closes object.open. */
+	RR_VFS_BESIDE    /* the reservation of object.open counts for both opens, and deny is not used: for
+			    lock-owners, as each of them needs an open of its own */
 };
 
 struct rr_vfs_opening {
@@ -386,16 +389,17 @@ struct rr_vfs_opening {
 	struct rr_vfs_object object; /* in, as all up to relation */
 	uint32_t access, deny;       /* RR_VFS_SHARE_*; access is not 0 */
 	enum rr_vfs_relation relation;
-	struct rr_vfs_open *open; /* out: the caller's, until close() */
+	struct rr_vfs_open *open; /* out: belongs to the caller, who gives it to close() */
 	struct rr_vfs_known object_after;
 };
 
 enum rr_vfs_lock_kind { RR_VFS_UNLOCK, RR_VFS_LOCK_READ, RR_VFS_LOCK_WRITE };
 
-/* Sets, removes or tests a lock of a byte range, as fcntl(2) does: a lock of the same open replaces, splits
- * and merges. Each open is one owner of locks: a caller with several lock-owners makes an open for each.
- * length UINT64_MAX: to the end, however far the file grows. The operation never waits for a lock. Local
- * programs see the lock, where the storage can do that. Closing an open removes its locks. */
+/* Sets, removes or tests a lock of a byte range, as fcntl(2) does: a new lock of an open replaces, splits or
+ * merges the older locks of that open. Each open is one owner of locks: a caller with several lock-owners
+ * makes an open for each. length UINT64_MAX: to the end, however far the file grows. The operation never
+ * waits for a lock. Local programs see the lock, where the storage can do that. Closing an open removes its
+ * locks. */
 struct rr_vfs_lock {
 	struct rr_vfs_call call;
 	struct rr_vfs_open *open;   /* in, as all up to test */
@@ -410,8 +414,8 @@ struct rr_vfs_lock {
 
 /* Asks for a lease: the provider calls recall() before anyone else, local programs among them, opens the file
  * for writing or truncates it. RR_VFS_NOTSUPP or RR_VFS_BUSY where there can be no lease. recall() is called
- * at most once, from the loop of the provider that was asked; from then on the others wait until the lease is
- * given back or the open is closed. */
+ * at most once, from the loop of the provider that was asked; from then on the programs that want to open or
+ * truncate the file wait until the lease is given back or the open is closed. */
 struct rr_vfs_lease {
 	struct rr_vfs_call call;
 	struct rr_vfs_open *open;  /* in, as the next two; an open for reading */
@@ -433,16 +437,18 @@ struct rr_vfs_lookup {
 };
 
 enum rr_vfs_how {
-	RR_VFS_UNCHECKED, /* an existing regular file is taken as it is; of set, only the size is set then */
+	RR_VFS_UNCHECKED, /* an existing regular file is no error; of set, only the size is set in that case
+			   */
 	RR_VFS_GUARDED,   /* RR_VFS_EXIST where the entry exists */
-	RR_VFS_EXCLUSIVE  /* RR_VFS_EXIST, unless the file was made with the same verifier. The verifier is
-			     kept in the file's times, so the times of set are not set. */
+	RR_VFS_EXCLUSIVE  /* RR_VFS_EXIST where the entry exists, unless it is a file that was made with the
+			     same verifier. The verifier is kept in the file's times, so the times of set are
+			     not set. */
 };
 
 /* Makes an entry of any type (RR_VFS_WRONG_TYPE for a number that is no type). how is for regular files;
  * entries of all other types are made as RR_VFS_GUARDED says. Without RR_VFS_SET_MODE the mode is 0600, of a
- * directory 0700. An owner that may not be set is left as it is; when any other step fails, the object is
- * removed again. */
+ * directory 0700. Where the caller may not set the owner, the object keeps the owner it was made with; when
+ * any other step fails, the object is removed again. */
 struct rr_vfs_create {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to set */
@@ -503,11 +509,11 @@ struct rr_vfs_entry {
 	const struct rr_vfs_handle *handle;
 };
 
-/* Lists a directory from a cookie on: 0, or a cookie that came with an entry, at any time. take() is called
- * for one entry after the other, from the loop or from inside the function. take() returns false where it has
- * no room for the entry: the listing then ends in front of that entry. Where the listing ends so at its first
- * entry, count is 0 and eof is false. An entry that is neither made nor removed meanwhile is listed exactly
- * once. */
+/* Lists a directory from a cookie on: 0 for the beginning, or a cookie that came with an entry, however long
+ * ago. take() is called for one entry after the other, from the loop or from inside the function. take()
+ * returns false where it has no room for the entry: the listing then ends in front of that entry. If that is
+ * the first entry, count is 0 and eof is false. An entry that is neither made nor removed while a client
+ * lists the directory is listed exactly once. */
 struct rr_vfs_readdir {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to take */
@@ -543,9 +549,11 @@ struct rr_vfs_xattr {
 
 struct rr_vfs_statfs {
 	struct rr_vfs_call call;
-	struct rr_vfs_object object;                  /* in */
-	uint64_t octets, octets_free, octets_for_all; /* out: the last without reserved space */
-	uint64_t files, files_free, files_for_all;
+	struct rr_vfs_object object; /* in */
+	/* out: the size of the file system, its free space, and the part of the free space that is not
+	 * reserved for privileged users */
+	uint64_t octets, octets_free, octets_for_all;
+	uint64_t files, files_free, files_for_all; /* out: the same, as numbers of objects */
 	struct rr_vfs_known object_after;
 };
 
@@ -569,7 +577,7 @@ struct rr_vfs_counters {
 	uint64_t cancelled;                 /* of these, operations that ended with RR_VFS_CANCELLED */
 	uint32_t under_way, under_way_peak; /* operations that have not ended */
 	uint32_t opens;                     /* open objects, held by callers */
-	uint32_t descriptors; /* all open descriptors, or whatever a provider has in their place */
+	uint32_t descriptors; /* all open descriptors, or what a provider without descriptors has instead */
 };
 
 /* The functions of a provider. Each function exists; an operation that the provider cannot do ends with
@@ -578,8 +586,8 @@ struct rr_vfs_ops {
 	const char *name;
 
 	/* Waits for the operations under way, calls done() for each, and frees the provider. A caller that
-	 * must not wait first asks counters() whether there are any. Every open must have been closed, unless
-	 * a provider of the same kin remains, which can close the open. */
+	 * must not wait first asks counters() whether any operations are under way. Every open must have been
+	 * closed, unless a provider of the same kin remains, which can close the open. */
 	void (*destroy)(struct rr_vfs *vfs);
 	void (*counters)(const struct rr_vfs *vfs, struct rr_vfs_counters *counters);
 
