@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/posix/posix_private.h"
 
-/* A timer continues the work that calls began without waiting for it, and closes descriptors that are not
- * used. */
+/* This file looks after the tree, by a timer: it continues a search for an object that a call began and did
+ * not wait for (tree_search.h), and closes descriptors that are not used any more. The work is a job of the
+ * crew, or is done in the loop's thread where there is no crew. */
 
-/* SLICES_APART: the time that other calls have the thread between two slices of a search. TIDY_EVERY: the
- * time after which idle descriptors are looked after. */
+/* SLICES_APART: the time from one slice of a search to the next, in which other calls are served. TIDY_EVERY:
+ * the time from one closing of idle descriptors to the next. */
 #define SLICES_APART (5 * RR_MILLISECOND)
 #define TIDY_EVERY   (5 * RR_SECOND)
 
@@ -14,7 +15,8 @@ rr_posix_attend_later(struct rr_posix *posix)
 {
 	bool work = rr_tree_has_work(posix->tree);
 
-	/* A slice that is due stays due, so that a stream of calls does not put it off. */
+	/* A timer that is armed for a slice is not armed anew: a stream of calls would put the slice off for
+	 * ever. A timer that is armed for idle descriptors is armed anew for a slice, which is due sooner. */
 	if (!posix->vfs.loop || posix->slice_due || posix->attending ||
 		(!work && rr_timer_armed(&posix->timer)))
 		return;
@@ -22,9 +24,8 @@ rr_posix_attend_later(struct rr_posix *posix)
 	rr_loop_arm(posix->vfs.loop, &posix->timer, work ? SLICES_APART : TIDY_EVERY);
 }
 
-/* Ends a round of work on the tree of known objects (a slice of a search, and the closing of idle
- * descriptors). Arms the timer for the next round where a search is under way or the tree has descriptors
- * open that may have to be closed later. Each operation arms the timer, too. */
+/* Is called when the job "attend" has ended. Arms the timer for the next time where a search is under way, or
+ * the tree has descriptors open that may have to be closed later. Each operation arms the timer, too. */
 static void
 attend_done(struct rr_crew_job *job)
 {
@@ -35,20 +36,22 @@ attend_done(struct rr_crew_job *job)
 		rr_posix_attend_later(posix);
 }
 
-/* Works on the tree of known objects through "member", the tree of this thread: does one slice of a search,
- * and closes descriptors that were not used lately. Returns true, because the job has then ended. */
+/* Does the job "attend" by means of "member", the tree of this thread: one slice of a search, and the closing
+ * of descriptors that were not used lately. Returns true, because the job has then ended (rr_crew_job.run).
+ */
 static bool
 attend_run(struct rr_crew_job *job, void *member)
 {
 	(void)job;
+	/* An earlier operation of this thread may have set a callback for its own job (job.c). */
 	rr_tree_on_crossing(member, NULL, NULL);
 	rr_tree_work(member);
 	rr_tree_tidy(member);
 	return true;
 }
 
-/* Does a round of work on the tree (attend_run()) when the timer expires: in a thread of the crew where there
- * is a crew, else in the loop's thread. */
+/* Begins the job "attend" when the timer expires: in a thread of the crew where there is a crew, else in the
+ * loop's thread. */
 static void
 attend_expired(struct rr_timer *timer)
 {
@@ -68,5 +71,6 @@ void
 rr_posix_attend_init(struct rr_posix *posix)
 {
 	rr_timer_init(&posix->timer, attend_expired);
+	/* No file system has this place: the job counts for none. */
 	posix->attend = (struct rr_crew_job){ .place = UINT64_MAX, .run = attend_run, .done = attend_done };
 }

@@ -65,8 +65,8 @@ rr_posix_know_changed(const struct rr_posix *posix, struct rr_object *object, st
 	rr_posix_attributes(posix, object, &known->attributes);
 }
 
-/* Fills change->before, the state of the object before the operation, from object->st, and marks it as
- * valid. */
+/* Fills change->before, the state of the object before the operation, from object->st, and marks it as valid
+ * by change->exact. */
 static void
 attributes_before(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change)
 {
@@ -97,6 +97,7 @@ rr_posix_after(
 		rr_posix_know(posix, object, &change->after);
 }
 
+/* Gets the present attributes of the subject into change->before. Where that fails, "before" is not valid. */
 static void
 attributes_take_before(const struct rr_posix *posix, struct rr_posix_subject *subject)
 {
@@ -114,6 +115,8 @@ rr_posix_change_begin(struct rr_posix *posix, struct rr_posix_subject *one, stru
 		attributes_take_before(posix, two);
 }
 
+/* Gets the present attributes of the subject into change->after, and keeps change->exact, which
+ * rr_posix_after() would clear. */
 static void
 attributes_take_after(const struct rr_posix *posix, struct rr_posix_subject *subject, bool changed)
 {
@@ -127,7 +130,8 @@ void
 rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed)
 {
-	/* Both may be the same object, which then changed once. */
+	/* Both subjects may be one object, whose change is counted once. Only a rename has two subjects,
+	 * which are in one file system if it has succeeded: so the inode numbers tell. */
 	bool same = two && two->object.st.stx_ino == one->object.st.stx_ino;
 
 	attributes_take_after(posix, one, changed);

@@ -33,8 +33,8 @@ change_slot(uint64_t object)
 	return (uint32_t)(object & (RR_CHANGE_SLOTS - 1));
 }
 
-/* Returns the content of a slot of the table of changes before any change is counted in it: a hash of the
- * object and of its time of change. The low bits are the count of changes, and are 0 here. */
+/* Returns the content of a slot for an object with this time of change, with the count 0: a hash of both in
+ * the upper bits. */
 static uint64_t
 change_stamp(uint64_t object, uint64_t time)
 {
@@ -45,15 +45,17 @@ uint64_t
 rr_change_number(const struct rr_changes *changes, const struct statx *st)
 {
 	uint64_t object = change_object(st), time = change_time(&st->stx_ctime);
+	/* Where the slot has the same upper bits, the XOR leaves the count alone. Any greater number means
+	 * that the slot belongs to another object or another time. */
 	uint64_t count = atomic_load(&changes->slots[change_slot(object)]) ^ change_stamp(object, time);
 
 	return count <= count_mask ? time + count : time;
 }
 
-/* Counts a change of the object in the object's slot, which counts the changes with the same time of change.
- * A change with a new time starts the count at 0, or at 1 where the object had that time already before the
- * change. The count 0 is stored, too, because another change may end within the same tick of the clock, by a
- * thread that looked at the object before this change. */
+/* Where the slot has a count for this object and this time of change, the count grows by 1, up to its
+ * greatest value. Otherwise the count begins anew: at 0 if the time itself shows the change, or at 1 if the
+ * object had the same time before the change. The count 0 is stored, too, because of a thread that looked at
+ * the object before this change and ends another change within the same tick: it must count on from there. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {
@@ -63,7 +65,7 @@ rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *bef
 	uint64_t old = atomic_load(slot), new;
 
 	do {
-		uint64_t count = old ^ stamp;
+		uint64_t count = old ^ stamp; /* greater than count_mask: the slot is another's */
 
 		if (count == count_mask)
 			return;

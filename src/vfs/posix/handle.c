@@ -22,7 +22,7 @@ rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t lengt
 }
 
 /* Writes the kernel's handle of an object to data, with its type and its length in front. Returns how many
- * octets were written: 0 if there is no kernel's handle. */
+ * octets were written: 0 where the kernel's handle is not known. */
 static uint32_t
 handle_put_kernel(const struct rr_handle_kernel *kernel, uint8_t *data)
 {
@@ -54,9 +54,9 @@ rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *i
 	handle->length = length + RR_HANDLE_CHECK;
 }
 
-/* Reads the place of an object (the kernel's handle where with_kernel is true, then one hint for each
- * component of the path) from the size octets between the fixed part of a handle and its check. Returns false
- * where the place needs more or fewer octets, or the kernel's handle is invalid. */
+/* Reads the place of an object (the kernel's handle where with_kernel is true, then the hints) from the size
+ * octets between the fixed part of a handle and its check. place->depth is set already. Returns false where
+ * the place needs more or fewer octets, or the kernel's handle is invalid. */
 static bool
 handle_get_place(const uint8_t *data, uint32_t size, bool with_kernel, struct rr_handle_place *place)
 {

@@ -9,18 +9,20 @@
 #include "vfs/posix/tree.h"
 
 /*
- * The octets of a file handle, most significant first:
+ * The fields of a file handle, each with its number of octets; numbers have the most significant octet first:
  *
- *   version 4 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..22 | check 16
+ *   version (4) 1 | depth 1 | export 4 | device 4 | inode 8 | birth 8 | hints 0..22 | check 16
  *
- * There is one hint for each component of the object's path, up to 22: the
- * length follows from the depth. The check is a keyed hash (SipHash-2-4, 128
- * bits) of all octets before it: a client without the key forges a handle with one chance in 2^128 for each
- * call.
+ * The depth is the number of components in the object's path below the export's root. A hint is one octet of
+ * a keyed hash of a component's name: a search for the object goes along it first (tree_search.h). There is
+ * one hint for each component, up to 22, so the depth says how many there are. The check is a keyed hash
+ * (SipHash-2-4, 128 bits) of all octets before it: a client without the key forges a handle with one chance
+ * in 2^128 for each call.
  *
- * Where the kernel's own handle of the object is known, it stands before the hints, and takes room from them:
+ * Where the kernel's own handle of the object is known (open_by_handle_at(2)), it stands before the hints,
+ * and there is room for fewer of them:
  *
- *   version 5 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..20 | hints | check 16
+ *   version (5) 1 | depth 1 | ... | birth 8 | type 1 | length 1 | octets 1..20 | hints | check 16
  */
 
 enum {
@@ -34,8 +36,10 @@ enum { RR_HANDLE_DEPTH_MAX = 255 };              /* also stands for any greater 
 
 /* The identity of an object, which no other object has, now or later. */
 struct rr_handle_id {
-	uint32_t export; /* a hash of the export's name, as exports may change their order */
-	uint32_t device; /* 0: the device of the export's root; else a hash of the device number */
+	uint32_t export; /* a hash of the export's name, because the numbers of exports may change at a
+			    restart */
+	uint32_t device; /* 0: the object is in the file system of the export's root; else a hash of the
+			    device number of its file system, never 0 */
 	uint64_t inode;
 	uint64_t birth; /* ns since 1970; 0 where the file system does not say */
 };
@@ -54,7 +58,7 @@ struct rr_handle_place {
 	uint8_t hints[RR_HANDLE_HINTS];
 };
 
-/* The keys that are derived from the tree's key. */
+/* The keys that are derived from the tree's key: one for the checks of handles, one for hashes of names. */
 struct rr_handle_keys {
 	uint8_t check[RR_SIPHASH_KEY], names[RR_SIPHASH_KEY];
 };
@@ -62,7 +66,7 @@ struct rr_handle_keys {
 /* Derives the keys from the tree's key. */
 void rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys);
 
-/* Returns a keyed hash of a name. Its lowest octet is the name's hint. */
+/* Returns a keyed hash of a name (or of other octets). The lowest octet of a name's hash is its hint. */
 uint64_t rr_handle_hash(const struct rr_handle_keys *keys, const void *name, size_t length);
 
 static inline bool
@@ -82,7 +86,7 @@ rr_handle_hints(const struct rr_handle_place *place)
 	return place->depth < room ? place->depth : room;
 }
 
-/* Makes a handle, with its check. */
+/* Makes the handle of the object with this identity and place, with its check. */
 void rr_handle_encode(const struct rr_handle_keys *keys, const struct rr_handle_id *id,
 	const struct rr_handle_place *place, struct rr_vfs_handle *handle);
 
@@ -95,8 +99,8 @@ rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
 	       rr_get_be32((const uint8_t *)handle.data + RR_HANDLE_EXPORT_AT) == export;
 }
 
-/* Reads the identity and the place of an object from a handle. Returns false where the handle was not made
- * with these keys. */
+/* Reads the identity and the place of an object from a handle. Returns false where the check shows that the
+ * handle was not made with these keys. */
 bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
 	struct rr_handle_place *place);
 

@@ -15,8 +15,8 @@ enum { SET_UID = SYS_setfsuid, SET_GID = SYS_setfsgid, SET_GROUPS = SYS_setgroup
 #endif
 
 /* Sets the thread's uid or gid for files by "call", which is setfsuid(2) or setfsgid(2). Returns whether the
- * thread has that number now: these system calls report no error, but called with an invalid number they
- * return the present one. */
+ * thread has that number now. These system calls report no error. With an invalid number (UINT32_MAX) they
+ * change nothing and return the present number. */
 static bool
 set_number(long call, uint32_t number)
 {
@@ -46,9 +46,10 @@ identity_set_uid(struct rr_identity *identity, uint32_t uid)
 	return false;
 }
 
-/* Switches CAP_SYS_RESOURCE of the thread on or off, and stores in *before whether it was on. This capability
- * lets callers exceed their quotas and use the blocks that a file system reserves; a change of the uid leaves
- * it on, unlike other capabilities. Returns false where the system refuses. */
+/* Switches CAP_SYS_RESOURCE of the thread on or off, and stores in *before whether it was on. With this
+ * capability a thread may exceed quotas and use the blocks that a file system reserves, so a thread that acts
+ * as a caller must not have it; unlike other capabilities, it stays on when the uid changes. Returns false
+ * where the system refuses. */
 static bool
 set_reserves(bool on, bool *before)
 {
@@ -108,8 +109,8 @@ rr_identity_free(struct rr_identity *identity)
 }
 
 /* Notes the caller's identity as that of the thread's last caller. Returns true where the thread has that
- * caller's groups already. More than RR_VFS_GROUPS groups are not noted, so the thread takes them on anew
- * each time. */
+ * caller's gid and groups already. More than RR_VFS_GROUPS groups are not noted, so the result is false for
+ * them each time. */
 static bool
 identity_note(struct rr_identity *identity, const struct rr_vfs_caller *caller)
 {
@@ -148,7 +149,8 @@ rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *calle
 	if (error)
 		return error;
 	if (!identity_note(identity, caller)) {
-		/* The groups are set first: while the uid is 0 they have no effect. */
+		/* The uid for files is 0 while the groups change, and groups have no effect then: so the
+		 * last caller's uid is never in force with this caller's groups. */
 		rr_identity_drop(identity);
 		if (syscall(SET_GROUPS, (long)caller->group_count, caller->groups) != 0 ||
 			!set_number(SET_GID, identity->gid))

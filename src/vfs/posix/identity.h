@@ -10,20 +10,21 @@
 /*
  * An identity is the user and the groups with which a thread works with files.
  *
- * glibc's setgroups(3) and its kin change every thread of the process, so the system calls are made here
- * directly. With a file-system uid other than 0 Linux takes the capabilities that override permissions out of
- * the thread's effective set, and gives them back with uid 0.
+ * glibc's setgroups(3) and functions like it change every thread of the process, so the system calls are made
+ * here directly. When the uid for files (setfsuid(2)) becomes other than 0, Linux takes the capabilities that
+ * override permissions out of the thread's effective set; when it becomes 0 again, the thread gets them back.
  *
- * A thread keeps the groups of its last caller while it acts as itself: they mean nothing then, and the same
- * caller is likely to come next. rr_identity_free() restores what the thread began with.
+ * A thread with uid 0 for files acts as the server itself, and its groups have no effect. So it keeps the
+ * groups of its last caller, because the same caller is likely to come next. rr_identity_free() restores the
+ * groups and capabilities that the thread began with.
  */
 struct rr_identity {
 	bool root;        /* the process is root, and so may change its identity */
-	bool in_force;    /* a caller's identity is in force now */
-	bool taken;       /* a caller's identity was taken once, and the following members are set */
+	bool in_force;    /* between rr_identity_take() and rr_identity_drop(), also while suspended */
+	bool taken;       /* the thread has the gid and the groups that are noted below */
 	uint32_t acts_as; /* the thread's uid for files now */
-	uint32_t uid, gid, gid_count,
-		gids[RR_VFS_GROUPS]; /* of the last caller; gid_count greater than the array: not noted */
+	/* Those of the last caller. Where gid_count is greater than RR_VFS_GROUPS, gids is not set. */
+	uint32_t uid, gid, gid_count, gids[RR_VFS_GROUPS];
 	const struct rr_env *env;
 	gid_t *own_gids; /* the groups that the thread began with */
 	int own_gid_count;
@@ -34,9 +35,8 @@ struct rr_identity {
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 
-/* rr_identity_take() takes on the caller's identity and returns 0 or a negative error, as rr_tree_as() does;
- * rr_identity_drop() gives the identity up, as rr_tree_as_self() does. After a failure the thread acts as
- * itself. */
+/* rr_identity_take() makes the thread work with files as the caller, until rr_identity_drop(). Does nothing
+ * where the process is not root. Errors: SYSTEM, NOMEM; the thread then acts as the server itself. */
 int rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller);
 void rr_identity_drop(struct rr_identity *identity);
 

@@ -5,32 +5,38 @@
 #include "vfs/posix/posix_private.h"
 
 /*
- * This file brings a call to its operation. An operation that need not wait is done at once, in the loop's
- * thread. Any other is a job for the crew: its threads take on the identity of the caller and do the whole
- * operation. The storer, a further thread, then brings its changes to stable storage together with those of
- * other operations, and the operation ends. A read that began in the loop's thread, and only lacks data of a
- * disk, needs no identity any more, and goes to io_uring. Without a crew, operations run in the loop's
- * thread, and wait.
+ * This file decides how an operation is done:
+ *   - The loop's thread tries to do it at once, without waiting (posix_hurry()). If that succeeds, the
+ * operation has ended when the function of the interface returns.
+ *   - Otherwise the operation becomes a job (struct rr_posix_job). A thread of the crew takes on the identity
+ * of the caller and does the whole operation from its beginning. Where it changed something, the storer of
+ * the file system, a further thread, then brings the changes to stable storage together with those of other
+ *     operations. After that the operation ends.
+ *   - A read that the loop's thread began, and for which only the data has to come from a disk, is a job,
+ * too. It needs no identity any more: the ring (io_uring) reads the rest of the data. Without a crew, the
+ * loop's thread does all operations, and waits.
  */
 
-/* A read of more octets than this goes to a thread, not to the ring: its data is copied out of the page cache
- * where the read goes on, and the ring does that in the loop's thread. */
+/* A read with more octets left than this goes to a thread of the crew, not to the ring: the ring would copy
+ * the data out of the page cache in the loop's thread, and other calls would wait meanwhile. */
 enum { JOB_RING_MOST = 65536 };
 
-/* An operation that is under way: in a thread of the crew, as a read of the ring, or waiting until its
- * changes are stored. */
+/* An operation that is under way: in the crew, as a read of the ring, or with the storer until its changes
+ * are stored. Each of these three uses its own member. */
 struct rr_posix_job {
 	struct rr_crew_job crew;
 	struct rr_ring_read ring;
 	struct rr_store_job store;
 	struct rr_posix_work work;
-	struct rr_storer *storer;
+	struct rr_storer
+		*storer; /* of the operation's file system; NULL: the crew's thread stores the changes */
 };
 
 /* Returns the status of an operation after its changes were stored (error is 0), or could not be stored
- * (error is an errno). After an error the verifier changes, and all clients must send again what they have
- * not committed, because the kernel reports only once that it could not write data back: a later commit would
- * succeed. RFC 1813, 3.3.7: "it will not destroy any data without changing the value of verf" */
+ * (error is an errno). After an error, changes the write verifier, so that all clients send again the data
+ * that they have not committed. This is needed because the kernel reports only once that it could not write
+ * data back: a later commit would succeed. For a commit, also fills in the verifier. RFC 1813, 3.3.7: "it
+ * will not destroy any data without changing the value of verf" */
 static enum rr_vfs_status
 posix_stored(const struct rr_posix_work *work, int error)
 {
@@ -47,7 +53,7 @@ posix_stored(const struct rr_posix_work *work, int error)
 	return rr_vfs_errno(error);
 }
 
-/* ---- the end of a job, in the loop ---- */
+/* ---- the end of a job, in the loop's thread ---- */
 
 static void
 posix_release_opens(struct rr_posix_job *job)
@@ -57,8 +63,8 @@ posix_release_opens(struct rr_posix_job *job)
 			rr_posix_open_release(job->work.posix->shared, job->work.opens[i]);
 }
 
-/* Gives back the object that the job holds for the rest of a read, because that rest is not read any more.
- * Does nothing where no rest of a read waits. */
+/* Gives back the object that work holds for the rest of a read, because that rest will not be read. Does
+ * nothing where no rest of a read waits. */
 static void
 posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 {
@@ -68,7 +74,7 @@ posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 }
 
 /* Ends a job in the loop's thread: sets the call's status, passes the entries of a readdir to the caller,
- * gives back the job's opens, frees the job, and calls done() of the call. */
+ * releases the job's opens, frees the job, and calls done() of the call. */
 static void
 posix_job_end(struct rr_posix_job *job)
 {
@@ -114,8 +120,8 @@ posix_job_stored(struct rr_store_job *store)
 
 /* ---- the job ---- */
 
-/* Does the operation with the caller's identity, sets work->status, and makes the thread act as the server
- * itself again. Returns RR_VFS_FAULT where the thread cannot take on the identity. */
+/* Does the operation with the caller's identity, stores its status in work->status, and makes the thread act
+ * as the server itself again. The status is RR_VFS_FAULT where the thread cannot take on the identity. */
 static void
 posix_as_caller(struct rr_posix_work *work)
 {
@@ -125,9 +131,9 @@ posix_as_caller(struct rr_posix_work *work)
 	rr_tree_as_self(work->tree);
 }
 
-/* Counts the job as one that works in another file system, with the number place, before its operation uses
- * that file system. Returns false where too many jobs work there, so that the operation must not use it
- * now. */
+/* Is called before a job's operation uses another file system, which place stands for: makes the crew count
+ * the job for that file system from now on. Returns false where too many jobs work there, so that the
+ * operation must not use it now. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
@@ -137,8 +143,8 @@ posix_job_crosses(void *ctx, uint64_t place)
 }
 
 /* Does the operation of a job, or the rest of a read, in a thread of the crew; member is the tree of this
- * thread. Returns true where the job has ended. Returns false where the storer is to store the job's changes:
- * the storer owns the job from now on. */
+ * thread. Returns true where the job has ended, with the changes stored if the job has no storer. Returns
+ * false where the job was handed to its storer, which owns the job from now on. */
 static bool
 posix_job_run(struct rr_crew_job *crew, void *member)
 {
@@ -165,8 +171,8 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* Returns the storer (the thread that stores changes) of the file system with the number place, and makes it
- * at the first use. Each file system has its own storer, so that a file system that hangs delays no other.
+/* Returns the storer (a thread that stores changes) of the file system that place stands for, and makes it at
+ * the first use. Each file system has its own storer, so that a file system that hangs delays no other.
  * Returns NULL if there are too many storers already, or no storer can be made. */
 static struct rr_storer *
 posix_storer(struct rr_posix *posix, uint64_t place)
@@ -181,6 +187,7 @@ posix_storer(struct rr_posix *posix, uint64_t place)
 	return posix->storers[posix->storer_count++].storer;
 }
 
+/* Counts one more operation that is under way, and will end later. */
 static void
 posix_under_way(struct rr_posix *posix)
 {
@@ -200,8 +207,8 @@ posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
 	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
 }
 
-/* Sets the job's place (the file system in which the objects of its call lie) and the keys by which the crew
- * orders jobs for the same objects. Takes references to the opens that the call names. */
+/* Sets the job's place, which stands for the file system in which the (last) object of its call lies, and the
+ * keys by which the crew orders jobs for the same objects. Takes references to the opens of these objects. */
 static void
 posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 {
@@ -224,12 +231,13 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 		if (kind->order != RR_POSIX_UNORDERED)
 			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	}
+	/* Of an unordered job this is 0, which means nothing without a key. */
 	job->crew.order = orders[kind->order];
 }
 
-/* Gets the memory that a job needs, in the loop's thread: for the data of a read, from the call's memory(),
- * or for the entries of a readdir. Returns RR_VFS_NO_BUFFER for a read, or RR_VFS_BUSY for a readdir, if
- * there is no memory. */
+/* Gets the memory that a job needs, because memory() of a call may only be called in the loop's thread: for
+ * the data of a read from the call's memory(), or for the entries of a readdir. Returns RR_VFS_NO_BUFFER for
+ * a read, or RR_VFS_BUSY for a readdir, if there is no memory. */
 static enum rr_vfs_status
 posix_job_equip(struct rr_posix_job *job)
 {
@@ -250,8 +258,8 @@ posix_job_equip(struct rr_posix_job *job)
 
 /* ---- a read by the ring ---- */
 
-/* Takes the result of a read that the ring (io_uring) did, and ends the job. A read that came only in part,
- * or was interrupted, goes on in a thread of the crew instead. */
+/* Is called when the ring (io_uring) has ended a read: counts the octets, and ends the job. Where only a part
+ * of the data came, or the read was interrupted, a thread of the crew reads the rest instead. */
 static void
 posix_ring_done(struct rr_ring_read *read)
 {
@@ -272,9 +280,9 @@ posix_ring_done(struct rr_ring_read *read)
 	posix_job_end(job);
 }
 
-/* Begins the rest of a read by the ring (io_uring). Returns false where the crew is to do the job instead: no
- * rest of a read is left to do, there is no ring, the ring is full, or more than JOB_RING_MOST octets are
- * left. */
+/* Begins the rest of a read by the ring (io_uring). Returns false where the crew is to do the job instead:
+ * the job is not the rest of a read, there is no ring, the ring is full, or more than JOB_RING_MOST octets
+ * are left. */
 static bool
 posix_ring_begin(struct rr_posix_job *job)
 {
@@ -293,8 +301,9 @@ posix_ring_begin(struct rr_posix_job *job)
 	return rr_ring_begin(ring, &job->ring);
 }
 
-/* Makes a job for an operation that may wait, and gives the job to the ring (io_uring) or to the crew.
- * Returns RR_VFS_PENDING, or an error with which the operation has ended, because there was no memory. */
+/* Makes a job for an operation that the loop's thread did not do, and gives the job to the ring (io_uring) or
+ * to the crew. Returns RR_VFS_PENDING, or a status with which the operation has ended, because there was no
+ * memory. */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -327,8 +336,8 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	return RR_VFS_PENDING;
 }
 
-/* Prepares work for the operation of a call. Members that are large and are set before they are read are not
- * cleared. */
+/* Prepares work for the operation of a call. To save time, this does not clear the large members: they are
+ * set before they are read. */
 static void
 posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vfs_call *call,
 	const struct rr_posix_kind *kind)
@@ -342,7 +351,7 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 	work->opens[0] = work->opens[1] = NULL;
 }
 
-/* Stores the changes of an operation that was done in the loop's thread: gives them to the storer and returns
+/* Stores the changes of an operation that was done in the loop's thread: hands them to a storer and returns
  * RR_VFS_PENDING, or stores them here where there is no loop or no storer. An operation that failed or has
  * nothing to store ends with its status. */
 static enum rr_vfs_status
@@ -358,6 +367,8 @@ posix_store_later(struct rr_posix_work *work)
 	}
 	if (posix->vfs.loop)
 		job = rr_alloc(posix->env, sizeof(*job));
+	/* All such changes go to one storer, that of place 0: without a crew, a file system that hangs stops
+	 * the loop's thread in any case. */
 	if (!job || !(job->storer = posix_storer(posix, 0))) {
 		rr_free(posix->env, job);
 		return posix_stored(work, rr_stores_do(&work->stores));
@@ -388,8 +399,8 @@ posix_in_memory(const struct rr_posix *posix, const struct rr_posix_kind *kind, 
 	return true;
 }
 
-/* Tells whether the operation may take long because it sets the size of a file: to cut off much data takes
- * long. */
+/* Tells whether the operation may take long although nothing waits: it sets the size of a file, and cutting
+ * off much data takes long. */
 static bool
 posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 {
@@ -398,8 +409,10 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
 }
 
 /* Tries to do the operation at once, in the loop's thread, without waiting. Returns true where the whole
- * operation was done, and false where a job is to do it. An operation that changes something is not tried
- * while other operations are under way, because it must not overtake them. */
+ * operation was done, with its status in work->status. Returns false where a job is to do it: from its
+ * beginning, or the rest of a read alone (work->rest.waits). An operation of the kind RR_POSIX_IN_MEMORY,
+ * which may change something, is not tried while other operations are under way, because it must not overtake
+ * them. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -428,6 +441,7 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	posix_work_init(&work, posix, call, kind);
 	if (posix->crew && !posix_hurry(&work, kind))
 		return posix_begin_later(&work, kind);
+	/* With a crew, posix_hurry() has done the operation; without, it is done here, and may wait. */
 	if (!posix->crew) {
 		work.tree = posix->tree;
 		posix_as_caller(&work);
@@ -435,8 +449,8 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 	return posix_store_later(&work);
 }
 
-/* Cancels an operation that no thread has begun, so that it ends with RR_VFS_CANCELLED. Any other operation
- * goes on to its end. */
+/* Cancels an operation that waits for a thread of the crew, so that it ends with RR_VFS_CANCELLED. Any other
+ * operation goes on to its end. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This file implements leases by F_SETLEASE of fcntl(2), on an open for reading. The kernel lets a program
+ * This file implements leases by F_SETLEASE of fcntl(2), on an open for reading. The kernel makes a program
  * that opens the file for writing or truncates it wait until the lease is given back, but not longer than
- * /proc/sys/fs/lease-break-time says (45 s); this holds for local programs and this server alike. Programs
- * that remove, rename or link the file, or set its attributes, do not wait.
+ * /proc/sys/fs/lease-break-time says (45 s by default); this holds for local programs and for this server
+ * alike. Programs that remove, rename or link the file, or set its attributes, do not wait.
  *
- * The kernel sends a signal when a lease is to be given back. A library has no signals of its own, so the
- * signal is set to SIGURG, which has no effect in a program that does not catch it, and the leases are looked
- * at each second, by F_GETLEASE.
+ * The kernel sends a signal when it wants a lease back. A library must not catch signals of its program. So
+ * the signal is set to SIGURG, which is ignored by a program that does not catch it, and a timer looks at all
+ * leases each second, by F_GETLEASE.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -17,12 +17,13 @@
 
 #define LEASE_LOOK_EVERY RR_SECOND
 
-/* The greatest number of leases, as each costs a system call each second. */
+/* The greatest number of leases. There is a bound because each costs a system call each second. */
 enum { LEASE_MAX = 1024 };
 
-/* Looks at all leases, and calls recall() of each lease that the kernel wants back, with leases_lock held.
- * Another thread takes leases_lock, too, to close an open or to give a lease back. So recall() must not take
- * a lock that such a thread may hold meanwhile. */
+/* Looks at the provider's leases, and calls recall() of each lease that the kernel wants back. Such a lease
+ * is looked at no more, but is still held until it is given back. recall() is called with leases_lock held,
+ * which another thread takes when it closes an open or gives a lease back. So recall() must not do either,
+ * and must not take a lock that such a thread may hold meanwhile. */
 static void
 lease_look(struct rr_timer *timer)
 {
@@ -51,7 +52,7 @@ rr_posix_leases_init(struct rr_posix *posix)
 }
 
 /* Stops looking at the provider's leases, and disarms the timer for that. recall() of these leases is not
- * called any more. */
+ * called any more. The leases are given back when their opens are closed. */
 void
 rr_posix_leases_end(struct rr_posix *posix)
 {
@@ -91,9 +92,9 @@ lease_take(struct rr_posix *posix, const struct rr_vfs_lease *lease)
 
 	if (open->lease.held)
 		return RR_VFS_INVAL;
-	/* It fails where the file is open for writing, by a cached descriptor of the tree as well; or where
-	 * it belongs to another user and this process lacks the privilege; or where the file system has no
-	 * leases. */
+	/* F_SETLEASE fails where the file is open for writing, be it by a descriptor in the tree's cache;
+	 * where the file belongs to another user and this process lacks the privilege; and where the file
+	 * system has no leases. */
 	if (posix->shared->lease_count == LEASE_MAX || fcntl(open->fd, F_SETSIG, SIGURG) < 0 ||
 		fcntl(open->fd, F_SETLEASE, F_RDLCK) < 0)
 		return RR_VFS_BUSY;

@@ -10,7 +10,7 @@
 
 /* This file has the operation create: it makes an entry of a directory, of any type. */
 
-/* Every file system can store 31 bits of seconds in a time, and such a time is not negative. */
+/* TIME_MASK: a time with so many bits of seconds is not negative, and every file system can store it. */
 enum { TIME_MASK = 0x7fffffff, MODE_BITS = 07777 };
 
 enum {
@@ -19,7 +19,7 @@ enum {
 		    RR_VFS_SET_MODIFY_NOW
 };
 
-/* The object that is to be made, and its directory. */
+/* The object that a call is to make, and its directory. */
 struct create_plan {
 	struct rr_vfs_create *create;
 	struct rr_posix_subject *directory;
@@ -50,7 +50,7 @@ create_mode(const struct create_plan *plan)
 		mode = set->mode & MODE_BITS;
 	if (set->mask & RR_VFS_SET_UMASK && !create_has_default_acl(&plan->directory->object))
 		mode &= ~set->umask;
-	/* A new directory inherits this bit, and the caller's mode does not remove it. */
+	/* A new directory inherits the set-group-id bit of its directory, whatever the caller's mode says. */
 	if (directory)
 		mode |= plan->directory->object.st.stx_mode & S_ISGID;
 	return mode;
@@ -201,7 +201,8 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 }
 
 /* Makes the new object, fills in "made" with it, and sets its attributes. Where an attribute cannot be set,
- * the object is removed again. */
+ * removes the object again. Returns RR_VFS_EXIST where the name exists. After success the caller gives "made"
+ * back by rr_posix_put(). */
 static enum rr_vfs_status
 create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -228,9 +229,9 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	return status;
 }
 
-/* Tells whether an earlier copy of this exclusive creation made the file: the file is empty, and its times
- * contain the same verifier. RFC 1813, 3.3.8, of the repeated request: "the server treats the request as a
- * success". */
+/* Tells whether this exclusive creation, sent before by the same client, made the file: the file is empty,
+ * and its times contain the same verifier. RFC 1813, 3.3.8, of the repeated request: "the server treats the
+ * request as a success". */
 static bool
 create_made_by(const struct rr_object *object, const uint8_t verifier[RR_VFS_VERIFIER])
 {
@@ -264,7 +265,8 @@ create_reuse(struct rr_posix_work *work, struct rr_vfs_create *create, struct rr
 }
 
 /* Makes a new object. Where the name exists already, uses the existing object instead, if the call makes a
- * file, is not RR_VFS_GUARDED, and create_reuse() allows that. After success "made" is the object. */
+ * file, is not RR_VFS_GUARDED, and create_reuse() allows that. After success "made" is the object, and the
+ * caller gives it back by rr_posix_put(). */
 static enum rr_vfs_status
 create_or_reuse(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {

@@ -21,8 +21,8 @@ data_type(const struct rr_object *object)
 	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
 }
 
-/* Reads once at offset, as pread(2) does. While the tree hurries, which means that nothing may wait, reads
- * only data that is in memory, and returns -1 with EAGAIN where there is none. */
+/* Reads once at offset, as pread(2) does. While the tree hurries, so that nothing may wait, reads only data
+ * that is in memory. Where there is none, returns -1, and tree->waits is then true. */
 static ssize_t
 op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
@@ -36,9 +36,9 @@ op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struc
 	return n;
 }
 
-/* Reads until rest->size octets are read, the file ends, or an error occurs, and counts them in rest->done.
- * Returns RR_VFS_PENDING where the rest of the data is not in memory and nothing may wait. An error is
- * returned only where no octet was read. */
+/* Reads until rest->size octets are read, the file ends, or an error occurs, and counts the octets in
+ * rest->done. Returns RR_VFS_PENDING where the tree hurries and the rest of the data is not in memory. An
+ * error is returned only where no octet was read. */
 static enum rr_vfs_status
 op_read_fully(struct rr_tree *tree, struct rr_posix_rest *rest, const struct rr_vfs_read *read)
 {
@@ -71,12 +71,15 @@ op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 	rr_posix_know(work->posix, &rest->subject.object, &read->object_after);
 	end = rest->subject.object.st.stx_size;
 	read->length = rest->done;
-	/* Where the file grows meanwhile, a read of no octets still means its end, as the client could only
-	 * repeat it for ever. */
+	/* Where no octet was read, the file has ended there, even if it has grown meanwhile: without eof, a
+	 * client might repeat the read for ever. Only a read of size 0 has to look at the size of the file.
+	 */
 	read->eof =
 		rest->done == 0 ? read->size > 0 || read->offset >= end : read->offset + rest->done >= end;
 }
 
+/* Reads the octets that work->rest still lacks, and fills in the read's output where no error occurs. Returns
+ * RR_VFS_PENDING as op_read_fully() does. */
 static enum rr_vfs_status
 op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -88,7 +91,7 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 }
 
 /* Opens the file for the caller, gets memory for the data where the call has none, and reads. Returns
- * RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where a thread is to read the rest. */
+ * RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where the ring or a thread is to read the rest. */
 static enum rr_vfs_status
 op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 {
@@ -107,8 +110,8 @@ op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return op_read_rest(work, read);
 }
 
-/* Ends a read with this status, and returns the status: after a failure fills in the attributes of the read's
- * object, and then gives back the object. */
+/* Ends a read with this status, and returns the status. After a failure, fills in the attributes of the
+ * object, which op_read_result() does after success. In any case gives the object back. */
 static enum rr_vfs_status
 op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {
@@ -235,8 +238,7 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	commit->change.exact = commit->change.after.valid = false;
-	/* This holds where there is nothing to store; otherwise the verifier of the moment after storing
-	 * replaces it. */
+	/* Where there is something to store, the verifier is read again after that, in job.c. */
 	commit->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &commit->object, &subject);
 	if (status != RR_VFS_OK)

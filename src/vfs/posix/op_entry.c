@@ -31,6 +31,8 @@ rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
 	return status;
 }
 
+/* Checks the arguments of a link call, makes the new name of file, and notes that the directory is to be
+ * stored. */
 static enum rr_vfs_status
 op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posix_subject *directory,
 	struct rpcrdma_bytes name)
@@ -89,6 +91,8 @@ op_remove_is_directory(const struct rr_posix_subject *directory, const char *tex
 	return fstatat(directory->object.fd, text, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* Removes the entry that the call names, notes that in the tree, and notes that the directory is to be
+ * stored. */
 static enum rr_vfs_status
 op_remove_entry(
 	struct rr_posix_work *work, struct rr_posix_subject *directory, const struct rr_vfs_remove *remove)
@@ -138,8 +142,9 @@ struct entry_name {
 	char text[RR_VFS_NAME_MAX + 1];
 };
 
-/* Translates an errno of rename(2) into a status: EEXIST into RR_VFS_NOTEMPTY, and EISDIR and ENOTDIR, which
- * say that only one of the two objects is a directory, into RR_VFS_EXIST. */
+/* Translates an errno of rename(2) into a status. EEXIST means that the directory to be replaced has entries.
+ * EISDIR and ENOTDIR mean that only one of the two objects is a directory, for which the status is
+ * RR_VFS_EXIST. */
 static enum rr_vfs_status
 op_rename_status(int error)
 {
@@ -151,8 +156,8 @@ op_rename_status(int error)
 	}
 }
 
-/* Renames the entry "old" of the directory "from" to "new" in the directory "to", by renameat(2), and makes
- * the same change in the tree of known objects. Both names have been checked. */
+/* Renames the entry "old" of the directory "from" to "new" in the directory "to", by renameat(2), and notes
+ * the renaming in the tree (tree.h). Both names have been checked. */
 static enum rr_vfs_status
 op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const struct entry_name *new,
 	struct rr_posix_subject *from, struct rr_posix_subject *to)
@@ -176,6 +181,8 @@ op_rename_change(struct rr_posix_work *work, const struct entry_name *old, const
 	return op_rename_status(error);
 }
 
+/* Checks the arguments of a rename call, renames the entry, and notes that both directories are to be stored.
+ */
 static enum rr_vfs_status
 op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, struct rr_posix_subject *from,
 	struct rr_posix_subject *to)
@@ -194,8 +201,8 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 		status = op_rename_change(work, &old, &new, from, to);
 	if (status != RR_VFS_OK)
 		return status;
-	/* The directory of the new name is stored first: after a crash in between both names exist, not
-	 * neither. */
+	/* The directory of the new name is stored first: after a crash in between, the object has both names.
+	 * In the other order, it might have none. */
 	rr_posix_store(work, &to->object);
 	if (from->object.node != to->object.node)
 		rr_posix_store(work, &from->object);

@@ -81,8 +81,8 @@ op_limits_file_max(const struct rr_object *object)
 	return good;
 }
 
-/* Tells whether the object can have extended attributes, by asking the system for an attribute, which need
- * not exist. */
+/* Tells whether the object can have extended attributes, by asking the system for one that need not exist: a
+ * file system without extended attributes answers with EOPNOTSUPP. */
 static bool
 op_limits_have_xattrs(const struct rr_object *object)
 {

@@ -33,7 +33,7 @@ op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setat
 
 /* Checks the guard of the call (the time of change that the caller expects), sets the attributes, and notes
  * that the object is to be stored. Meanwhile no other thread changes the object, except by a write, which
- * takes no lock. So the state before the operation is not given for a regular file. */
+ * takes no lock. So for a regular file, "before" is not valid (change->exact is false). */
 static enum rr_vfs_status
 op_setattr_change(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)

@@ -28,7 +28,8 @@ open_type(const struct rr_object *object)
 }
 
 /* Opens a new descriptor of the file with this access (RR_VFS_SHARE_*). Where the open that the call names
- * has this access already, the server opens the descriptor as itself, without checking a permission. */
+ * has this access already, the thread opens the file as the server itself, without checking a permission, and
+ * acts as the server from then on. */
 static enum rr_vfs_status
 open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, uint32_t share, int *fd)
 {
@@ -42,8 +43,8 @@ open_descriptor(struct rr_posix_work *work, struct rr_posix_subject *subject, ui
 }
 
 /* Makes an open of the object with the access that the call asks for, and stores the open in opening->open.
- * Also reserves the access, except for RR_VFS_BESIDE. Returns RR_VFS_SHARE where another open's reservation
- * conflicts. */
+ * Also makes its share reservation, except for RR_VFS_BESIDE. Returns RR_VFS_SHARE where another open's
+ * reservation conflicts. */
 static enum rr_vfs_status
 open_subject(struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_opening *opening)
 {
@@ -149,7 +150,8 @@ rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 		return RR_VFS_OK;
 	if (errno != EAGAIN && errno != EACCES)
 		return rr_vfs_errno(errno);
-	/* The lock may have been removed meanwhile: then the caller has to try again. */
+	/* The call's output describes the lock that is in the way. If that lock was removed meanwhile, the
+	 * caller has to try again. */
 	status = op_lock_test(lock, range);
 	return status == RR_VFS_OK ? RR_VFS_BUSY : status;
 }

@@ -12,11 +12,12 @@
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 
-/* A thread of the crew gathers entries, and the loop passes them to the caller. Only as many octets of names
- * are gathered as the caller asked for; entries that the caller does not take are read again. */
+/* take() may be called in the loop's thread only. So a thread of the crew gathers the entries in memory, and
+ * the loop's thread passes them to take() afterwards. Only as many octets of names are gathered as the caller
+ * asked for: entries that take() refuses have to be read again by the next call. */
 enum { GATHER_MAX = 256 << 10 };
 
-/* An entry that was gathered. */
+/* An entry that was gathered; its pointers point into this structure. */
 struct gathered {
 	size_t size; /* of this structure, with the name */
 	struct rr_vfs_entry entry;
@@ -26,12 +27,12 @@ struct gathered {
 };
 
 struct rr_posix_gather {
-	size_t used, names;
+	size_t used, names; /* octets in use, and octets of names among them */
 	_Alignas(max_align_t) uint8_t octets[GATHER_MAX];
 };
 
-/* Copies a directory entry into gather, from which the loop's thread will pass it to the caller. Returns
- * false where gather has no room for the entry, or has as many octets of names as the caller wants. */
+/* Copies a directory entry into gather, from which the loop's thread will pass it to take(). Returns false
+ * where gather has no room for the entry, or has as many octets of names as the caller wants. */
 static bool
 readdir_gather(struct rr_posix_gather *gather, const struct rr_vfs_readdir *readdir,
 	const struct rr_vfs_entry *entry)
@@ -65,7 +66,7 @@ rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *
 		const struct gathered *gathered = (const void *)(gather->octets + at);
 
 		if (!readdir->take(readdir, &gathered->entry)) {
-			readdir->eof = false;
+			readdir->eof = false; /* the listing ends in front of this entry */
 			return;
 		}
 		readdir->count++;
@@ -76,6 +77,7 @@ rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *
 struct rr_posix_gather *
 rr_posix_gather_new(const struct rr_env *env)
 {
+	/* Unlike rr_alloc(), this does not write zeros into the memory, which is large. */
 	struct rr_posix_gather *gather = env->realloc(env->ctx, NULL, sizeof(*gather));
 
 	if (gather)
@@ -83,8 +85,8 @@ rr_posix_gather_new(const struct rr_env *env)
 	return gather;
 }
 
-/* Passes a directory entry to the caller's take(); or, in a thread of the crew, copies it into work->gather
- * for the caller. Returns false where there is no room for the entry. */
+/* Passes a directory entry to take(), in the loop's thread; or copies it into work->gather, in a thread of
+ * the crew. Returns false where there is no room for the entry. */
 static bool
 readdir_hand_over(
 	struct rr_posix_work *work, struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
@@ -110,9 +112,9 @@ readdir_number(struct rr_posix_work *work, const struct rr_object *directory, co
 	return number;
 }
 
-/* Passes one directory entry to the caller, with attributes and handle where the call wants them. An object
- * that is gone by now, or that the caller may not reach, is listed without these. Returns false where there
- * is no room for the entry. */
+/* Passes the directory entry "given" on (readdir_hand_over()), with attributes and handle where the call
+ * wants them. An object that is gone by now, or that the caller may not reach, is listed without these.
+ * Returns false where there is no room for the entry. */
 static bool
 readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
 	const struct dirent64 *given)
@@ -147,8 +149,8 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 	return readdir_hand_over(work, readdir, &entry);
 }
 
-/* Passes the directory entries that one getdents64(2) wrote to buffer to the caller, and counts them. Returns
- * false where there is no room for an entry, so that the listing ends in front of it. */
+/* Passes the directory entries that one getdents64(2) wrote to buffer on, and counts them in readdir->count.
+ * Returns false where there is no room for an entry, so that the listing ends in front of it. */
 static bool
 readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	struct rr_vfs_readdir *readdir, const char *buffer, size_t size)
@@ -164,8 +166,8 @@ readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 	return true;
 }
 
-/* Reads the directory of fd from the call's cookie (a position) on, and passes its entries to the caller,
- * until the directory ends or the caller has no room for an entry. */
+/* Reads the directory of fd from the call's cookie (a position) on, and passes its entries on, until the
+ * directory ends or there is no room for an entry. */
 static enum rr_vfs_status
 readdir_read(
 	struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir, int fd)

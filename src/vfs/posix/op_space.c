@@ -10,7 +10,8 @@
 
 /* This file has the operations seek, allocate, deallocate, copy and clone, of regular files. */
 
-/* The most octets of one copy: the caller asks for the rest. */
+/* One call copies at most so many octets, so that it does not take too long: the caller calls again for the
+ * rest. */
 enum { COPY_MAX = 4 << 20 };
 
 /* Finds the regular file that the operation names, and a descriptor of the file with this access (O_RDONLY or
@@ -35,8 +36,9 @@ space_find(struct rr_posix_work *work, const struct rr_vfs_object *named, int ac
 }
 
 /* Finds the next data (seek->data is true) or the next hole in a file of this size. Returns RR_VFS_NXIO where
- * the offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset, the rest of
- * the file is a hole. Then seek->found is the end of the file, and seek->eof is true. */
+ * the offset is not within the file. RFC 7862, 15.11.3: where there is no data behind the offset (lseek(2)
+ * fails with ENXIO), the rest of the file is a hole. Then seek->found is the end of the file, and seek->eof
+ * is true. */
 static enum rr_vfs_status
 op_seek_in(int fd, uint64_t size, struct rr_vfs_seek *seek)
 {

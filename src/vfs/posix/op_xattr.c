@@ -8,12 +8,14 @@
 /* This file has the operations getxattr, setxattr, listxattr and removexattr. RFC 8276 serves the user's name
  * space only, without its prefix. */
 
+/* The names of an object's extended attributes have at most so many octets on Linux. */
 enum { LIST_MAX = 65536 };
 
+/* An object with an extended attribute, as arguments of system calls. */
 struct xattr_subject {
 	struct rr_posix_subject subject;
-	char path[RR_POSIX_PATH];
-	char name[RR_VFS_NAME_MAX + 1];
+	char path[RR_POSIX_PATH];       /* stands for the object */
+	char name[RR_VFS_NAME_MAX + 1]; /* of the attribute, with its prefix */
 };
 
 /* Finds the object of the call, which must be a file or a directory: RR_VFS_WRONG_TYPE for other types, which
@@ -47,7 +49,9 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 		status = xattr_find(work, xattr, &at);
 	if (status != RR_VFS_OK)
 		return status;
-	/* getxattr(2) with size 0 would return the size alone. */
+	/* With size 0, getxattr(2) would not fail for a value that is too large, but return its length. So
+	 * memory of one octet is used instead, and a value of one octet is found to be too large afterwards.
+	 */
 	length = getxattr(
 		at.path, at.name, xattr->size > 0 ? xattr->value : &one, xattr->size > 0 ? xattr->size : 1);
 	status = length < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
@@ -61,7 +65,8 @@ rr_posix_getxattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 }
 
 /* Copies those names of extended attributes that begin with "user.", without this prefix, to xattr->value, as
- * far as there is room. Returns the number of octets that all of them need. */
+ * far as there is room. Returns the number of octets that all of them need. names has size octets; each name
+ * ends with a zero octet. */
 static uint32_t
 xattr_filter(const char *names, ssize_t size, struct rr_vfs_xattr *xattr)
 {

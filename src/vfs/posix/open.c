@@ -44,6 +44,8 @@ rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open)
 	rr_free(shared->env, open);
 }
 
+/* Returns the list of opens with reservations in which those of this object are. Other objects share the
+ * list. */
 static struct rr_list *
 open_shard(struct rr_posix_shared *shared, uint64_t fsid, uint64_t inode)
 {
@@ -71,7 +73,7 @@ open_is_free(
 }
 
 /* Puts the open into the list of opens that have a reservation (reserves is true), or takes it out of that
- * list, and counts the opens that deny an access. The caller holds the lock of the list. */
+ * list, and keeps shared->denying up to date. The caller holds opens_lock. */
 static void
 open_set_reserves(struct rr_posix_shared *shared, struct rr_vfs_open *open, bool reserves)
 {
@@ -120,6 +122,7 @@ rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *objec
 	};
 	bool is_free;
 
+	/* Mostly no open denies anything, and then no lock is taken. */
 	if (atomic_load_explicit(&shared->denying, memory_order_relaxed) == 0)
 		return false;
 	pthread_mutex_lock(&shared->opens_lock);

@@ -6,32 +6,36 @@
 
 #include "vfs/posix/tree.h"
 
-/* These are open files, and their share reservations. An open belongs to no thread: any provider with the
- * same struct rr_posix_shared may use it. An open exists until it was closed and no operation uses it any
- * more. */
+/* These are opens (files that a caller of the provider has opened) and their share reservations. An open
+ * belongs to no thread: any provider with the same struct rr_posix_shared may use it. An open has one
+ * reference for its caller, until the caller closes it, and one for each operation that uses it; it is freed
+ * with the last one. */
 
 struct rr_posix_shared;
 
 struct rr_vfs_open {
 	struct rr_list link; /* in rr_posix_shared.opens, while the open has a reservation */
 	_Atomic uint32_t refs;
-	_Atomic bool reserves;
-	uint32_t access, deny; /* RR_VFS_SHARE_* */
-	int fd;
-	const struct rr_tree_export *export; /* as in struct rr_object */
+	_Atomic bool reserves;               /* the open has a reservation, for access and deny */
+	uint32_t access, deny;               /* RR_VFS_SHARE_* */
+	int fd;                              /* the open's own descriptor, for this access */
+	const struct rr_tree_export *export; /* this and the members below: as in struct rr_object */
 	uint64_t fsid, inode, place;
 	bool local, memory;
 	struct {
-		struct rr_list link; /* in rr_posix.leases, while the lease is looked at */
-		bool held;
+		struct rr_list link; /* in rr_posix.leases, while the timer looks at the lease */
+		bool held;           /* the kernel has granted the lease, and it was not given back */
 		void (*recall)(void *ctx);
 		void *ctx;
 	} lease; /* used by lease.c only */
 };
 
-/* Makes an open of object with one reference. fd belongs to the open, and is closed where there is no memory:
- * the function then returns NULL. */
+/* Makes an open of object with one reference, without access and reservation. fd belongs to the open from now
+ * on. Returns NULL where there is no memory, with fd closed. */
 struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object, int fd);
+
+/* These two functions take and give back a reference. The last one to be given back closes fd and frees the
+ * open. */
 void rr_posix_open_hold(struct rr_vfs_open *open);
 void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
@@ -41,7 +45,7 @@ void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *o
 bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
 void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
-/* Tells whether an open denies others this access. */
+/* Tells whether any open of the object denies others this access (RR_VFS_SHARE_*). */
 bool rr_posix_is_denied(struct rr_posix_shared *shared, const struct rr_object *object, uint32_t access);
 
 /* lease.c: gives the lease of the open back, if the open has one. recall() is not called after that. */

@@ -5,11 +5,11 @@
 
 #include "vfs/posix/posix_private.h"
 
-/* This file has the provider itself, and describes each operation: how it may be done, in which order, and
- * where its objects are. */
+/* This file makes and frees the provider, and describes each operation in a struct rr_posix_kind: whether the
+ * loop's thread may do it, how the crew orders it, and which objects its call names. */
 
-/* Defines posix_NAME(), which begins an operation. After the function that does it come the members of struct
- * rr_posix_kind: quick, order, objects. */
+/* Defines posix_NAME(), which begins the operation of this name. The arguments after type are the members of
+ * struct rr_posix_kind: operation, quick, order, objects. */
 #define OPERATION(name, type, operation, ...)                                                                \
 	static enum rr_vfs_status posix_##name(struct rr_vfs *vfs, struct type *name)                        \
 	{                                                                                                    \
@@ -69,8 +69,8 @@ OPERATION(statfs, rr_vfs_statfs, rr_posix_statfs, RR_POSIX_IN_MEMORY, RR_POSIX_U
 OPERATION(limits, rr_vfs_limits, rr_posix_limits, RR_POSIX_IN_MEMORY, RR_POSIX_UNORDERED,
 	{ AT(rr_vfs_limits, object) })
 
-/* Begins the operation lock. The call of a lock names an open and no object, so kind, the description of the
- * operation, says that there is no object. */
+/* Begins the operation lock. Its call names an open but has no struct rr_vfs_object, so the kind of the
+ * operation says that there is no object. */
 static enum rr_vfs_status
 posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 {
@@ -104,7 +104,7 @@ posix_export_of(const struct rr_vfs *vfs, struct rpcrdma_bytes handle)
 	return rr_tree_export_of(((const struct rr_posix *)vfs)->tree, handle);
 }
 
-/* Fills in the counters. Open files that callers hold count as descriptors, too. */
+/* Fills in the counters. Opens that callers hold count as descriptors, too: each has one. */
 static void
 posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {

@@ -9,9 +9,10 @@
 #include "vfs/posix/storer.h"
 
 /* This header has the parts that the files of the provider share: the provider, operations at work, and steps
- * that many operations take. */
+ * that many operations take. An operation is done by the loop's thread or by a thread of the crew, each with
+ * its own tree (tree.h); job.c decides by which. */
 
-/* RR_POSIX_RING: the number of reads that io_uring does at a time. */
+/* At most so many storers, and so many reads by io_uring at a time. */
 enum { RR_POSIX_STORERS = 8, RR_POSIX_RING = 256 };
 
 struct rr_posix_gather;
@@ -24,56 +25,61 @@ struct rr_posix {
 	struct rr_ring *ring; /* reads data that a disk has to bring; NULL: the crew does that, too */
 	bool apart;           /* the loop's thread takes on no caller's identity */
 	struct rr_posix_shared *shared;
+	/* A storer (storer.h) for each file system, which "place" stands for. Where there are more file
+	 * systems, the others have no storer: the thread that does an operation there also stores its
+	 * changes. */
 	struct {
 		uint64_t place;
 		struct rr_storer *storer;
-	} storers[RR_POSIX_STORERS]; /* of each file system; further file systems have no storer, and
-					operations store their changes */
+	} storers[RR_POSIX_STORERS];
 	uint32_t storer_count;
-	struct rr_timer timer;     /* begins "attend" */
-	struct rr_crew_job attend; /* looks after the tree: searches, idle descriptors */
-	bool attending;
-	bool slice_due;              /* a slice of a search is due: the timer is armed for it */
-	struct rr_list leases;       /* leases that are looked at; protected by rr_posix_shared.leases_lock */
-	struct rr_timer lease_timer; /* looks at the leases */
+	/* Of attend.c: the timer begins the job "attend", which continues a search and closes idle
+	 * descriptors. */
+	struct rr_timer timer;
+	struct rr_crew_job attend;
+	bool attending;              /* the job "attend" is under way */
+	bool slice_due;              /* the timer is armed for the next slice of a search */
+	struct rr_list leases;       /* leases that lease.c looks at; protected by shared->leases_lock */
+	struct rr_timer lease_timer; /* for the next look at the leases */
 	struct rr_vfs_export *exports;
 	struct rr_vfs_counters counters;
 };
 
 struct rr_posix_work;
 
-/* Does the whole operation that call begins, with the caller's identity, and notes in work->stores what has
- * to be stored. */
+/* Does the operation of this call from beginning to end, except that it only notes in work->stores which
+ * objects have to be brought to stable storage. The thread acts as the caller. */
 typedef enum rr_vfs_status rr_posix_operation(struct rr_posix_work *work, struct rr_vfs_call *call);
 
-/* An object of an operation, and the change that the operation makes to it. */
+/* A subject is an object that an operation works on. */
 struct rr_posix_subject {
 	struct rr_object object;
-	struct rr_vfs_open *open; /* or NULL */
-	struct rr_vfs_change *change;
+	struct rr_vfs_open *open;     /* the open by which the call names the object, or NULL */
+	struct rr_vfs_change *change; /* the call's output for changes of this object, if it has one */
 };
 
-/* The rest of a read whose data was not all in memory. Everything else has been checked: the object is held
- * and fd is open for the caller, so that a thread only has to read. */
+/* A read in work. Where the loop's thread could not read all data without waiting, this is the rest, for the
+ * ring or a thread of the crew: all checks are done, the subject is held, and fd is open, so that only the
+ * data is to be read. */
 struct rr_posix_rest {
-	bool waits;
-	int fd;
-	uint32_t size, done; /* octets to be read, and octets read */
+	bool waits;          /* there is such a rest, and the subject is to be given back */
+	int fd;              /* belongs to the tree or to the open */
+	uint32_t size, done; /* octets to be read in all, and octets read so far */
 	struct rr_posix_subject subject;
 };
 
-/* An operation at work. */
+/* An operation that is being done. */
 struct rr_posix_work {
 	struct rr_posix *posix;
 	struct rr_tree *tree;
 	struct rr_vfs_call *call;
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
-	struct rr_stores stores; /* to be stored before the operation ends */
-	struct rr_posix_rest rest;
-	/* For an operation in a thread of the crew. */
+	struct rr_stores stores;   /* the objects that are to be stored before the operation ends */
+	struct rr_posix_rest rest; /* of a read */
+	/* For an operation that the loop's thread does not do itself. */
 	struct rr_posix_gather *gather; /* the entries of a readdir, or NULL */
-	struct rr_vfs_open *opens[2];   /* held while the operation runs */
+	struct rr_vfs_open *opens[2]; /* opens that the call names, held until the operation ends; or NULL */
 };
 
 rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix_readlink, rr_posix_read,
@@ -88,18 +94,22 @@ void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
 
-/* Reads the rest of a read that waits for a disk, and ends the read. Returns its status. */
+/* ---- op_data.c, op_readdir.c ---- */
+
+/* Reads the rest of a read (work->rest), waiting for the disk, fills in the read's output, and gives the
+ * subject back. Returns the read's status. */
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
 
 /* Ends a read whose rest the ring (io_uring) has read (error is 0) or failed to read (error is an errno).
- * Fills in the read's output and returns its status. */
+ * Fills in the read's output, gives the subject back, and returns the read's status. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
 /* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
  * memory. */
 struct rr_posix_gather *rr_posix_gather_new(const struct rr_env *env);
 
-/* Passes the entries that a thread has gathered to the caller's take(), in the loop's thread. */
+/* Passes the entries that a thread has gathered to the caller's take(), in the loop's thread, and sets
+ * readdir->count to the number of entries that take() accepted. */
 void rr_posix_readdir_deliver(struct rr_posix_gather *gather, struct rr_vfs_readdir *readdir);
 
 /* ---- job.c ---- */
@@ -111,8 +121,8 @@ enum rr_posix_quick {
 	RR_POSIX_QUICK      /* yes: all data that it needs may be in memory */
 };
 
-/* Says how the crew orders an operation: a change waits for earlier changes of the same object, and a commit
- * for earlier writes. */
+/* Says how the crew orders an operation (enum rr_crew_order): a change waits for earlier changes of the same
+ * object, and a commit for earlier writes. */
 enum rr_posix_order { RR_POSIX_UNORDERED, RR_POSIX_CHANGE, RR_POSIX_WRITE, RR_POSIX_COMMIT };
 
 /* Describes a kind of operation: the function that does it, and up to two objects that its call names. */
@@ -131,7 +141,8 @@ void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* ---- attend.c ---- */
 
 void rr_posix_attend_init(struct rr_posix *posix);
-/* Arms the timer that looks after the tree, where there is work or an idle descriptor. */
+/* Arms the timer after which the provider continues a search and closes idle descriptors. Does nothing where
+ * it is armed already. */
 void rr_posix_attend_later(struct rr_posix *posix);
 
 /* ---- attributes.c ---- */
@@ -141,8 +152,9 @@ void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
 /* These functions fill "known" with attributes: rr_posix_known() with those in object->st; rr_posix_know()
- * with the present attributes, which it also takes into object->st; rr_posix_know_changed() does the same
- * where this process has changed the object since object->st was taken. */
+ * with the present attributes, which it also takes into object->st. rr_posix_know_changed() does the same,
+ * and must be called instead where this process has changed the object since object->st was taken, because it
+ * also counts the change (change.h). */
 void rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 void rr_posix_know_changed(
@@ -152,21 +164,22 @@ void rr_posix_know_changed(
 void rr_posix_unchanged(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change);
 
-/* Fills in only change->after, with the attributes of this moment. changed is true where this process has
- * changed the object since object->st was taken. */
+/* Fills in change->after, with the attributes of this moment, and leaves "before" invalid. changed is true
+ * where this process has changed the object since object->st was taken. */
 void rr_posix_after(
 	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change);
 
-/* These two functions enclose the system call that changes one object, or two (two may be NULL). No other
- * thread of this process changes the objects meanwhile, so that both "before" and "after" of struct
- * rr_vfs_change are known. */
+/* These two functions enclose the system call that changes one object, or two (two may be NULL). They hold
+ * the objects' locks (shared.h), so that no other thread of this process changes the objects meanwhile, and
+ * fill in "before" and "after" of each subject's change. changed tells whether the system call has changed
+ * the objects. */
 void rr_posix_change_begin(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
 void rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed);
 
-/* ---- set.c: sets the attributes that set asks for, with the caller's identity, and returns their bits in
- * applied ---- */
+/* ---- set.c: these functions set the attributes that their arguments name, with the caller's identity.
+ * rr_posix_set() also stores the RR_VFS_SET_* bits of those that were set in *applied ---- */
 
 enum rr_vfs_status rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject,
 	const struct rr_vfs_set *set, uint32_t *applied);
@@ -187,21 +200,21 @@ void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
 bool rr_posix_read_only(const struct rr_posix_work *work);
 
 /* Copies the name of an entry that is to be made, changed or removed. Returns RR_VFS_ROFS where nothing may
- * be changed. */
+ * be changed, and errors as rr_vfs_name(). */
 enum rr_vfs_status rr_posix_entry_name(
 	const struct rr_posix_work *work, struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
 /* Stores in *fd a descriptor for the data of a regular file or a directory; access is O_RDONLY, O_WRONLY or
- * O_RDWR. Where the call names an open, it is the open's descriptor. Else it is the tree's; then the caller
- * must have the permission, and no open may deny the access. The caller does not close *fd, which is valid
- * until the subject is put. */
+ * O_RDWR. Where the call names an open, this is the open's descriptor: RR_VFS_OPEN_MODE where the open lacks
+ * that access. Else it is the tree's: the caller must have the permission, and no open may deny the access
+ * (RR_VFS_LOCKED). *fd is not to be closed, and is valid until rr_posix_put() of the subject. */
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
-/* These two functions note changes that are to reach stable storage before the operation ends:
- * rr_posix_store_fd() those of the file that fd refers to (data: of its data alone), rr_posix_store() those
- * of the object and all that it holds. Nothing is stored for file systems in memory, which have no stable
- * storage. rr_posix_store() leaves the server's own identity in force. */
+/* These two functions note in work->stores that an object is to be brought to stable storage before the
+ * operation ends. rr_posix_store_fd() is for a file that fd refers to (data is true: by fdatasync(2));
+ * rr_posix_store() is for any object, which it opens as the server itself: the thread acts as the server from
+ * then on. Nothing is noted for objects in file systems in memory, which have no stable storage. */
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 

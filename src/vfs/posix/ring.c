@@ -12,12 +12,14 @@ struct rr_ring {
 	const struct rr_env *env;
 	struct rr_loop *loop;
 	struct io_uring uring;
-	struct rr_watch watch; /* of the ring's descriptor: readable while there are results */
-	struct rr_task hand;   /* gives the kernel the reads that began in this turn */
-	struct rr_timer again;
-	uint32_t under_way, most;
+	struct rr_watch watch;    /* of the ring's descriptor: readable while there are results */
+	struct rr_task hand;      /* gives the kernel the reads that began in this turn of the loop */
+	struct rr_timer again;    /* does the same once more, after the kernel has refused the reads */
+	uint32_t under_way, most; /* reads: now, and at most */
 };
 
+/* Gives the kernel the reads that began since the last time. Where the kernel refuses them, tries again
+ * later. */
 static void
 ring_hand_over(struct rr_ring *ring)
 {

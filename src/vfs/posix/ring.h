@@ -5,16 +5,19 @@
 #include "base/loop.h"
 
 /* A ring does reads that wait for a disk, by io_uring. Reads that begin in one turn of the loop go to the
- * kernel by one system call, and no thread is woken for them. All functions run in the loop's thread. */
+ * kernel by one system call, and no thread of this process is woken for them. All functions and done() run in
+ * the loop's thread. */
 struct rr_ring;
 
-/* A read of size octets at offset, by the rules of pread(2). fd and data must stay until done(). */
+/* A read of size octets at offset, by the rules of pread(2). fd must stay open and data must stay valid until
+ * done(). */
 struct rr_ring_read {
 	int fd;
 	uint32_t size;
 	void *data;
 	uint64_t offset;
-	int result; /* octets, or a negative errno */
+	int result; /* out: the number of octets that were read, perhaps fewer than size; or a negative errno
+		     */
 	void (*done)(struct rr_ring_read *read);
 };
 

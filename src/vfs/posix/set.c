@@ -53,9 +53,9 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Converts a time for utimensat(2): into the present time where "now" is true, into *time where "given" is
- * true, else into a value that leaves the time as it is. Returns false where a given time has a second or
- * more of nanoseconds, because utimensat(2) gives some of these values a special meaning. */
+/* Stores in *out what utimensat(2) is to set: the present time where "now" is true, *time where "given" is
+ * true, else UTIME_OMIT, which leaves the time as it is. Returns false where a given time has a second or
+ * more of nanoseconds, because some of these values have a special meaning for utimensat(2). */
 static bool
 set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *out)
 {
@@ -100,9 +100,9 @@ set_part(struct rr_posix_work *work, struct rr_posix_subject *subject, const str
 	}
 }
 
-/* Sets the attributes that set->mask names, until one fails, and stores the bits of those that are set in
- * *applied. The size comes first, because setting the size changes the times; the owner comes before the
- * mode, because setting the owner clears the set-id bits of the mode. */
+/* Sets the attributes that set->mask names, until one fails, and stores the bits of those that were set in
+ * *applied. The size comes before the times, because setting the size changes them; the owner comes before
+ * the mode, because setting the owner clears the set-id bits of the mode. */
 enum rr_vfs_status
 rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject, const struct rr_vfs_set *set,
 	uint32_t *applied)

@@ -11,12 +11,13 @@
 #include "vfs/posix/change.h"
 
 /*
- * The providers of all threads of a process share this: the write verifier, the share reservations (open.h),
- * the counts of changes (change.h), and locks that keep a thread from changing an object while another one
- * looks at it before and after a change of its own.
+ * The providers of all threads of a process share this structure: the write verifier, the opens with their
+ * share reservations (open.h), the counts of changes (change.h), and locks. A thread that changes an object
+ * takes the object's lock, gets the attributes, makes the change, and gets the attributes again: so no other
+ * thread of the server changes the object in between.
  *
  * A hash of an object's device and inode number chooses its lock; two objects may have the same lock. A lock
- * is held for one change and the two statx(2) beside it, never while data or metadata is brought to stable
+ * is held for one change and the two statx(2) around it, never while data or metadata is brought to stable
  * storage.
  */
 
@@ -29,12 +30,12 @@ struct rr_posix_shared {
 	_Atomic uint64_t verifier;
 	pthread_mutex_t locks[RR_POSIX_LOCKS];
 	struct rr_changes changes;
-	pthread_mutex_t opens_lock; /* protects opens; it is never held over a system call */
-	struct rr_list opens[RR_POSIX_LOCKS];
-	pthread_mutex_t leases_lock; /* protects all leases, and the lists of leases */
-	uint32_t lease_count;
-	_Atomic uint32_t open_count; /* all opens */
-	_Atomic uint32_t denying;    /* opens that deny others anything */
+	pthread_mutex_t opens_lock;           /* protects opens; it is never held over a system call */
+	struct rr_list opens[RR_POSIX_LOCKS]; /* by a hash of the object */
+	pthread_mutex_t leases_lock;          /* protects all leases, and the lists of leases */
+	uint32_t lease_count;                 /* leases that clients have now */
+	_Atomic uint32_t open_count;          /* all opens */
+	_Atomic uint32_t denying;             /* opens that deny others anything */
 };
 
 /* Makes the structure that providers share, with the first write verifier. Errors: NOMEM. */
@@ -43,8 +44,8 @@ int rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_p
 /* Frees shared, which no provider may use any more. shared may be NULL. */
 void rr_posix_shared_free(struct rr_posix_shared *shared);
 
-/* Locks one object, or two (the second may be NULL, and may be the first), in an order that is the same in
- * all threads. */
+/* Takes the locks of one object or of two, in an order that is the same in all threads. "two" may be NULL,
+ * and may be the same object as "one". rr_posix_unlock() with the same arguments releases the locks. */
 void rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
 void rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
 

@@ -4,9 +4,9 @@
 
 #include <stdint.h>
 
-/* A list of changes that have to reach stable storage before a call is answered. RFC 1813, 4.7: "any data
- * associated with the request is now on stable storage". An operation notes its changes, and they are stored
- * when the operation has its result, attributes included. */
+/* A list of objects that have to be brought to stable storage before a call is answered. RFC 1813, 4.7: "any
+ * data associated with the request is now on stable storage". An operation notes the objects that it changed.
+ * They are stored after the output of the operation, attributes included, is complete. */
 
 enum rr_store_how {
 	RR_STORE_FILE,        /* fsync(2) */
@@ -17,21 +17,22 @@ enum rr_store_how {
 
 struct rr_store {
 	enum rr_store_how how;
-	int fd; /* a descriptor of its own */
+	int fd; /* of the object, owned by the list; -1 with RR_STORE_EVERYTHING */
 };
 
-enum { RR_STORES = 4 }; /* the most that an operation notes */
+enum { RR_STORES = 4 }; /* an operation notes no more objects than this */
 
 struct rr_stores {
 	struct rr_store list[RR_STORES];
 	uint32_t count;
 };
 
-/* Notes that the object of fd is to be stored, at most RR_STORES times for a list. A copy of fd is kept: fd
- * still belongs to the caller. */
+/* Notes that the object of fd is to be stored. A list has room for RR_STORES objects, which is not checked. A
+ * copy of fd is kept: fd still belongs to the caller. */
 void rr_stores_add(struct rr_stores *stores, int fd, enum rr_store_how how);
 
-/* Stores everything noted, in order, and empties the list. Returns 0 or an errno. */
+/* Stores the objects in the order in which they were noted, until one fails, and empties the list. Returns 0
+ * or an errno. */
 int rr_stores_do(struct rr_stores *stores);
 
 /* Empties the list without storing. */

@@ -5,17 +5,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A target is one object to store. */
+/* A target is one object to be stored, of one job. Several targets may be the same object. */
 struct target {
 	const struct rr_store *store;
-	dev_t device;
+	dev_t device; /* 0 and 0 where there is no descriptor */
 	ino_t inode;
-	struct target *same; /* a later target for the same object, which is stored instead; or NULL */
-	int error;
+	struct target *same; /* a later target that is the same object and is stored instead; or NULL */
+	int error;           /* 0, or the errno with which fstat(2) or storing failed */
 };
 
-/* Returns the first of the targets (objects to be stored) that is the same object as "wanted" and is to be
- * stored in the same way, or NULL if there is none. */
+/* Returns the first of the targets that is the same object as "wanted" and is to be stored in the same way,
+ * or NULL if there is none. */
 static struct target *
 batch_target_find(struct target *targets, uint32_t count, const struct target *wanted)
 {
@@ -50,9 +50,10 @@ batch_targets(struct rr_list *batch, struct target targets[RR_STORE_BATCH * RR_S
 	return count;
 }
 
-/* Marks each target (object to be stored) that is listed again later: its "same" points to the next target of
- * the same object. So each object is stored once, at its last place in the list, because a rename needs its
- * directories stored in a certain order. Returns how many targets are not marked. */
+/* Marks each target whose object is listed again later: its "same" points to the next target of that object.
+ * So each object is stored once, at its last place in the list. A rename lists the directory of the new name
+ * before that of the old name; this order is kept unless the former is listed again later. Returns how many
+ * targets are not marked. */
 static uint32_t
 batch_unite(struct target *targets, uint32_t count)
 {
@@ -66,8 +67,7 @@ batch_unite(struct target *targets, uint32_t count)
 }
 
 /* Brings the object of a target to stable storage, by the system call that "how" names. Returns 0 or an
- * errno. Where the object could not be looked at before, does nothing and returns the errno of that
- * failure. */
+ * errno. Where fstat(2) of the object failed before, only returns that errno. */
 static int
 batch_target_store(const struct target *target, enum rr_store_how how)
 {
@@ -84,8 +84,8 @@ batch_target_store(const struct target *target, enum rr_store_how how)
 	return result < 0 ? errno : 0;
 }
 
-/* Stores each file system that has targets once, as a whole, and gives its error, or 0, to all targets in
- * that file system. */
+/* Stores each file system that has targets once, as a whole, and gives the result, 0 or an errno, to all
+ * targets in that file system. The first target of each device does this for the others. */
 static void
 batch_store_whole(struct target *targets, uint32_t count)
 {

@@ -9,8 +9,9 @@
 
 enum { RR_STORE_BATCH = 128 }; /* jobs at most */
 
-/* Stores everything that the jobs have noted: each file once, or the whole file system where that is sooner.
- * Sets the jobs' errors, and empties their lists. pace learns the times that this took. */
+/* Stores the objects of all jobs in the list: each object once, or its whole file system where that takes
+ * less time. Sets the jobs' errors, and empties their lists of objects. The time that this took is noted in
+ * pace. */
 void rr_store_batch(struct rr_list *jobs, struct rr_store_pace *pace, const struct rr_env *env);
 
 #endif

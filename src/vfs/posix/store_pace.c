@@ -3,15 +3,15 @@
 
 #include "base/env.h"
 
-/* These values hold before anything was measured: 32 new files of 2000 octets each took 35 ms by fsync(2) and
- * 6 ms by syncfs(2) (ext4 on an idle disk). */
+/* The first estimates, before anything was measured. On ext4 on an idle disk, 32 new files of 2000 octets
+ * each took 35 ms by fsync(2) and 6 ms by syncfs(2). */
 #define FILE_FIRST  (RR_MILLISECOND / 2)
 #define WHOLE_FIRST (6 * RR_MILLISECOND)
 
 #define PATIENCE_MAX (5 * RR_MILLISECOND)
 
-/* The way of storing that is not taken is tried again after the other way has cost this many times as
- * much. */
+/* While one of the two ways of storing is taken, one part in FORGETS of its time is subtracted from the
+ * estimate of the other way, until that one looks cheaper and is tried again. */
 enum { FORGETS = 16 };
 
 void
@@ -34,10 +34,10 @@ pace_forget(uint64_t *cost, uint64_t took)
 	*cost -= took / FORGETS < *cost ? took / FORGETS : *cost;
 }
 
-/* Learns from the time that storing took, in one of two ways: the whole file system (whole is true), or count
- * files one by one. The cost of the way that was taken moves half-way to that time (for files, to the time of
- * each). The cost of the other way is lowered in proportion, until that way is tried again, because changes
- * by other programs may have altered it; trying it costs at most a sixteenth of all the time. */
+/* The estimate of the way that was taken moves half-way to the time that it took (for files, to the time of
+ * each). The estimate of the other way is lowered a little, so that this way is tried again at some time,
+ * because changes by other programs may have altered its cost. Such trials cost about a sixteenth of all the
+ * time. */
 void
 rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took)
 {
@@ -65,9 +65,8 @@ rr_store_pace_is_enough(const struct rr_store_pace *pace, uint32_t jobs)
 	return jobs >= pace->expected;
 }
 
-/* Returns how long a batch waits for further jobs, at most: half of the time that the last batch took, within
- * a bound. Waiting is worth while, because a job that comes too late for a batch waits until the whole batch
- * is stored. */
+/* The patience is half of the time that the last batch took, within a bound. Waiting is worth while, because
+ * a job that comes too late for a batch waits until the whole batch is stored. */
 uint64_t
 rr_store_pace_patience(const struct rr_store_pace *pace)
 {

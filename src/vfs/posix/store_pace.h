@@ -5,8 +5,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The pace decides how the storer's thread gathers a batch, and how it stores the batch, from the times that
- * the last batches took. The members are private. */
+/* The pace of a storer (storer.h) makes two decisions from the times that the last batches took: how long the
+ * thread waits for further jobs before it stores a batch, and whether it stores the files of a batch one by
+ * one or the whole file system. The members are private. */
 struct rr_store_pace {
 	uint64_t file;     /* ns that storing one file or directory takes */
 	uint64_t whole;    /* ns that storing the whole file system takes */
@@ -19,10 +20,11 @@ void rr_store_pace_init(struct rr_store_pace *pace);
 /* Tells whether storing the whole file system takes less time than storing count files and directories. */
 bool rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count);
 
-/* Notes that count (at least one) files and directories, or the whole file system, were stored in took ns. */
+/* Notes that a batch with count (at least one) files and directories was stored in took ns: one by one, or by
+ * storing the whole file system (whole is true). */
 void rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took);
 
-/* Notes the end of a batch of "jobs" jobs that took "took" ns, during which "meanwhile" other jobs came. */
+/* Notes the end of a batch of "jobs" jobs that took "took" ns. "meanwhile" other jobs wait now. */
 void rr_store_pace_end(struct rr_store_pace *pace, uint32_t jobs, uint32_t meanwhile, uint64_t took);
 
 /* Tells whether a batch of this number of jobs is complete. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Jobs move from the list "arriving" to the thread, as a batch, when the thread has no jobs; and to the list
- * "stored", all at once, when they are stored. Only these two lists are shared. The loop owns the jobs in
- * them, the thread the jobs of its batch. */
+/* A job is first in the list "arriving". When the storer's thread has no batch, it takes jobs from there as
+ * its next batch. When the batch is stored, all its jobs go into the list "stored", from where the loop's
+ * thread takes them and calls done(). The two lists are shared, under the lock; the batch is used by the
+ * storer's thread alone. */
 #include "vfs/posix/store_batch.h"
 
 #include <errno.h>
@@ -19,16 +20,17 @@ struct rr_storer {
 	struct rr_loop *loop;
 	struct rr_watch watch; /* of an eventfd, which is signalled when jobs were stored */
 	pthread_t thread;
-	pthread_mutex_t lock; /* protects the members that follow */
-	pthread_cond_t wanted;
+	pthread_mutex_t lock;  /* protects the members that follow */
+	pthread_cond_t wanted; /* the storer's thread waits for jobs by this condition */
 	struct rr_list arriving, stored;
-	uint32_t count; /* jobs in "arriving" */
-	bool gathers;   /* the thread waits for a batch to be complete */
-	bool ends;
-	uint64_t batches;
-	struct rr_store_pace pace; /* used by the thread only */
+	uint32_t count;            /* jobs in "arriving" */
+	bool gathers;              /* the thread waits for further jobs of the next batch (storer_gather()) */
+	bool ends;                 /* rr_storer_free() was called */
+	uint64_t batches;          /* how many were taken so far */
+	struct rr_store_pace pace; /* changed by the storer's thread only, with the lock or in a batch */
 };
 
+/* Moves at most "most" jobs from the beginning of one list to the end of another. */
 static void
 storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 {
@@ -38,13 +40,15 @@ storer_move(struct rr_list *from, struct rr_list *to, uint32_t most)
 		rr_list_append(to, link);
 }
 
-/* Waits for further jobs that are likely to come soon, for a bounded time at most, because a job that misses
- * a batch waits until that batch is stored. The caller holds the lock, which is released while the thread
- * waits. */
+/* Waits until the next batch has as many jobs as the pace expects, but no longer than the pace allows,
+ * because a job that misses a batch waits until that batch is stored. The caller holds the lock, which is
+ * released while the thread waits. */
 static void
 storer_gather(struct rr_storer *storer)
 {
 	const struct rr_store_pace *pace = &storer->pace;
+	/* This is the system's clock even where storer->env has another one (in tests), because
+	 * pthread_cond_timedwait(3) goes by the system's clock. */
 	uint64_t until = rr_now(&rr_env_system) + rr_store_pace_patience(pace);
 	const struct timespec deadline = { (time_t)(until / RR_SECOND), (long)(until % RR_SECOND) };
 
@@ -213,6 +217,8 @@ rr_storer_add(struct rr_storer *storer, struct rr_store_job *job)
 	pthread_mutex_lock(&storer->lock);
 	rr_list_append(&storer->arriving, &job->link);
 	storer->count++;
+	/* The thread is woken when it can go on: while it gathers, by the last job that it expects; else by
+	 * the first job that arrives. */
 	if (storer->gathers ? rr_store_pace_is_enough(&storer->pace, storer->count) : storer->count == 1)
 		pthread_cond_signal(&storer->wanted);
 	pthread_mutex_unlock(&storer->lock);

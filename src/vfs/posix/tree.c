@@ -14,7 +14,7 @@
 
 #include "vfs/posix/tree_private.h"
 
-enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 };
+enum { OPEN_MIN = 16, OPEN_DEFAULT_MAX = 1024 }; /* bounds of the default for open descriptors */
 
 /* Returns how many descriptors a tree keeps open by default: an eighth of the process's limit, within fixed
  * bounds, because there are several trees, and the rest of the server needs descriptors, too. */
@@ -40,8 +40,9 @@ tree_name_length(const char *name)
 	return length;
 }
 
-/* Copies the configuration with the names and paths of its exports, without slashes at the ends of the names.
- * Returns 0, or an error with text: NOMEM, or INVAL where a name does not begin with a slash. */
+/* Copies the configuration with the names and paths of its exports, without slashes at the ends of the names,
+ * and makes the array of roots, still empty. Returns 0, or an error with text: NOMEM, or INVAL where a name
+ * does not begin with a slash. */
 static int
 tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, struct rr_text *text)
 {
@@ -121,9 +122,9 @@ tree_root_kind(struct rr_tree_root *root, int fd)
 	root->memory = fs.f_type == TMPFS_MAGIC;
 }
 
-/* Opens the directory of an export and fills in root: the properties of the file system, the node of the
- * directory, which is then held, and its handle. Returns 0, or an error with text where the directory cannot
- * be read or there is no memory. */
+/* Opens the directory of an export and fills in root: the properties of the file system, and the node of the
+ * directory, which is then held, with its descriptor and its handle. root->export and root->id are set
+ * already. Returns 0, or an error with text where the directory cannot be read or there is no memory. */
 static int
 open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 {
@@ -133,8 +134,8 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 	struct statx st;
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
 
-	/* The directory is opened for reading to learn now whether that is permitted; it is kept as a
-	 * descriptor that needs no permission. */
+	/* The directory is first opened for reading, to learn now whether that is permitted, and for kernel
+	 * handles. The node keeps an O_PATH descriptor, for which no permission is needed. */
 	if (fd < 0)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "%s: %s", path, strerror(errno));
 	rr_tree_kernel_begin(root, fd);
@@ -186,6 +187,8 @@ open_roots(struct rr_tree *tree, struct rr_text *text)
 	return 0;
 }
 
+/* Makes the core, with its nodes, in *core. Returns 0 or NOMEM. After an error *core may be set all the same,
+ * and is then freed with the tree. */
 static int
 tree_core_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree_core **core)
 {
@@ -249,6 +252,7 @@ rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside)
 	return 0;
 }
 
+/* Frees a string that was kept as const. The union avoids a cast that takes const away. */
 static void
 tree_free_text(const struct rr_env *env, const char *text)
 {
@@ -260,8 +264,8 @@ tree_free_text(const struct rr_env *env, const char *text)
 	rr_free(env, cast.out);
 }
 
-/* Frees the core, the knowledge that several trees share: its nodes, descriptors, exports and keys. The last
- * tree that uses the core calls this function. */
+/* Frees the core, the knowledge that several trees share: its nodes, descriptors, exports and keys. This is
+ * called when the last tree that uses the core is freed; the core may be made in part only. */
 static void
 tree_core_free(struct rr_tree *tree)
 {

@@ -10,6 +10,9 @@
 
 #include "vfs/posix/tree_private.h"
 
+/* This file has the system calls on files that the other files of the tree use: with the lock released while
+ * a call may wait, and without waiting where the tree hurries. */
+
 /* Tells whether to repeat a system call that failed with errno: the process had too few descriptors, and this
  * function has now closed some that the tree kept open. Otherwise errno stays as it is. */
 static bool
@@ -27,8 +30,8 @@ file_try_again(struct rr_tree *tree)
 }
 
 /* Opens path (shorter than PATH_MAX) below directory, never outside of it and never through a symbolic link.
- * A tree that hurries, so that nothing may wait, opens only what the kernel has in memory. Returns a
- * descriptor, or -1 with errno. */
+ * While the tree hurries, only paths whose names the kernel has in memory are opened (RESOLVE_CACHED).
+ * Returns a descriptor, or -1 with errno. */
 static int
 open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags)
 {
@@ -99,8 +102,8 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 	bool was_locked;
 	int opened;
 
-	/* Opening a file in memory for reading never waits; opening it for writing may wait while a file
-	 * system is frozen. */
+	/* The object of fd is in the kernel's memory, so opening it again for reading never waits. Opening it
+	 * for writing may wait while its file system is frozen. */
 	if (flags != O_RDONLY && !rr_tree_may_open(tree))
 		return -1;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
@@ -112,6 +115,8 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 	return opened;
 }
 
+/* Does statx(2) of fd with these flags (AT_STATX_*), and releases the lock meanwhile. Returns 0 or an errno.
+ */
 static int
 file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 {
@@ -123,9 +128,9 @@ file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
 	return error;
 }
 
-/* Tells whether the tree may now use the file system that st describes, which is not that of the export's
- * root and may hang. Returns 0 if so; EXDEV where the tree is to stay in the root's file system; EAGAIN where
- * the file system is not to be used now. */
+/* Tells whether the tree may now use the file system that st describes, which may hang. Returns 0 if so;
+ * EXDEV where the tree is to stay in the root's file system (rr_tree_stay()); EAGAIN where the tree hurries,
+ * or cross() says that the file system is not to be used now. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -140,9 +145,11 @@ file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const
 												   : EAGAIN;
 }
 
-/* Gets the attributes of the object of fd. Where the root's file system is local, takes the attributes that
- * the kernel has in memory for an object in it. Another file system, mounted below it, may hang, and is asked
- * only where file_stat_elsewhere() allows that. Returns 0 or an errno. */
+/* The kernel is first asked with AT_STATX_DONT_SYNC, which never waits. That is enough for an object in the
+ * root's file system if it is local, and shows for any other object which file system it lies in. A file
+ * system that is not local may hang when it is asked for attributes. So below a local root, or while the tree
+ * hurries, it is asked only where file_stat_elsewhere() allows that. A call to an export whose root itself is
+ * not local waits anyway. */
 int
 rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st)
 {

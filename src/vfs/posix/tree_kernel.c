@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * This file uses kernel handles, open_by_handle_at(2). Where the process may use them and the file system has
- * them, an object is found by its kernel handle without a search, and it is known when an object is gone.
+ * them, an object is found by its kernel handle without a search, and the kernel also says whether the object
+ * is gone.
  *
- * A kernel handle says nothing of the place of its object. So the object is not used as it was opened: its
- * path, as far as the kernel knows the path, is walked from the export's root like any other, and must lead
- * to the same object.
+ * A kernel handle does not say whether its object lies in the export. So the descriptor by which the object
+ * was opened is not kept: it only serves to learn the object's path from the kernel. That path is then walked
+ * from the export's root like any other path, and must lead to the same object.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -100,9 +101,9 @@ kernel_path_below(const struct rr_tree_root *root, int fd, char below[PATH_MAX])
 	return true;
 }
 
-/* Opens the object of node by its kernel's handle, and writes its path below the export's root to "below":
- * the work of rr_tree_kernel_find(), without the lock. Returns 0, ESTALE if the object is gone, ENOENT if its
- * path is not known, or another errno. */
+/* Opens the object of node by its kernel handle, and writes its path below the export's root to "below". This
+ * is the work of rr_tree_kernel_find(), done without the lock. Returns 0, ESTALE if the object is gone,
+ * ENOENT if its path is not known, or an errno after which a later call may succeed. */
 static int
 kernel_find(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_kernel *kernel,
 	char below[PATH_MAX])

@@ -23,15 +23,15 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	return rr_vfs_errno(error);
 }
 
-/* Finds the directory above the directory of node, and fills in object with it. The caller gives object back
- * by rr_object_put(). Returns RR_VFS_STALE where no directory above that of node is known. */
+/* Finds the directory above node, which is a directory, too, and fills in object with it. The caller gives
+ * object back by rr_object_put(). Returns RR_VFS_STALE where the place of node is not known. */
 static enum rr_vfs_status
 lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
 	struct rr_object self;
 	enum rr_vfs_status status;
 
-	/* The directory may have been moved, so its place is verified anew. */
+	/* The directory may have been moved, so rr_tree_reach() is made to verify its place anew. */
 	node->verified = 0;
 	status = rr_tree_reach(tree, node, &self);
 	if (status != RR_VFS_OK)
@@ -42,8 +42,8 @@ lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *obje
 }
 
 /* Finds the directory itself for the name ".", and the directory above for ".."; in an export's root both are
- * the root. The caller must have the permission to search the directory. RFC 1813, 3.2: "the server should be
- * able to handle such a filename correctly". */
+ * the root. The caller must have the permission to search the directory: opening "." checks that. RFC
+ * 1813, 3.2: "the server should be able to handle such a filename correctly". */
 static enum rr_vfs_status
 lookup_dots(
 	struct rr_tree *tree, const struct rr_object *directory, const char *name, struct rr_object *object)
@@ -102,8 +102,9 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 }
 
 /* Finds the object that has this name in directory, before that name is removed or changed. Where the object
- * is not found, object->node is NULL. Where the tree knows the object by another name, the tree keeps that
- * name. This is the work of rr_tree_peek(); the caller holds the lock. */
+ * is not found, object->node is NULL. A node that has a place keeps it, although the object was found by
+ * another name: that other name is about to be removed. This is the work of rr_tree_peek(); the caller holds
+ * the lock. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)

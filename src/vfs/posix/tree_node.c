@@ -70,8 +70,8 @@ rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const
 	return NULL;
 }
 
-/* Takes node out of its place in the tree, so that it has no name and no parent. A parent without further
- * children goes into the list of idle nodes. Does nothing where node has no place. */
+/* Forgets the place of node, so that it has no name and no parent. A parent without further children goes
+ * into the list of idle nodes. Does nothing where node has no place. */
 static void
 node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 {
@@ -98,8 +98,8 @@ node_free(struct rr_nodes *nodes, struct rr_node *node)
 	rr_free(nodes->env, node);
 }
 
-/* Frees all nodes, and closes the descriptors that were left to be closed. Children are freed before their
- * parents, because a parent becomes idle with its last child. */
+/* Frees all nodes, held or not, and closes all descriptors. Children are freed before their parents, because
+ * a parent gets into the list of idle nodes when it loses its last child. */
 void
 rr_nodes_free(struct rr_nodes *nodes)
 {
@@ -111,8 +111,8 @@ rr_nodes_free(struct rr_nodes *nodes)
 	rr_map_free(&nodes->by_name, nodes->env);
 }
 
-/* Keeps the name of a node that is to be freed, and the names of the directories above it, in nodes->seen, so
- * that its object is found again without a search. Does nothing where the object is gone. */
+/* Notes the places of a node that is to be freed, and of the directories above it, in nodes->seen, so that
+ * its object is found again without a search. Does nothing where the object is gone. */
 static void
 nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 {
@@ -167,6 +167,7 @@ rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node)
 		rr_nodes_close(nodes, node);
 }
 
+/* Tells whether node is "below" itself or one of the directories above it. */
 static bool
 node_is_above(const struct rr_node *node, const struct rr_node *below)
 {
@@ -187,8 +188,9 @@ rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *par
 	if (there)
 		rr_nodes_unplace(nodes, there);
 	node_take_out(nodes, node);
-	/* Other programs have moved these directories into each other, so the known place of the upper
-	 * directory is outdated. */
+	/* node is known as a directory above parent, and was now found in parent: other programs have moved
+	 * these directories. So what is known of parent's place is outdated; keeping it would make a circle.
+	 */
 	if (node->children > 0 && node_is_above(node, parent))
 		rr_nodes_unplace(nodes, parent);
 	if (node == parent)
@@ -222,6 +224,8 @@ rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node)
 void
 rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node)
 {
+	/* The object of a node without a place may be removed: a descriptor would keep the blocks of a file.
+	 */
 	if (--node->refs == 0 && !node->parent)
 		rr_nodes_close(nodes, node);
 	if (nodes->open_count > nodes->open_max)
@@ -243,9 +247,9 @@ rr_retired_close(struct rr_retired *taken)
 		close(taken->fds[--taken->count]);
 }
 
-/* Puts a descriptor of node into one of two lists of descriptors, which a thread that may wait closes later.
- * Where the list is full, a descriptor in a local file system is closed here; a descriptor in any other file
- * system, where closing it may hang, is left open and forgotten. */
+/* Puts a descriptor for data of node into nodes->near or nodes->far, to be closed later. Where that list is
+ * full, a descriptor in a local file system is closed here; a descriptor in any other file system, where
+ * closing it may hang, is never closed. */
 static void
 nodes_retire(struct rr_nodes *nodes, const struct rr_node *node, int fd)
 {
@@ -277,7 +281,7 @@ rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd)
 }
 
 /* Sets node->gone where the object of node has no name any more. The caller is about to close the descriptor
- * by which that is known; without the descriptor, finding it out would take a search. */
+ * that shows this; without a descriptor, only a search would show that the object is gone. */
 static void
 nodes_note_gone(struct rr_node *node)
 {
@@ -337,12 +341,12 @@ rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct 
 
 	for (; top->parent; top = top->parent)
 		depth++;
-	/* Where the path of the top is not known, its depth is that in its handle, from the time when the
-	 * handle was made. The root's handle says depth 0. */
+	/* top is now the root, or the first directory whose place is not known. Its own handle says how deep
+	 * it lay when the handle was made, and has the hints of its path; the root's handle says depth 0. */
 	if (!rr_handle_decode(
 		    nodes->keys, (struct rpcrdma_bytes){ top->handle.data, top->handle.length }, &id, place))
 		*place = (struct rr_handle_place){ 0 };
-	place->kernel.length = 0; /* it belongs to the top */
+	place->kernel.length = 0; /* the kernel handle that was decoded is top's, not node's */
 	depth += place->depth;
 	place->depth = (uint8_t)rr_min(depth, RR_HANDLE_DEPTH_MAX);
 	for (; node->parent; node = node->parent)

@@ -8,21 +8,23 @@
 
 /*
  * A tree keeps its knowledge of objects in nodes, in a bounded cache. A node is found by the identity of its
- * object, and by its name in its directory; the names up to the export's root are its path. Other programs
- * may outdate this knowledge at any time by renaming and removing: code that uses a path checks whether it
- * still leads to the object.
+ * object, and by its place: its name, and its parent, which is the node of its directory. The names from the
+ * export's root down to the node are its path. Other programs may outdate this knowledge at any time by
+ * renaming and removing: code that uses a path checks whether the path still leads to the object.
  *
- * The cache owns its nodes and the descriptors in them. A node that is held is not freed, and its descriptors
- * stay open. Nodes that have no children here are freed, the least recently used first, when there are too
- * many; descriptors are closed in the same order.
+ * The cache owns its nodes and the descriptors in them. A node is held while somebody has a reference to it:
+ * it is then not freed, and its descriptors stay open. When there are too many nodes, those are freed that
+ * are not held and have no children in the cache, the least recently used first. When there are too many
+ * descriptors, those of nodes that are not held are closed in the same order.
  */
 
-enum { RR_NODES_MAX = 65536, RR_NODES_RETIRED = 64 };
+enum { RR_NODES_MAX = 65536, RR_NODES_RETIRED = 64 }; /* bounds of the cache, and of one struct rr_retired */
 
 /* How long a descriptor stays open without being used, in ns. */
 #define RR_NODE_IDLE (10 * RR_SECOND)
 
-enum { RR_NODE_READ, RR_NODE_WRITE, RR_NODE_DATA }; /* descriptors for data */
+/* Indices of descriptors for data, by what they are used for, and their number. */
+enum { RR_NODE_READ, RR_NODE_WRITE, RR_NODE_DATA };
 
 struct rr_tree_root;
 struct rr_seen;
@@ -34,19 +36,22 @@ struct rr_node {
 	const struct rr_tree_root *root;
 	struct rr_node
 		*parent; /* NULL: the place of the node is not known, or the node is the export's root */
-	char *name;      /* in parent */
+	char *name;      /* in parent; the node's own memory */
+	/* References: the node is held while there are any. And the number of nodes whose parent it is. */
 	uint32_t refs, children;
-	uint64_t verified;         /* when the path was last seen to lead to the object, in ns */
+	uint64_t verified;         /* the time (rr_now()) when the path was last seen to lead to the object */
 	int path_fd;               /* O_PATH, or -1 */
 	int data_fd[RR_NODE_DATA]; /* or -1 */
 	bool readable;             /* data_fd[RR_NODE_WRITE] is O_RDWR, not O_WRONLY */
 	bool gone;                 /* the object had no name left, and will not come back */
-	uint8_t hint;              /* of name */
+	uint8_t hint;              /* of name, as in handle.h */
 	struct rr_handle_id id;
-	struct rr_vfs_handle handle; /* length 0: not made yet. It is kept when the object is renamed, as
-					clients compare handles. */
+	/* The handle that clients have; length 0: none was made yet. It stays as it is when the object is
+	 * renamed, although the hints in it are then outdated, because clients compare handles. */
+	struct rr_vfs_handle handle;
 };
 
+/* Descriptors that no node has any more and that are still to be closed. */
 struct rr_retired {
 	uint32_t count;
 	int fds[RR_NODES_RETIRED];
@@ -55,18 +60,19 @@ struct rr_retired {
 struct rr_nodes {
 	const struct rr_env *env;
 	const struct rr_handle_keys *keys;
-	struct rr_seen *seen; /* keeps the places of nodes that are freed; may be NULL */
+	struct rr_seen *seen; /* gets the places of nodes that are freed (tree_seen.h); may be NULL */
 	struct rr_map by_id, by_name;
 	struct rr_list idle, open;     /* the least recently used first */
-	uint32_t count, max;           /* nodes */
-	uint32_t open_count, open_max; /* descriptors */
-	/* Descriptors for data that are not used any more and are to be closed: closing may wait for work
-	 * that a file system does then. A thread that may wait closes those of local file systems (near); the
-	 * thread that tidies up closes those of other file systems (far), which may hang. */
+	uint32_t count, max;           /* of nodes */
+	uint32_t open_count, open_max; /* of the nodes' descriptors */
+	/* Descriptors for data that were taken out of nodes. They are closed later and without the lock,
+	 * because close(2) may wait for the file system. Those in local file systems (near) are closed by
+	 * rr_tree_leave(), in any thread that may wait. Those in other file systems (far), which may hang,
+	 * are closed by rr_tree_tidy(). */
 	struct rr_retired near, far;
 };
 
-/* Prepares the cache. keys must live as long as nodes. Errors: NOMEM. */
+/* Prepares the cache, for about open_max open descriptors. keys must live as long as nodes. Errors: NOMEM. */
 int rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct rr_handle_keys *keys,
 	uint32_t open_max);
 void rr_nodes_free(struct rr_nodes *nodes);
@@ -76,40 +82,47 @@ void rr_nodes_free(struct rr_nodes *nodes);
 struct rr_node *rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id);
 struct rr_node *rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const char *name);
 
-/* Makes a node without a place; this may free other nodes that are not held. Returns NULL if there is no
- * memory. */
+/* Makes a node for the object with this identity, which must not have one yet. The node has no place, and is
+ * not held. This may free other nodes that are not held. Returns NULL if there is no memory. */
 struct rr_node *rr_nodes_add(
 	struct rr_nodes *nodes, const struct rr_tree_root *root, const struct rr_handle_id *id);
 
-/* Notes that node is now called name in parent, and that no other node has this name there any more. Returns
- * 0, or -RPCRDMA_ERR_NOMEM, after which node has no place. */
+/* Notes that node is now called name in parent. Another node that had this name there loses its place.
+ * Returns 0, or -RPCRDMA_ERR_NOMEM, after which node has no place. The place of a root does not change. */
 int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node *parent, const char *name);
 
-/* Forgets the place of node. The descriptors of node are closed as soon as node is not held. */
+/* Forgets the place of node. The descriptors of node are closed now, or as soon as node is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
 /* These two functions take and give back a reference to node. Holding a node marks it as the most recently
- * used. */
+ * used. Releasing it may close descriptors of this and other nodes: of a node without a place, and where too
+ * many are open. */
 void rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node);
 void rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node);
 
-/* Puts the descriptor fd into a slot of node, which owns fd from then on. A descriptor that was in the slot
- * is closed. fd -1 only closes. */
+/* Puts the descriptor fd into a slot of node (path_fd, or a member of data_fd), which owns fd from then on. A
+ * descriptor that was in the slot is given up: an O_PATH descriptor is closed, and a descriptor for data goes
+ * into nodes->near or nodes->far. fd -1 leaves the slot empty. */
 void rr_nodes_set_fd(struct rr_nodes *nodes, struct rr_node *node, int *slot, int fd);
+
+/* Gives up all descriptors of node, as rr_nodes_set_fd() does. Notes before that whether the object is gone.
+ */
 void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
 
-/* Closes descriptors of nodes that are not held, until at most open_max are open. Returns false where this
- * function closed no descriptor. */
+/* Gives up descriptors of nodes that are not held, until nodes have at most open_max. Returns false where
+ * this function gave up no descriptor. */
 bool rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max);
 
 /* Moves the descriptors of a list into taken. rr_retired_close() then closes them. */
 void rr_retired_take(struct rr_retired *list, struct rr_retired *taken);
 void rr_retired_close(struct rr_retired *taken);
 
-/* Closes the descriptors of nodes that were not verified, and so not used, for RR_NODE_IDLE. */
+/* Gives up the descriptors of nodes that are not held and whose path was not verified for RR_NODE_IDLE, which
+ * means that they were not used. */
 void rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now);
 
-/* Fills in the depth and the hints of node's path, as far as the path is known. */
+/* Fills in the depth and the hints of node's path, for a handle. Above the first directory whose place is not
+ * known, both are taken from that directory's own handle. There is no kernel handle in *place afterwards. */
 void rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct rr_handle_place *place);
 
 /* Returns the length of node's path below its export's root, without a final zero; this is 0 for the root.

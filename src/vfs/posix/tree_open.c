@@ -7,14 +7,16 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* Returns 0 where the identity in force has the permissions "mode" (R_OK, W_OK, X_OK) on the object of fd, as
- * open(2) checks them; else an errno. */
+/* Returns 0 where the identity in force has the permissions "mode" (a sum of R_OK, W_OK, X_OK) on the object
+ * of fd, as open(2) checks them; else an errno. */
 static int
 open_access_of(int fd, int mode)
 {
 	return syscall(SYS_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0 ? 0 : errno;
 }
 
+/* Tells whether the object belongs to the caller whose identity is in force, else to the server's own user.
+ */
 static bool
 open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 {
@@ -23,9 +25,9 @@ open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 	return object->st.stx_uid == uid;
 }
 
-/* Checks the caller's permission for an access (O_RDONLY and so on) by a descriptor that is open already or
- * that the server opens as itself. The owner of a file always has the permission, and permission to execute a
- * file is enough to read it. Returns 0 or an errno. */
+/* Checks the caller's permission for an access (O_RDONLY and so on), where open(2) does not check it: for a
+ * descriptor that is open already, or that the server opens as itself. The owner of a regular file always has
+ * the permission, and permission to execute a regular file is enough to read it. Returns 0 or an errno. */
 static int
 open_check_caller(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -45,9 +47,9 @@ open_check_caller(const struct rr_tree *tree, const struct rr_object *object, in
 	return error;
 }
 
-/* Opens a file that belongs to the server's own user, although the mode of the file forbids that: in a user
- * namespace or, where the system allows none, by a change of the mode for the moment of open(2). Returns a
- * descriptor, or -1 with errno. */
+/* Opens a file that belongs to the server's own user, an ordinary user, although the mode of the file forbids
+ * that: in a user namespace or, where the system allows none, by a change of the mode for the moment of
+ * open(2). Returns a descriptor, or -1 with errno: EACCES where the file belongs to another user. */
 static int
 open_own(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -73,8 +75,9 @@ open_own(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* Checks the caller's permission, and opens the file with the server's own identity. Returns a descriptor, or
- * -1 with errno. */
+/* Opens a file that open(2) refused to the caller with EACCES, but that NFS allows (open_check_caller()): as
+ * root where the server may take on callers' identities, else as the file's owner by open_own(). Returns a
+ * descriptor, or -1 with errno. */
 static int
 open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 {
@@ -102,9 +105,9 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	return fd;
 }
 
-/* Opens the data of a file or directory with this access. For O_WRONLY a descriptor for reading and writing
- * is tried first, as other callers can then read by it; *readable tells whether the descriptor can read.
- * Returns a descriptor, or -1 with errno. */
+/* Opens the data of a file or directory with this access. For O_WRONLY, tries first to get a descriptor for
+ * reading and writing, because the cache can then use it for other callers' reads, too; *readable tells
+ * whether the descriptor can read. Returns a descriptor, or -1 with errno. */
 static int
 open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *readable)
 {
@@ -135,7 +138,7 @@ open_cached(const struct rr_node *node, int access)
 }
 
 /* Checks that the access suits the object: only regular files and directories can be opened, directories only
- * for reading, and in a tree that is read-only everything only for reading. */
+ * for reading, and in a read-only tree all objects only for reading. */
 static enum rr_vfs_status
 open_sense(const struct rr_tree *tree, const struct rr_object *object, int access)
 {
@@ -162,8 +165,8 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Keeps fd in the node for later calls with this access, and returns fd. Where another thread has opened the
- * object for this access meanwhile, fd is closed and that thread's descriptor is returned. */
+/* Keeps fd in the node for later calls with this access, and returns fd. Where another thread has put such a
+ * descriptor into the node meanwhile, closes fd and returns that thread's descriptor. */
 static int
 open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * This file opens a file that belongs to the server's own user, an ordinary user, although the file's mode
- * forbids that, without changing the mode. It opens the file in a user namespace of its own, in which the
- * user has the capability to override the modes of its own files.
+ * Where an ordinary user runs the server, this file opens a file of that user although the file's mode
+ * forbids it, without changing the mode: it opens the file in a new user namespace, in which the user has the
+ * capability to override the modes of its own files.
  *
- * That takes another process for a moment. It shares memory and descriptors with this process, which stands
- * still until the other has ended: the descriptor that it opens belongs to this process.
+ * A child process enters that namespace and opens the file. The child shares memory and descriptors with this
+ * process, so the descriptor that it opens belongs to this process, too. The calling thread stands still
+ * until the child has ended.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,10 +20,12 @@
 
 enum { STACK_SIZE = 65536 };
 
+/* An order to the child process, and its result. */
 struct own {
-	char link[32], uids[32], gids[32]; /* the path that is opened; the maps of the namespace */
-	int flags;
-	int fd, error;
+	char link[32], uids[32],
+		gids[32]; /* the path to be opened; the uid_map and gid_map of the namespace */
+	int flags;        /* for open(2) */
+	int fd, error;    /* out: the descriptor, or -1 and an errno */
 };
 
 /* Writes text into the file path. Returns whether that succeeded. */

@@ -8,8 +8,8 @@
 #include "base/endian.h"
 #include "vfs/posix/tree_private.h"
 
-/* Returns the time at which the place of the directory was last verified. For the root of an export, which is
- * kept open so that its place is always right, that is the present time. */
+/* The root of an export is kept open, so that its place is always right: for the root, this is the present
+ * time. */
 uint64_t
 rr_tree_believed(const struct rr_tree *tree, const struct rr_node *directory)
 {
@@ -31,16 +31,16 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 		rr_nodes_set_fd(nodes, node, &node->path_fd, fd);
 	if (!node)
 		return NULL;
-	/* Without memory for its name, the node serves this call, and the next call has to search for the
-	 * object. */
+	/* Where there is no memory for its name, the node has no place: it serves this call, and the next
+	 * call has to find the object by other means. */
 	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
 	node->gone = false;
 	rr_search_note(tree, parent->root, id.inode);
 	return node;
 }
 
-/* Returns the identity, for clients, of the file system in which the object of st lies: the root's, or for a
- * file system that is mounted below the root, a hash of the export and the device number, as in handles. */
+/* Returns the number by which clients know the file system in which the object of st lies: the root's fsid,
+ * or for a file system that is mounted below the root, a hash of the export and the device number. */
 static uint64_t
 resolve_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
@@ -98,6 +98,7 @@ open_path(struct rr_tree *tree, const struct rr_node *node, int *fd, struct stat
 	return error;
 }
 
+/* Tells whether an error of open_path() means that the node's path is unknown or outdated. */
 static bool
 resolve_leads_elsewhere(int error)
 {
@@ -122,9 +123,10 @@ resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st
 	return 0;
 }
 
-/* Walks path, which is cut into names, from the root, and notes the place of each object on the way in its
- * node. Returns the last node, which is then held, with its attributes in *st; NULL where the path leads to
- * no object any more. */
+/* Walks path from the root, and notes the place of each object on the way in its node. Writes zeros over the
+ * slashes in path. Returns the node at the end of the path, which is then held; NULL where the path leads to
+ * no object any more. Stores in *st the attributes of the last object that was found on the way; an empty
+ * path leads to the root, and leaves *st as it is. */
 static struct rr_node *
 resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {
@@ -162,9 +164,9 @@ rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct st
 	return end == node;
 }
 
-/* Finds the object of a node whose path is not known, by the kernel's handle or else by a search, and gives
- * the node its place. Returns 0, ESTALE if the object is gone, EAGAIN if finding it takes longer than may be
- * waited now, or another errno. */
+/* Finds the object of a node whose path is not known, by the kernel handle or else by a search, and gives the
+ * node its place. Returns 0, with the attributes in *st; ESTALE if the object is gone; EAGAIN if the tree
+ * hurries, or the search for the object is not over; or another errno. */
 static int
 resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -181,7 +183,8 @@ resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
 	if (error == 0)
 		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
-	/* The object was moved out of the export, or the kernel knows no path of it. */
+	/* ENOENT: there is no kernel handle, or the kernel knows no path of the object, or that path does not
+	 * lie in the export or does not lead to the object any more. */
 	if (error == ENOENT)
 		error = rr_tree_search(tree, node, &place, st);
 	if (error == ESTALE)
@@ -208,8 +211,9 @@ resolve_by_path(struct rr_tree *tree, struct rr_node *node, struct rr_object *ob
 }
 
 /* Tells whether nothing has to be opened to find the node's object: its descriptor is open, and its path was
- * verified within the last second or the object is gone. Gets the attributes into *st by one system call, and
- * notes in node->gone whether the object is gone, which means that it has lost its last name. */
+ * verified within the last second (RR_TREE_BELIEVED), or the object is gone. Where the descriptor is open,
+ * gets the attributes into *st by one system call, and sets node->gone to whether the object has lost its
+ * last name. */
 static bool
 resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
@@ -222,8 +226,8 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 }
 
 /* Finds the object of a node that is held. While the object's path is walked or searched for, the thread acts
- * as the server itself. Returns RR_VFS_STALE if the object is gone, and RR_VFS_BUSY if finding it would wait,
- * which is not allowed now. */
+ * as the server itself. Returns RR_VFS_STALE if the object is gone, RR_VFS_BUSY if finding it would wait,
+ * which is not allowed now, and RR_VFS_FAULT if the caller's identity could not be taken on again. */
 static enum rr_vfs_status
 resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -281,8 +285,9 @@ resolve_root(const struct rr_tree *tree, uint32_t export)
 	return NULL;
 }
 
-/* Checks a handle, and finds its object and the node of this object. Makes the node where there is none. This
- * is the work of rr_tree_resolve(); the caller holds the lock. */
+/* Checks a handle, finds its object, and makes a node for the object where there is none. Also closes
+ * descriptors that were not used for a time. This is the work of rr_tree_resolve(); the caller holds the
+ * lock. */
 static enum rr_vfs_status
 resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_object *object)
 {
@@ -304,8 +309,8 @@ resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obje
 		node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!node)
 		return RR_VFS_BUSY;
-	/* The object may have had another path before a restart. The node keeps the handle that the client
-	 * has. */
+	/* A client made this handle known after a restart, or after the node was freed. A handle made anew
+	 * could differ, because the object may have had another path before. */
 	if (node->handle.length == 0) {
 		node->handle.length = handle.length;
 		memcpy(node->handle.data, handle.data, handle.length);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file decides when to search, and what is known without a search. tree_walk.c does the searching. */
+/* This file begins, continues and ends searches, and remembers searches in vain. tree_walk.c has the walks of
+ * a search through directories. */
 #include "vfs/posix/tree_search.h"
 
 #include <errno.h>
@@ -44,8 +45,8 @@ search_memory(const struct rr_tree *tree, const struct rr_tree_root *root)
 	return &tree->core->search.memories[root - tree->core->roots];
 }
 
-/* Stores in bits the numbers of the two bits that stand for an inode number in the Bloom filter of the inode
- * numbers that a walk has seen. */
+/* Stores in bits the numbers of the two bits that stand for this inode number in a Bloom filter
+ * (rr_search_memory.seen). */
 static void
 search_bits(uint64_t inode, uint32_t bits[2])
 {
@@ -71,7 +72,7 @@ rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t i
 }
 
 /* Tells whether a search for the object would be in vain: a recent walk through the whole export did not see
- * its inode number, and the object was made before that walk began. */
+ * its inode number, and the object was made before that walk began. False where any of this is not known. */
 static bool
 search_missed(const struct rr_tree *tree, const struct rr_tree_root *root, const struct rr_handle_id *id)
 {
@@ -103,8 +104,8 @@ search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 	return vain->hash == hash && rr_now(tree->env) < vain->until;
 }
 
-/* Returns the time until which the outcome of the search is believed: from now on ten times as long as the
- * search took, and at least a second. */
+/* Returns the time until which it is believed that the search was in vain: from now on ten times as long as
+ * the search took, and at least a second. */
 static uint64_t
 search_believed(const struct rr_tree *tree)
 {
@@ -113,9 +114,9 @@ search_believed(const struct rr_tree *tree)
 	return rr_now(tree->env) + (took > RR_SECOND ? took : RR_SECOND);
 }
 
-/* Remembers for a time that the search found nothing: for its object, and after a complete walk through the
- * whole export, for all objects whose inode numbers the walk did not see. Logs a search that reached its
- * bound of entries. */
+/* Remembers for a time that the search found nothing: for its object, and, after a complete walk through the
+ * whole export, for all objects whose inode numbers the walk did not see. Logs a warning where the walk
+ * through the whole export reached the bound of entries. */
 static void
 search_remember_vain(struct rr_tree *tree)
 {
@@ -136,8 +137,9 @@ search_remember_vain(struct rr_tree *tree)
 	memory->birth = search->began;
 }
 
-/* Continues a search whose walk along the hints (hashes of the names in the object's path) found nothing:
- * clears the memory of the inode numbers seen in the export, and begins a walk through the whole export. */
+/* Continues a search whose walk along the hints found nothing: clears the memory of the inode numbers seen in
+ * the export, and begins a walk through the whole export. Without memory for the Bloom filter, the walk
+ * leaves none. */
 static void
 search_everywhere(struct rr_tree *tree)
 {
@@ -153,9 +155,9 @@ search_everywhere(struct rr_tree *tree)
 	rr_tree_walk_begin(tree);
 }
 
-/* Ends a walk. Where the walk went along the hints (hashes of the names in the object's path) in vain, and
- * the object may be elsewhere, the search continues by a walk through the whole export. Otherwise the search
- * ends, and a search in vain is remembered. */
+/* Is called when a walk has no step left to do. Where the walk went along the hints in vain, and the object
+ * may be elsewhere, the search continues by a walk through the whole export. Otherwise the search ends, and a
+ * search in vain is remembered. */
 static void
 search_walked(struct rr_tree *tree)
 {
@@ -171,8 +173,9 @@ search_walked(struct rr_tree *tree)
 	rr_tree_walk_end(tree);
 }
 
-/* Does one slice of the search, of at most "time" ns. Where called is true, a call waits for the object, and
- * the slice ends as soon as the object is found. Does nothing while another thread does a slice. */
+/* Does one slice of the search under way, until "time" (in ns) has passed. Where called is true, a call waits
+ * for the object, and the slice ends as soon as the object is found; the rest of its directory is left to the
+ * timer. Does nothing while another thread does a slice. May release the lock for a time. */
 static void
 search_run(struct rr_tree *tree, uint64_t time, bool called)
 {
@@ -212,8 +215,7 @@ rr_tree_has_work(const struct rr_tree *tree)
 	return atomic_load_explicit(&tree->core->search.due, memory_order_relaxed);
 }
 
-/* Begins a search for the object of node, at first only in directories whose names have the hashes that place
- * contains (hints). */
+/* Begins a search for the object of node, with the walk along the hints in place. */
 static void
 search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_handle_place *place)
 {
@@ -265,6 +267,8 @@ rr_tree_search(
 		return ESTALE;
 	if (tree->core->search.running)
 		return EAGAIN;
+	/* The search under way may be for another object. It is continued first, as there is one search at a
+	 * time, and it may see this object. */
 	if (tree->core->search.root) {
 		search_run(tree, RR_SEARCH_CALL, false);
 		error = search_seen_again(tree, node, st);

@@ -91,8 +91,9 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 	seen->octets += size;
 }
 
-/* Returns the size, with the final zero, of the path from the object whose key is root down to the object
- * whose key is key. Returns 0 where the path is not known, or has more components than a handle can say. */
+/* Returns the size, with the final zero, of the path from the directory whose key is root down to the object
+ * whose key is key. Returns 0 where the path is not known, or has more than RR_HANDLE_DEPTH_MAX components,
+ * which it also has where outdated sightings make a circle. */
 static size_t
 seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {
@@ -117,6 +118,7 @@ rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root)
 
 	if (!path)
 		return NULL;
+	/* The path is written from its end: from the object's own name up to the root. */
 	for (at = path + size; key != root;) {
 		const struct sighting *sighting = seen_sighting_find(seen, key);
 		size_t length = strlen(sighting->name);

@@ -7,24 +7,26 @@
 #include "vfs/posix/handle.h"
 
 /*
- * This remembers where objects were seen, besides those that have a node: each entry of every directory that
- * a search read, and the places of nodes that were freed. A handle that is not known is looked for here
- * first, so that a client that comes back with a thousand handles of one directory has it read once.
+ * This table remembers where objects were seen that may have no node (tree_node.h): each entry of every
+ * directory that a search read, and the places of nodes that were freed. A record of this table is a
+ * sighting: an object had this name in this directory. Before the object of a handle is searched for, it is
+ * looked up here. So a client that comes back with a thousand handles of objects in one directory makes the
+ * server read that directory once.
  *
- * An object is known by export, device and inode number, and so is its directory; no entry points to another,
- * and the oldest entries are dropped when there are too many octets. An entry may be outdated: code that
- * follows a path checks the object at its end.
+ * A key stands for an object and for its directory: a hash of export, device and inode number. Sightings do
+ * not point to each other, so any of them may be dropped: the oldest ones are, when there are too many
+ * octets. A sighting may be outdated: code that follows a path checks the object at its end.
  */
 struct rr_seen {
 	const struct rr_env *env;
-	struct rr_map map;
-	struct rr_list ages; /* the oldest first */
-	size_t octets, octets_max;
+	struct rr_map map;         /* sightings, by key */
+	struct rr_list ages;       /* the same, the oldest first */
+	size_t octets, octets_max; /* memory of all sightings: now, and at most */
 };
 
 enum { RR_SEEN_OCTETS = 16 << 20 };
 
-/* Prepares the memory of sightings. Errors: NOMEM. */
+/* Prepares an empty table. Errors: NOMEM. */
 int rr_seen_init(struct rr_seen *seen, const struct rr_env *env);
 void rr_seen_free(struct rr_seen *seen);
 
@@ -35,8 +37,8 @@ uint64_t rr_seen_key(const struct rr_handle_id *id);
  * there is no memory. */
 void rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name);
 
-/* Returns the path from the object whose key is root down to the object whose key is key. The caller frees
- * the path by rr_free(). Returns NULL if the path is not known, or there is no memory. */
+/* Returns the path from the directory whose key is root down to the object whose key is key. The caller frees
+ * the path by rr_free(). Returns NULL if the path is not known or is empty, or there is no memory. */
 char *rr_seen_path(const struct rr_seen *seen, uint64_t key, uint64_t root);
 
 #endif

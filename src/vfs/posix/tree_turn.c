@@ -3,7 +3,8 @@
 
 #include "vfs/posix/tree_private.h"
 
-/* This file handles the lock of the core that several trees share. */
+/* This file takes and releases the lock of the core that several trees share, and lets a tree hurry: work
+ * while nothing may wait (rr_tree_hurry()). */
 
 void
 rr_tree_enter(struct rr_tree *tree)
@@ -22,6 +23,7 @@ rr_tree_leave(struct rr_tree *tree)
 
 	if (--tree->depth > 0)
 		return;
+	/* Descriptors are taken with the lock and closed without it, because closing may wait. */
 	retired.count = 0;
 	if (nodes->near.count > 0 && !tree->keeps)
 		rr_retired_take(&nodes->near, &retired);
@@ -84,7 +86,7 @@ bool
 rr_tree_hurried(struct rr_tree *tree)
 {
 	tree->hurries = tree->memory = false;
-	tree->keeps = true;
+	tree->keeps = true; /* closing a descriptor may wait, which this thread must not */
 	rr_tree_leave(tree);
 	tree->keeps = false;
 	return !tree->waits;

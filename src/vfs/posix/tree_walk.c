@@ -8,21 +8,23 @@
 
 #include "vfs/posix/tree_private.h"
 
+/* Octets of entries that one step reads, and about the greatest rr_search.pending. */
 enum { ENTRIES_SIZE = 32768, PENDING_MAX = 8 << 20 };
 
-/* A directory that is still to be read. */
+/* A directory that is still to be read, in the directory of a frame. */
 struct below {
 	struct rr_list link;
 	char name[];
 };
 
+/* A directory that the walk is in: the innermost one, or one above it. */
 struct frame {
 	struct rr_list link;  /* in rr_search.frames, the innermost first */
 	struct rr_list below; /* list of struct below */
 	struct rr_handle_id id;
-	uint64_t key; /* rr_seen_key() */
-	uint32_t depth;
-	char name[]; /* its name in the directory above */
+	uint64_t key;   /* rr_seen_key() */
+	uint32_t depth; /* 0: the export's root */
+	char name[];    /* its name in the directory above */
 };
 
 static struct frame *
@@ -40,8 +42,7 @@ walk_below_free(struct rr_tree *tree, struct below *below)
 	rr_free(tree->env, below);
 }
 
-/* Frees a frame, which stands for a directory that the walk is in. Also frees the frame's list of directories
- * that were still to be read. */
+/* Removes and frees a frame, with its list of directories that were still to be read. */
 static void
 walk_frame_drop(struct rr_tree *tree, struct frame *frame)
 {
@@ -61,9 +62,8 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
-/* Enters a directory: makes a frame for it, which becomes the innermost of the directories that the walk is
- * in, and keeps fd, from which the directory's entries are read next. Returns false where there is no memory,
- * with fd closed. */
+/* Enters the directory of fd: makes a frame for it, which becomes the innermost one, and takes fd, from which
+ * the directory's entries are read next. Returns false where there is no memory, with fd closed. */
 static bool
 walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_handle_id *id)
 {
@@ -99,8 +99,8 @@ walk_clear(struct rr_tree *tree)
 	search->reading = false;
 }
 
-/* Opens the directory at path below another directory for reading. Returns the descriptor, with the
- * directory's identity in *id, or -1 where that is not possible. */
+/* Opens the directory at path below the directory "directory" for reading. Returns the descriptor, with the
+ * opened directory's identity in *id, or -1 where that is not possible. */
 static int
 walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handle_id *id)
 {
@@ -136,9 +136,9 @@ rr_tree_walk_end(struct rr_tree *tree)
 	tree->core->search.root = NULL;
 }
 
-/* Tells whether the object that is searched for may lie below this entry of a directory at this depth: the
- * entry may be a directory and, where the walk goes along the hints (hashes of the names in the object's
- * path), its name has the hash of that depth. */
+/* Tells whether the walk is to enter this entry of a directory at this depth: the entry may be a directory
+ * and, where the walk goes along the hints, its name has the hint of that depth, so that the object may lie
+ * below. */
 static bool
 walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 *entry)
 {
@@ -150,10 +150,14 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 		return false;
 	if (!search->hinted)
 		return true;
-	/* The last component of the hints is opened only where it may be the root of a mounted file system:
-	 * the entry then has the inode number of the directory below the mount. */
+	/* An entry as deep as the object is the object or a sibling, so nothing is to be found below it:
+	 * walk_is_wanted() compares the inode number of the entry. But where a file system is mounted on the
+	 * entry, it has the inode number of the directory below the mount, so an object in another file
+	 * system (device not 0) is only recognized by opening the entry. A depth of RR_HANDLE_DEPTH_MAX may
+	 * stand for a greater one. */
 	if (depth + (search->id.device == 0) >= hints->depth && hints->depth < RR_HANDLE_DEPTH_MAX)
 		return false;
+	/* Below the depth for which there are hints, every directory is entered. */
 	hash = rr_handle_hash(&tree->core->keys, entry->d_name, strlen(entry->d_name));
 	return depth >= rr_handle_hints(hints) || hints->hints[depth] == (uint8_t)hash;
 }
@@ -203,9 +207,9 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	return wanted;
 }
 
-/* Looks at an entry of the directory of frame, and notes it as seen. Notes in search->found whether it is the
- * object that is searched for. Notes a directory below which that object may lie, to be read later. Skips "."
- * and "..". */
+/* Looks at an entry of the directory of frame, and notes it as seen. Until the object was found: sets
+ * search->found where the entry is that object, else notes an entry below which the object may lie, to be
+ * read later. Skips "." and "..". */
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {
@@ -226,8 +230,8 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
 		walk_read_later(tree, frame, entry->d_name);
 }
 
-/* Reads some entries of the innermost directory, which is that of frame, and looks at each. Notes in
- * search->reading whether there may be more. */
+/* Reads some entries of the innermost directory, which is that of frame, and looks at each, until the search
+ * has looked at as many entries as it may. Notes in search->reading whether there may be more to read. */
 static void
 walk_read(struct rr_tree *tree, struct frame *frame)
 {
@@ -246,9 +250,9 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	}
 }
 
-/* Enters the directory with this name below that of frame. If it is the object that is searched for, notes
- * that in search->found instead. A directory that cannot be opened is passed over, because the objects below
- * it cannot be reached, either. */
+/* Enters the directory with this name below that of frame. If it is the object that is searched for, sets
+ * search->found instead. A directory that cannot be opened is passed over, and the walk still counts as
+ * complete, because the objects below it cannot be reached, either. */
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
@@ -284,8 +288,10 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
 	return fd >= 0 && rr_handle_same(&id, &frame->id);
 }
 
-/* Leaves the directory of frame for the directory above it. Where that one has been moved meanwhile and is
- * not found again, goes on to the next one above, and the search is marked as not complete. */
+/* Leaves the directory of frame for the one above it: drops the frame, and opens "..". Where the frame's
+ * directory has been moved meanwhile, so that ".." is another directory, opens the directory of the next
+ * frame by its path. Where that is not found, either, drops its frame, too, goes on to the next one above,
+ * and marks the walk as not complete. */
 static void
 walk_leave(struct rr_tree *tree, struct frame *frame)
 {

@@ -90,9 +90,8 @@ rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, in
 		rr_stores_add(&work->stores, fd, data ? RR_STORE_DATA : RR_STORE_FILE);
 }
 
-/* Notes that the object is to be stored before the operation ends, and makes the thread act as the server
- * itself. An object that cannot be opened (a symbolic link, a device, a directory that may not be read) is
- * stored with its whole file system. Nothing is stored for a file system in memory. */
+/* An object that cannot be opened (a symbolic link, a device, a directory that may not be read) is stored
+ * with its whole file system. An object without a node was named by an open, whose descriptor is used. */
 void
 rr_posix_store(struct rr_posix_work *work, struct rr_object *object)
 {
