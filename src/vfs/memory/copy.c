@@ -3,9 +3,9 @@
 #include "base/checked.h"
 #include "vfs/memory/memory_private.h"
 
-/* COPY_PIECE: octets copied in one step. copy_most: the data that the operation copy stops after. */
-enum { COPY_PIECE = 65536 };
+enum { COPY_PIECE = 65536 }; /* at most so many octets are copied in one step */
 
+/* The operation copy stops early when it has copied so many octets of data, as vfs.h allows. */
 static const uint64_t copy_most = UINT64_C(1) << 20;
 
 struct memory_copy {
@@ -78,7 +78,7 @@ copy_data(struct memory_copy *state, uint64_t length)
 }
 
 /* Copies the next part of the range: a whole hole, or data up to the next hole and at most COPY_PIECE octets.
- * Data that was copied may be lost with a loss of power until a commit follows. */
+ * Marks the target as unstable for data: a loss of power then undoes it, until a commit follows. */
 static enum rr_vfs_status
 copy_step(struct memory_copy *state)
 {
@@ -148,6 +148,8 @@ rr_memory_clone(struct rr_memory_run *run)
 
 	if (status != RR_VFS_OK)
 		return status;
+	/* The range must begin and end at boundaries of pages in both files, and lie within the source. It
+	 * may end elsewhere only where the source ends there, and the target does not go on behind it. */
 	if (clone->from_offset % RR_MEMORY_PAGE || clone->to_offset % RR_MEMORY_PAGE ||
 		(clone->length != 0 && clone->length != state.length) ||
 		(state.length % RR_MEMORY_PAGE &&

@@ -4,6 +4,8 @@
 #include "base/endian.h"
 #include "vfs/memory/memory_private.h"
 
+/* This file has the operation create. */
+
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
 /* Copies the target of a new symbolic link into the link's node. Does nothing for other types. Returns
@@ -59,7 +61,7 @@ create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct
 		status = rr_memory_set_owner(run, node, &set, applied);
 	if (status == RR_VFS_PERM)
 		status = RR_VFS_OK;
-	/* The mode is set again, because setting the owner may have removed bits of it. */
+	/* The mode comes after the owner, because setting the owner may remove bits of it. */
 	if (status == RR_VFS_OK && create->type != RR_VFS_LINK && (set.mask & RR_VFS_SET_MODE)) {
 		node->attributes.mode = (set.mode & CREATE_MODE) | (node->attributes.mode & CREATE_SET_GID);
 		if (set.mask & RR_VFS_SET_UMASK)
@@ -109,8 +111,8 @@ create_node(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_m
 	return status;
 }
 
-/* Tells whether the times of a file contain the verifier of this exclusive creation, so that an earlier copy
- * of the same call has made the file. */
+/* Tells whether the times of a file contain the verifier of this exclusive creation: the same call, sent
+ * before by the client, has then made the file. */
 static bool
 create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attributes *attributes)
 {
@@ -122,9 +124,10 @@ create_repeated(const struct rr_vfs_create *create, const struct rr_vfs_attribut
 	       attributes->access_time.nanoseconds == 0 && attributes->modify_time.nanoseconds == 0;
 }
 
-/* Decides whether the call may use the existing object that has the name: a file that an earlier copy of this
- * exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. In the latter case also sets the size
- * of the file where the call asks for that. Returns RR_VFS_EXIST if the object may not be used. */
+/* Decides whether the call may use the existing object that has the name: a file that this exclusive creation
+ * has made before (create_repeated()), or, for RR_VFS_UNCHECKED, any regular file. In the latter case also
+ * sets the size of the file where the call asks for that. Returns RR_VFS_EXIST if the object may not be used.
+ */
 static enum rr_vfs_status
 create_existing(struct rr_memory_run *run, struct rr_vfs_create *create, struct rr_memory_node *node)
 {

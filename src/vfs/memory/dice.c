@@ -16,6 +16,7 @@ rr_memory_dice(void *ctx, enum rr_memory_operation operation, const struct rr_vf
 	static const enum rr_vfs_status statuses[] = { RR_VFS_IO, RR_VFS_BUSY, RR_VFS_FAULT, RR_VFS_NOSPC,
 		RR_VFS_DQUOT };
 	struct rr_memory_dice *dice = ctx;
+	/* An operation that changes nothing fails with one of the first three statuses only. */
 	bool changes = rr_memory_rows[operation].flags & (RR_MEMORY_CHANGES | RR_MEMORY_ENTRIES);
 
 	(void)call;

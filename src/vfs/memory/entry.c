@@ -7,6 +7,7 @@
 
 enum { ENTRY_GAP = 1 << 30 }; /* the greatest distance of two cookies */
 
+/* Returns the key of a name in a directory in rr_memory.names: the hash FNV-1a. */
 static uint64_t
 entry_key(const struct rr_memory_node *directory, struct rpcrdma_bytes name)
 {

@@ -12,11 +12,17 @@ struct memory_job {
 	struct rr_vfs_call *call;
 	enum rr_memory_operation operation;
 	struct rr_memory_fate fate; /* the numbers of turns count down */
-	/* The objects that the operation changes: numbers of nodes; 0: there is no such object. */
+	/* Objects because of which jobs have an order: the directories whose entries the operation changes,
+	 * and the file that it writes or commits. Numbers of nodes; 0: there is no such object. */
 	uint64_t directories[2], file;
-	enum { JOB_WAITS, JOB_RECALLS, JOB_EXECUTED, JOB_ENDS } state;
-	enum rr_vfs_status status;
-	bool cancelled;
+	enum {
+		JOB_WAITS,    /* for its turns, for earlier jobs, or for rr_memory_release() */
+		JOB_RECALLS,  /* until leases that are being recalled were given back */
+		JOB_EXECUTED, /* and waits for its other turns */
+		JOB_ENDS      /* done() is to be called in this turn */
+	} state;
+	enum rr_vfs_status status; /* once the job is executed or cancelled */
+	bool cancelled;            /* the caller has cancelled the operation */
 };
 
 /* Returns the number of the object at this offset of the operation's structure, or 0 if there is no such
@@ -117,6 +123,7 @@ job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold
 	}
 }
 
+/* Executes the job's operation, or lets it fail as its fate says, and sets the job's state and status. */
 static void
 job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -197,6 +204,7 @@ job_turn(struct rr_memory_vfs *vfs, struct memory_job *job)
 	return true;
 }
 
+/* Returns a job of the provider in the state JOB_ENDS, or NULL if there is none. */
 static struct memory_job *
 job_that_ends(struct rr_memory_vfs *vfs)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file implements leases: an operation that would change a file waits until all leases on it were given
- * back. */
+/* This file implements leases: an operation that opens a file for writing, or changes its data without an
+ * open, waits until all leases on the file were given back. */
 #include "vfs/memory/memory_private.h"
 
 enum rr_vfs_status

@@ -5,10 +5,12 @@
 
 enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* the cookies of "." and ".." */
 
+/* This file has the operation readdir. */
+
 struct memory_list {
 	struct rr_memory_run *run;
 	struct rr_vfs_readdir *readdir;
-	bool search; /* the caller may look at what the entries name */
+	bool search; /* the caller may search the directory, and so look at the objects in it */
 };
 
 /* Passes an entry to the call's take() and counts it. Attributes and handle are passed where the call wants
@@ -48,6 +50,8 @@ list_dots(struct memory_list *list)
 	       list_give(list, (struct rpcrdma_bytes){ "..", 2 }, LIST_PARENT, node->parent);
 }
 
+/* Passes the directory's entries behind the call's cookie to take(). Returns false where take() has no room.
+ */
 static bool
 list_entries(struct memory_list *list)
 {

@@ -35,7 +35,8 @@ int rr_memory_new(const struct rr_env *env, const struct rr_memory_config *confi
 /* Frees the storage. All its providers must have been destroyed. memory may be NULL. */
 void rr_memory_free(struct rr_memory *memory);
 
-/* Makes a provider of the storage for the loop. vfs->ops->destroy() frees the provider. Errors: NOMEM. */
+/* Makes a provider of the storage for the loop. vfs->ops->destroy() frees the provider; unlike that of other
+ * providers, it does not wait: no operation may be under way. Errors: NOMEM. */
 int rr_memory_provider(struct rr_memory *memory, struct rr_loop *loop, struct rr_vfs **vfs);
 
 /* Sets how many octets and files the storage has space for; 0 means the default, as in struct

@@ -18,15 +18,16 @@ enum { RR_MEMORY_PAGE = 4096, RR_MEMORY_QUOTAS = 8, RR_MEMORY_XATTR_MAX = 65536 
 struct rr_memory_page {
 	uint64_t index;
 	uint8_t *data;
-	/* The data that comes back after a loss of power; NULL: that is `data`, or zeros (see state). */
+	/* Of a changed page: the data that comes back after a loss of power; NULL: zeros come back. */
 	uint8_t *stable;
 	enum {
-		RR_MEMORY_SETTLED,
-		RR_MEMORY_CHANGED,
-		RR_MEMORY_FRESH /* after a loss of power the page is gone */
+		RR_MEMORY_SETTLED, /* a loss of power leaves the page as it is */
+		RR_MEMORY_CHANGED, /* after a loss of power the page has the data "stable" */
+		RR_MEMORY_FRESH    /* after a loss of power the page is gone */
 	} state;
 };
 
+/* An extended attribute. */
 struct rr_memory_xattr {
 	struct rr_list link;
 	uint32_t name_length, size;
@@ -51,11 +52,13 @@ struct rr_memory_node {
 	struct rr_memory_page *pages; /* by index */
 	uint32_t page_count, page_room;
 	bool unstable;        /* a loss of power would change the file */
-	uint64_t stable_size; /* the size after a loss of power */
-	struct rr_list opens; /* rr_vfs_open.link */
+	uint64_t stable_size; /* if unstable: the size after a loss of power */
+	struct rr_list opens; /* rr_vfs_open.link: those that are not closed */
+	/* Members of a file or a directory. */
 	struct rr_list xattrs;
 };
 
+/* A name of a node in a directory. */
 struct rr_memory_entry {
 	struct rr_list link;
 	struct rr_map_link by_name;
@@ -65,12 +68,13 @@ struct rr_memory_entry {
 	char name[RR_VFS_NAME_MAX + 1];
 };
 
-/* A share reservation of an open, and of the opens that were made beside that open. */
+/* A share reservation of an open, and of the opens that were made beside that open (RR_VFS_BESIDE). */
 struct rr_memory_share {
 	uint32_t access, deny;
-	uint32_t holders;
+	uint32_t holders; /* opens with this reservation */
 };
 
+/* A range of octets that an open has locked, from the first octet to the last one. */
 struct rr_memory_range {
 	struct rr_list link;
 	enum rr_vfs_lock_kind kind;
@@ -78,7 +82,7 @@ struct rr_memory_range {
 };
 
 struct rr_memory_lease {
-	struct rr_memory_vfs *vfs; /* NULL: no lease */
+	struct rr_memory_vfs *vfs; /* the provider that was asked for the lease; NULL: there is no lease */
 	void (*recall)(void *ctx);
 	void *ctx;
 	bool recalled; /* recall() was called, or is to be called */
@@ -94,11 +98,12 @@ struct rr_vfs_open {
 	struct rr_memory_share *share; /* NULL: another open replaced this one */
 	struct rr_list ranges;
 	struct rr_memory_lease lease;
-	struct rr_list recalls; /* in rr_memory_vfs.recalls */
+	struct rr_list recalls; /* in rr_memory_vfs.recalls, until recall() of the lease was called */
 };
 
+/* The space of the whole storage, or the quota of a user. */
 struct rr_memory_limit {
-	uint32_t uid;
+	uint32_t uid;                     /* of a quota */
 	uint64_t octets, files;           /* the bounds */
 	uint64_t octets_used, files_used; /* the octets and files in use */
 };
@@ -114,20 +119,22 @@ struct rr_memory {
 	uint64_t last_number; /* the greatest number of an object so far */
 	uint64_t free_number; /* of an object that was removed; 0: there is no such number */
 	uint64_t verifier;
+	/* Nodes by number, and entries by a hash of the directory and the name. */
 	struct rr_map numbers, names;
-	struct rr_list nodes;
-	struct rr_memory_node **roots;
+	struct rr_list nodes;          /* all nodes */
+	struct rr_memory_node **roots; /* of the exports */
 	struct rr_memory_limit all, quotas[RR_MEMORY_QUOTAS];
 	uint32_t quota_count, opens;
 };
 
+/* A provider of the storage. */
 struct rr_memory_vfs {
 	struct rr_vfs vfs;
 	struct rr_memory *memory;
-	struct rr_list link; /* in rr_memory.vfss */
-	struct rr_list jobs; /* in the order in which they began */
-	struct rr_list recalls;
-	struct rr_timer timer;
+	struct rr_list link;    /* in rr_memory.vfss */
+	struct rr_list jobs;    /* in the order in which they began */
+	struct rr_list recalls; /* opens whose lease is to be recalled */
+	struct rr_timer timer;  /* for the next turn (rr_memory_turn()) */
 	struct rr_vfs_counters counters;
 };
 
@@ -147,12 +154,13 @@ rr_memory_read_only(const struct rr_memory_run *run)
 	return run->memory->config.read_only || run->caller->read_only;
 }
 
+/* Flags of an operation. */
 enum {
-	RR_MEMORY_CHANGES = 1,  /* refused where the export is for reading only */
+	RR_MEMORY_CHANGES = 1,  /* is refused with RR_VFS_ROFS where the storage or the caller is read-only */
 	RR_MEMORY_ENTRIES = 2,  /* changes the entries of the directories among its objects */
 	RR_MEMORY_WRITES = 4,   /* a commit that begins later covers the operation */
 	RR_MEMORY_COMMITS = 8,  /* a commit */
-	RR_MEMORY_INEXACT = 16, /* "before" is never exact */
+	RR_MEMORY_INEXACT = 16, /* rr_vfs_change.exact is never true in its output */
 };
 
 /* A row of the table of operations. Offsets are into the operation's structure; 0: there is no such
@@ -185,7 +193,8 @@ void rr_memory_wake(struct rr_memory *memory);
  * was done. */
 enum rr_vfs_status rr_memory_run(
 	struct rr_memory_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
-/* Ends the operation with this status without executing it, and fills its output. */
+/* Ends the operation with this status, which is not RR_VFS_OK, without executing it, and fills those members
+ * of its output that are valid after a failure, too. Returns the status. */
 enum rr_vfs_status rr_memory_skip(struct rr_memory_vfs *vfs, enum rr_memory_operation operation,
 	struct rr_vfs_call *call, enum rr_vfs_status status);
 /* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
@@ -205,6 +214,7 @@ enum rr_vfs_status rr_memory_resolve(
 uint64_t rr_memory_random(struct rr_memory *memory);
 
 /* ---- node.c ---- */
+/* The attributes of a new node. */
 struct rr_memory_make {
 	enum rr_vfs_type type;
 	uint32_t export, mode, uid, gid;
@@ -215,6 +225,7 @@ enum rr_vfs_status rr_memory_node_new(
 	struct rr_memory *memory, const struct rr_memory_make *make, struct rr_memory_node **node);
 /* Frees the node where it has no name and no open uses it. */
 void rr_memory_node_drop(struct rr_memory *memory, struct rr_memory_node *node);
+/* Frees the node in any case, with its entries, its data and its extended attributes. */
 void rr_memory_node_free(struct rr_memory *memory, struct rr_memory_node *node);
 /* Returns the time of the storage's clock. Each call advances this clock. */
 struct rr_vfs_time rr_memory_now(struct rr_memory *memory);
@@ -225,6 +236,7 @@ void rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool
 /* ---- space.c ---- */
 /* Counts octets and files as used by this user. Errors: RR_VFS_NOSPC, RR_VFS_DQUOT, with nothing counted. */
 enum rr_vfs_status rr_memory_charge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
+/* Undoes rr_memory_charge(): these octets and files are not used any more. */
 void rr_memory_discharge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uint64_t files);
 /* Counts the space and the object of node as used by the user uid, not by its present owner any more,
  * whatever the quota of uid is. */
@@ -235,6 +247,7 @@ enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
 /* Tells whether the caller has these permissions on the node (RR_MEMORY_READ_BIT, ...). */
 bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
 bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
+/* Tells whether the caller has the rights of the node's owner: the caller is the owner, or user 0. */
 bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
 /* Returns RR_VFS_OK where the caller may change the entries of a directory, else RR_VFS_ACCESS. */
 enum rr_vfs_status rr_memory_may_change(
@@ -286,6 +299,8 @@ struct rr_memory_entry *rr_memory_entry_find(
  * RR_VFS_BUSY. */
 enum rr_vfs_status rr_memory_entry_add(struct rr_memory *memory, struct rr_memory_node *directory,
 	struct rpcrdma_bytes name, struct rr_memory_node *node);
+/* Takes the entry out of its directory and puts it under this name into "directory", which has no such name.
+ */
 void rr_memory_entry_move(struct rr_memory *memory, struct rr_memory_entry *entry,
 	struct rr_memory_node *directory, struct rpcrdma_bytes name);
 /* Removes the entry, and frees its node as well where the entry was the node's last name and no open uses the
@@ -294,24 +309,29 @@ void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *en
 
 /* ---- open.c ---- */
 void rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
-/* Frees the open where it is closed and no job uses it. */
+/* Frees the open if it is closed, and its node if nothing else needs that. No job may use the open any more.
+ */
 void rr_memory_open_drop(struct rr_vfs_open *open);
-/* Tells whether an open of the node denies this access. */
+/* Tells whether an open of the node denies others this access. */
 bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
 
 /* ---- lease.c ---- */
 /* Recalls all leases of the node, except that of the open "except", which may be NULL. Returns RR_VFS_PENDING
  * where a lease is being recalled and was not given back yet, and RR_VFS_OK where there is no lease. */
 enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
+/* Ends the lease of the open, if it has one. Operations that waited for that go on in the next turn. */
 void rr_memory_lease_end(struct rr_vfs_open *open);
-/* Calls the recall() of each lease that is to be recalled. */
+/* Calls recall() of each lease in vfs->recalls. */
 void rr_memory_recalls(struct rr_memory_vfs *vfs);
 
 /* ---- lock.c ---- */
+/* Removes all locks of the open. */
 void rr_memory_unlock_all(struct rr_vfs_open *open);
 
 /* ---- set.c ---- */
-/* Each of these functions sets the attributes that set->mask asks for, and adds their bits to *applied. */
+/* Each of the last three functions checks whether the caller may set the attributes of its kind that
+ * set->mask asks for, sets them, and adds their bits to *applied. rr_memory_set_size() checks no permission.
+ */
 enum rr_vfs_status rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
 enum rr_vfs_status rr_memory_set_owner(struct rr_memory_run *run, struct rr_memory_node *node,
 	const struct rr_vfs_set *set, uint32_t *applied);

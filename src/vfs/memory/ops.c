@@ -67,6 +67,7 @@ rr_memory_operation_name(enum rr_memory_operation operation)
 	return rr_memory_rows[operation].name;
 }
 
+/* Defines ops_NAME(), which begins an operation. type is that of its structure, struct rr_vfs_TYPE. */
 #define BEGINS(name, type, operation)                                                                        \
 	static enum rr_vfs_status ops_##name(struct rr_vfs *vfs, struct rr_vfs_##type *input)                \
 	{                                                                                                    \
@@ -106,6 +107,7 @@ ops_destroy(struct rr_vfs *vfs)
 {
 	struct rr_memory_vfs *own = rr_container(vfs, struct rr_memory_vfs, vfs);
 
+	/* A test that destroys a provider too early has a defect. */
 	assert(rr_list_empty(&own->jobs) && rr_list_empty(&own->recalls));
 	rr_list_remove(&own->link);
 	assert(own->memory->opens == 0 || !rr_list_empty(&own->memory->vfss));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file simulates stable storage. Its content differs from that of memory after unstable writes. */
+/* This file simulates stable storage. After unstable writes, a file's pages have both the present data and
+ * the stable data, which comes back when the storage loses its power. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"

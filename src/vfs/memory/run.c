@@ -11,6 +11,8 @@ rr_memory_member(struct rr_vfs_call *call, uint16_t offset)
 	return offset ? (char *)call + offset : NULL;
 }
 
+/* Stores in *node the node of the object at this offset of the operation's structure; NULL where the object
+ * cannot be found (the status says why), or the offset is 0 (RR_VFS_OK). */
 static enum rr_vfs_status
 run_find(struct rr_memory_run *run, uint16_t offset, struct rr_memory_node **node)
 {
@@ -37,6 +39,7 @@ run_before(struct rr_vfs_change *change, const struct rr_memory_node *node)
 	change->before.change_time = node->attributes.change_time;
 }
 
+/* Stores the attributes of node in *known; where node is NULL, they are not valid. known may be NULL. */
 static void
 run_known(struct rr_vfs_known *known, const struct rr_memory_node *node)
 {
@@ -49,6 +52,8 @@ run_known(struct rr_vfs_known *known, const struct rr_memory_node *node)
 	known->attributes = node->attributes;
 }
 
+/* Stores the attributes of node in change->after, and marks change->before as not valid where the row of the
+ * operation says so. change may be NULL. */
 static void
 run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const struct rr_memory_node *node)
 {

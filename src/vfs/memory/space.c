@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "vfs/memory/memory_private.h"
 
+/* This file counts the space that files use: of the whole storage, and of users with a quota. */
+
 enum { SPACE_FILES = 1000000 };
 
 static const uint64_t space_octets = UINT64_C(1) << 30;
@@ -90,6 +92,7 @@ rr_memory_discharge(struct rr_memory *memory, uint32_t uid, uint64_t octets, uin
 {
 	struct rr_memory_limit *quota = space_quota(memory, uid);
 
+	/* Adding a negated unsigned number subtracts it. */
 	space_add(&memory->all, -octets, -files);
 	if (quota)
 		space_add(quota, -octets, -files);

@@ -3,6 +3,8 @@
 
 #include "vfs/memory/memory_private.h"
 
+/* This file has the operations on extended attributes. */
+
 /* Checks that the operation's object is a file or a directory, as other types have no extended attributes,
  * and that the caller has the permissions "bits" on the object (RR_MEMORY_READ_BIT and so on). */
 static enum rr_vfs_status
