@@ -8,6 +8,7 @@
 
 #include "vfs/ceph/ceph_private.h"
 
+/* SECTOR: octets of one stx_blocks. LINKS: the greatest number of names that is reported for a file. */
 enum { NANOSECONDS = 1000000000, MODE_BITS = 07777, SECTOR = 512, LINKS = 32000 };
 
 /* The greatest size of a file, unless max_file_size of the file system was changed. */

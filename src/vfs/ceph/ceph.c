@@ -63,7 +63,7 @@ ceph_find_roots(struct rr_ceph *ceph, struct rr_text *text)
 			return rr_fail(
 				text, -RPCRDMA_ERR_SYSTEM, "ceph:%s: %s", export->path, strerror(-result));
 		ceph->lib.ll_put(ceph->mount, inode);
-		if ((st.stx_mode & 0170000) != 0040000)
+		if ((st.stx_mode & 0170000) != 0040000) /* S_IFMT, S_IFDIR */
 			return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "ceph:%s is no directory", export->path);
 		ceph->roots[i].number = st.stx_ino;
 		ceph->exports[i].name = export->name;

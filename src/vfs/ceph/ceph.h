@@ -10,11 +10,11 @@
  *
  * A handle contains the inode number and the snapshot number, and a check made with the key. So servers on
  * several machines that have the same key and exports of the same names understand each other's handles, and
- * a client that loses one of the servers goes on with another. Each server knows its own opens alone: share
- * reservations are not seen by the others. The cluster keeps the byte-range locks, so all servers see them.
+ * a client that loses one of the servers goes on with another. Each server knows only its own opens and their
+ * share reservations. The cluster keeps the byte-range locks, so all servers see them.
  */
 
-enum { RR_CEPH_KEY = 32 };
+enum { RR_CEPH_KEY = 32 }; /* octets */
 
 struct rr_ceph_export {
 	const char *path; /* in the file system: begins with '/' */
@@ -26,10 +26,10 @@ struct rr_ceph_config {
 	uint32_t export_count;
 	uint8_t key[RR_CEPH_KEY];
 	bool read_only;
-	const char *conf;        /* its configuration file; NULL: libcephfs looks for it */
-	const char *user;        /* NULL: "admin" */
-	const char *file_system; /* NULL: the cluster's default */
-	uint32_t threads;        /* threads of each provider; 0: a default */
+	const char *conf;        /* the configuration file of Ceph; NULL: libcephfs looks for it */
+	const char *user;        /* the user of the cluster; NULL: "admin" */
+	const char *file_system; /* its name; NULL: the cluster's default */
+	uint32_t threads;        /* at most so many threads of each provider; 0: a default */
 };
 
 /* A mounted file system, which the providers of all threads share. */

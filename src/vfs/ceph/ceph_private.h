@@ -9,17 +9,19 @@
 #include "vfs/crew.h"
 #include "vfs/system.h"
 
-/* Each operation is a job of a crew. It waits until no earlier job stands before it; then a thread executes
- * it by calls to libcephfs, which may wait for any time; then the loop ends it. A thread uses the job, and
- * the call's structure with the memory that it points to; of struct rr_ceph it uses only members that never
- * change, and the opens under their lock. */
+/* Each operation is a job of a crew (crew.h). It waits until the jobs that have to come before it have ended;
+ * then a thread executes it by calls to libcephfs, which may wait for any time; then the loop's thread ends
+ * it. A thread uses the job, and the call's structure with the memory that it points to; of struct rr_ceph it
+ * uses only members that never change, and the opens under the lock. */
 
 /* The snapshot number of objects that are in no snapshot. */
 #define RR_CEPH_HEAD (UINT64_MAX - 1)
 
+/* The root directory of an export. */
 struct rr_ceph_root {
-	uint64_t number; /* inode */
-	uint32_t hash;   /* of the export's name, as exports may change their order */
+	uint64_t number; /* inode number */
+	uint32_t hash;   /* of the export's name: it stands for the export in handles, because the numbers of
+			    exports   may change at a restart */
 };
 
 struct rr_ceph {
@@ -30,16 +32,19 @@ struct rr_ceph {
 	struct rr_ceph_config config;
 	struct rr_vfs_export *exports;
 	struct rr_ceph_root *roots;
-	UserPerm *self; /* user 0 */
-	uint8_t check[16];
+	UserPerm *self;    /* user 0: the identity for what needs no permission of the caller */
+	uint8_t check[16]; /* the key of the check in handles */
+	/* fsid: the identity of the file system for clients. verifier: that of writes, a random number that
+	 * is made at the start. */
 	uint64_t fsid[2], verifier;
-	pthread_mutex_t lock; /* protects the members that follow */
+	pthread_mutex_t lock; /* protects the members that follow, and all shares */
 	struct rr_list opens; /* of rr_vfs_open.link: opens that are not closed */
 	uint32_t open_count;
 };
 
+/* A share reservation of an open, and of the opens that were made beside that open (RR_VFS_BESIDE). */
 struct rr_ceph_share {
-	uint32_t access, deny, holders;
+	uint32_t access, deny, holders; /* holders: the number of opens with this reservation */
 };
 
 /* An open belongs to the caller until close(), then to the jobs that use it. */
@@ -51,10 +56,11 @@ struct rr_vfs_open {
 	uint64_t number, snapshot;
 	uint32_t export; /* hash of the export's name */
 	uint32_t access;
-	uint32_t holders; /* the caller and the jobs that use it; under the lock */
-	struct rr_ceph_share *share;
+	uint32_t holders;            /* the caller and the jobs that use it; under the lock */
+	struct rr_ceph_share *share; /* NULL: the open is closed, or another open replaced it */
 };
 
+/* A provider. */
 struct rr_ceph_vfs {
 	struct rr_vfs vfs;
 	struct rr_ceph *ceph;
@@ -66,13 +72,14 @@ struct rr_ceph_vfs {
 struct rr_ceph_object {
 	uint64_t number, snapshot;
 	uint32_t export;
-	struct Inode *inode; /* NULL: not found */
-	struct rr_vfs_open *open;
-	bool mine; /* inode is to be given back (ll_put) */
+	struct Inode *inode;      /* NULL: not found, or not looked for yet */
+	struct rr_vfs_open *open; /* the open by which the call names the object, or NULL */
+	bool mine;                /* the job has a reference to inode and gives it back (ll_put) */
 };
 
 struct rr_ceph_row;
 
+/* An operation under way. */
 struct rr_ceph_job {
 	struct rr_crew_job crew;
 	struct rr_ceph_vfs *vfs;
@@ -80,18 +87,19 @@ struct rr_ceph_job {
 	struct rr_vfs_call *call;
 	const struct rr_ceph_row *row;
 	struct rr_ceph_object object, second;
-	UserPerm *caller; /* the caller's identity for libcephfs */
+	UserPerm *caller; /* the caller's identity for libcephfs, while a thread executes the job */
 	enum rr_vfs_status status;
-	uint8_t *list; /* entries that a readdir found, for the loop */
-	uint32_t list_size, list_room;
-	bool list_search; /* the caller may look at the objects of the entries */
+	uint8_t *list; /* of a readdir: the entries that the thread found, for the loop's thread (list.c) */
+	uint32_t list_size, list_room; /* octets of list: in use, and in all */
+	bool list_search; /* the caller may search the directory, and so look at the objects in it */
 };
 
+/* Flags of an operation. */
 enum {
-	RR_CEPH_CHANGES = 1, /* refused where the export is for reading only */
+	RR_CEPH_CHANGES = 1, /* is refused with RR_VFS_ROFS where the provider or the caller is read-only */
 	RR_CEPH_ENTRIES = 2, /* changes the entries of the directories among its objects */
 	RR_CEPH_WRITES = 4,  /* a commit that begins later covers the operation */
-	RR_CEPH_COMMITS = 8
+	RR_CEPH_COMMITS = 8  /* a commit */
 };
 
 /* Tells whether nothing may be changed: the provider or the caller is read-only. */
@@ -124,7 +132,8 @@ void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
 
 /* ---- run.c ---- */
-/* Executes a job, in a thread: the function run() of a struct rr_crew_job. */
+/* Executes a job, in a thread of the crew: the function run() of a struct rr_crew_job. Returns true, because
+ * the job has then ended. */
 bool rr_ceph_run(struct rr_crew_job *crew, void *member);
 
 /* ---- handle.c ---- */
@@ -155,21 +164,26 @@ void rr_ceph_attributes(
 enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, struct ceph_statx *st);
 /* Tells whether the caller has these permissions: 4 read, 2 write, 1 execute. */
 bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);
-/* Sets the attributes that set asks for, except the size, in the order owner, mode, times. Where made is
- * true, the object is new, and an owner that the caller may not set is left as it is. */
+/* Sets the attributes that set asks for, except the size, in the order owner, mode, times, until one fails.
+ * Adds the bits of those that were set to *applied. Where made is true, the object is new, and an owner that
+ * the caller may not set is left as it is. */
 enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set,
 	bool made, uint32_t *applied);
+/* Sets the size as the server itself: the caller's permission is not checked. */
 enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);
 
 /* ---- open.c ---- */
-/* Stores in *file an open file for reading or writing data (access: RR_VFS_SHARE_*): the file of the object's
- * open, or a new one. rr_ceph_done() closes only a new one. */
+/* Checks rr_ceph_may_use(), and stores in *file an open file of the job's object for this access
+ * (RR_VFS_SHARE_*): the file of the object's open, or a new one. rr_ceph_done() gives it back, and closes
+ * only a new one. */
 enum rr_vfs_status rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file);
 void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
 /* Returns RR_VFS_OK where the caller may read or write the data of the job's object, because of the object's
  * open or by permission; else the status that says why not. */
 enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
+/* These two functions take and give back a reference to an open. With the last reference its file is closed,
+ * and the open is freed. */
 void rr_ceph_open_hold(struct rr_vfs_open *open);
 void rr_ceph_open_put(struct rr_vfs_open *open);
 

@@ -8,17 +8,20 @@
 #include "base/endian.h"
 #include "vfs/ceph/ceph_private.h"
 
+/* This file has the operation create. */
+
 enum { MODE_BITS = 07777, SECONDS = 0x7fffffff };
 
+/* The object that a call is to make. */
 struct create_plan {
 	struct rr_ceph_job *job;
 	struct rr_vfs_create *create;
 	struct rr_vfs_set set; /* for a file made exclusively, the times contain the verifier */
-	bool exclusive;
-	mode_t mode;
-	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
-	struct Inode *inode;
-	struct ceph_statx st;
+	bool exclusive;        /* a regular file, with RR_VFS_EXCLUSIVE */
+	mode_t mode;           /* the permissions, without the type */
+	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1]; /* name, and target of a link */
+	struct Inode *inode;  /* of the object, once it was found or made; with a reference */
+	struct ceph_statx st; /* of the directory at first, then of the object */
 };
 
 /* Returns the bits of st_mode that stand for the type of an object, or 0 if type is no valid type. */
@@ -74,7 +77,7 @@ create_check(struct create_plan *plan)
 		plan->mode = plan->set.mode & MODE_BITS;
 	if (plan->set.mask & RR_VFS_SET_UMASK)
 		plan->mode &= ~plan->set.umask;
-	/* A new directory inherits this bit, and the caller's mode does not remove it. */
+	/* A new directory inherits the set-group-id bit of its directory, whatever the caller's mode says. */
 	if (plan->create->type == RR_VFS_DIRECTORY)
 		plan->mode |= plan->st.stx_mode & S_ISGID;
 	return status;
@@ -157,10 +160,10 @@ create_undo(const struct create_plan *plan)
 		ceph->lib.ll_unlink(ceph->mount, directory, plan->text, ceph->self);
 }
 
-/* Looks up the name, and decides whether the call may use the existing object: a file that an earlier copy of
- * this exclusive creation made, or, for RR_VFS_UNCHECKED, any regular file. In the latter case also sets the
- * size of the file where the call asks for that. Returns RR_VFS_NOENT if the name does not exist, and
- * RR_VFS_EXIST if its object may not be used. */
+/* Looks up the name, and decides whether the call may use the existing object: a file that this exclusive
+ * creation, sent before by the same client, has made, or, for RR_VFS_UNCHECKED, any regular file. In the
+ * latter case also sets the size of the file where the call asks for that. Returns RR_VFS_NOENT if the name
+ * does not exist, and RR_VFS_EXIST if its object may not be used. */
 static enum rr_vfs_status
 create_existing(struct create_plan *plan)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A handle is: version 1 | export 4 | inode 8 | snapshot 8 | check 16 octets. The check is a keyed hash of
- * all octets before it (SipHash-2-4, 128 bits). The cluster never uses an inode number twice. */
+/* The fields of a handle, each with its number of octets: version 1, export 4, inode number 8, snapshot
+ * number 8, check 16. The check is a keyed hash of all octets before it (SipHash-2-4, 128 bits). No birth
+ * time is needed, because the cluster never uses an inode number twice. */
 #include <rpcrdma/error.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ handle_hash(const uint8_t key[RR_SIPHASH_KEY], const char *text)
 static void
 handle_file_system(struct rr_ceph *ceph)
 {
-	static const uint8_t key[RR_SIPHASH_KEY];
+	static const uint8_t key[RR_SIPHASH_KEY]; /* zeros: the hash need not be secret */
 	char cluster[64] = "";
 
 	if (ceph->lib.conf_get(ceph->mount, "fsid", cluster, sizeof(cluster)) < 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file begins and ends operations, in the loop: see ceph_private.h. */
+/* This file begins and ends operations, in the loop's thread. run.c executes them in between. */
 #include <rpcrdma/error.h>
 
 #include "vfs/ceph/ceph_private.h"
@@ -41,8 +41,8 @@ job_note_lock(struct rr_ceph_job *job)
 	rr_ceph_open_hold(job->object.open);
 }
 
-/* Sets the keys by which the crew of threads orders jobs: the numbers of the directories whose entries the
- * job changes, or of the file that it writes or commits. Any other job gets no key and is not ordered. */
+/* Sets the keys by which the crew orders jobs (crew_queue.h): the numbers of the directories whose entries
+ * the job changes, or of the file that it writes or commits. Any other job gets no key and is not ordered. */
 static void
 job_order(struct rr_ceph_job *job)
 {
@@ -69,9 +69,9 @@ job_free(struct rr_ceph_job *job)
 	rr_free(job->ceph->env, job);
 }
 
-/* Ends a job in the loop's thread: sets the call's status, frees the job, and calls done() of the call.
- * done() may begin operations and, after the last operation, destroy the provider: so the provider is not
- * used after done(). */
+/* Ends a job in the loop's thread: calls the row's end() after success, sets the call's status, frees the
+ * job, and calls done() of the call. done() may begin operations and, after the last operation, destroy the
+ * provider: so the provider is not used after done(). */
 static void
 job_done(struct rr_crew_job *crew)
 {
@@ -103,8 +103,7 @@ job_memory(const struct rr_ceph_job *job)
 	return read->data ? RR_VFS_OK : RR_VFS_NO_BUFFER;
 }
 
-/* Marks all attributes in the call's output as not known. row, the operation's entry in the table of
- * operations, says where they are. */
+/* Marks all attributes in the call's output as not valid. The row of the operation says where they are. */
 static void
 job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 {

@@ -2,14 +2,13 @@
 #ifndef RR_VFS_CEPH_LIBRARY_H
 #define RR_VFS_CEPH_LIBRARY_H
 
-/* The declarations of libcephfs use types of glibc that are not for large files otherwise, and cause
- * warnings. */
 #include <cephfs/libcephfs.h>
 
 #include "base/text.h"
 
-/* All functions of libcephfs that are used. Each is a member of struct rr_ceph_library, without its
- * prefix. */
+/* All functions of libcephfs that are used. RR_CEPH_FUNCTIONS() applies a macro to each of their names,
+ * without the prefix ceph_. Each is a member of struct rr_ceph_library under that name: a pointer to the
+ * function. */
 #define RR_CEPH_FUNCTIONS(function)                                                                          \
 	function(create) function(conf_read_file) function(conf_set) function(conf_get) function(            \
 		select_filesystem) function(mount) function(unmount) function(release)                       \

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operation readdir. A thread collects entries, about as many as the caller asked for; the
- * loop passes them to the caller, and drops those that the caller has no room for. */
+/* This file has the operation readdir. A thread collects entries in the job's list, about as many as the
+ * caller asked for. The loop's thread passes them to take(), and drops those for which take() has no room. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,13 +8,15 @@
 #include "base/checked.h"
 #include "vfs/ceph/ceph_private.h"
 
-/* An entry in the job's list. Its name follows. */
+/* An entry in the job's list. Its name follows, without a final zero. Then the next entry begins, at a
+ * multiple of LIST_ROUND octets. */
 struct list_entry {
 	uint64_t cookie;
 	struct ceph_statx st;
 	uint32_t length;
 };
 
+/* LIST_LEAST, LIST_MOST: bounds for the octets of names that one call collects. */
 enum { LIST_LEAST = 1024, LIST_MOST = 65536, LIST_ROUND = 8 };
 
 /* Makes the cookie of a directory entry from the entry's position in libcephfs. In these positions the upper
@@ -98,6 +100,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 		return RR_VFS_ACCESS;
 	if (readdir->cookie > INT64_MAX)
 		return RR_VFS_BAD_COOKIE;
+	/* An entry is larger than its name, mostly by less than this factor. */
 	job->list_room = 16 * (limit > LIST_LEAST ? limit : LIST_LEAST);
 	job->list = rr_alloc(ceph->env, job->list_room);
 	if (!job->list)
@@ -110,7 +113,6 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 	result = list_collect(job, directory, limit > LIST_LEAST ? limit : LIST_LEAST);
 	ceph->lib.ll_releasedir(ceph->mount, directory);
 	readdir->eof = result == 1;
-	/* The caller may look at the objects of the entries where it may search the directory. */
 	job->list_search = rr_ceph_may(&st, job->call->caller, 1);
 	return rr_ceph_status(result);
 }

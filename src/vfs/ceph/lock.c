@@ -74,6 +74,7 @@ rr_ceph_lock(struct rr_ceph_job *job)
 	status = rr_ceph_status(ceph->lib.ll_getlk(ceph->mount, open->file, &obstacle, owner));
 	if (status == RR_VFS_OK)
 		status = lock_conflict(lock, &obstacle);
-	/* The conflicting lock is gone by now, so the caller has to try again. */
+	/* No lock conflicts any more: the one for which ll_setlk() failed is gone, so the caller has to try
+	 * again. */
 	return status == RR_VFS_OK && !lock->test ? RR_VFS_BUSY : status;
 }

@@ -17,6 +17,7 @@ names_directory(struct rr_ceph_job *job, const struct rr_ceph_object *object, st
 	return S_ISDIR(st->stx_mode) ? RR_VFS_OK : RR_VFS_NOTDIR;
 }
 
+/* Tells whether the object is the root directory of its export. */
 static bool
 names_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
 {
@@ -56,7 +57,8 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 		return status;
 	if (status == RR_VFS_BAD_NAME && !rr_ceph_may(&st, job->call->caller, 1))
 		return RR_VFS_ACCESS;
-	/* "." in all directories, and ".." in an export's root, are the directory itself: st. */
+	/* "." in any directory, and ".." in an export's root, is the directory itself, whose attributes st
+	 * has already. Any other name, and ".." elsewhere, is looked up. */
 	if (status == RR_VFS_OK || (lookup->name.length == 2 && !names_is_root(job->ceph, &job->object)))
 		status = names_stat(job, &job->object, text, &st);
 	else

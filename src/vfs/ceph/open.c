@@ -113,8 +113,9 @@ open_share_put(struct rr_ceph *ceph, struct rr_ceph_share *share)
 }
 
 /* Gives a new open its share reservation, and adds the open to the list of opens. Where the new open replaces
- * the call's other open or stands beside it, the reservation is that of the other open; else it is "spare".
- * Returns RR_VFS_SHARE where another reservation conflicts. The caller holds ceph->lock. */
+ * the open that the call names (object.open) or stands beside it, the reservation is that of the named open,
+ * which has none any more if it is replaced; else the reservation is "spare". Returns RR_VFS_SHARE where
+ * another reservation conflicts. The caller holds ceph->lock. */
 static enum rr_vfs_status
 open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_share *spare)
 {
@@ -141,8 +142,9 @@ open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_s
 	return RR_VFS_OK;
 }
 
-/* Fills in a new open: finds its inode, opens the file with the server's own identity, and reserves the
- * access. After an error the caller closes what was opened and frees the open. */
+/* Fills in a new open: finds its inode, opens the file with the server's own identity, and makes the share
+ * reservation. After an error the caller frees the open by open_free(), which closes the file if it is open.
+ */
 static enum rr_vfs_status
 open_make(struct rr_ceph_job *job, struct rr_vfs_open *open)
 {

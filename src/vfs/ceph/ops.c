@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the table of operations, and the functions of struct rr_vfs_ops, each of which begins the
- * operation of a row. */
+/* This file has the functions of struct rr_vfs_ops. For each operation there is a row (struct rr_ceph_row)
+ * that describes it, and a function that begins it. */
 #include "vfs/ceph/ceph_private.h"
 
 #define AT(type, member) offsetof(struct rr_vfs_##type, member)
 
+/* Defines ops_NAME(), which begins an operation, with its row. type is that of the operation's structure,
+ * struct rr_vfs_TYPE; the other arguments are the members of the row. */
 #define BEGINS(name, type, ...)                                                                              \
 	static enum rr_vfs_status ops_##name(struct rr_vfs *vfs, struct rr_vfs_##type *input)                \
 	{                                                                                                    \

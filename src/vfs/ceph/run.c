@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file executes a job, in a thread. */
+/* This file executes a job, in a thread of the crew. */
 #include <string.h>
 
 #include "vfs/ceph/ceph_private.h"
@@ -26,12 +26,14 @@ run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 		return rr_ceph_status(result) == RR_VFS_NOENT ? RR_VFS_STALE : rr_ceph_status(result);
 	}
 	object->mine = true;
-	/* A removed file may still be in memory. */
+	/* libcephfs also finds a removed file that it still has in memory. */
 	if (rr_ceph_stat(job, object->inode, &st) == RR_VFS_OK && st.stx_nlink == 0)
 		return RR_VFS_STALE;
 	return RR_VFS_OK;
 }
 
+/* Stores the present attributes of the object in *known, and marks them as valid. Does nothing where known is
+ * NULL, the object was not found, or its attributes cannot be got. */
 static void
 run_known(struct rr_ceph_job *job, struct rr_vfs_known *known, const struct rr_ceph_object *object)
 {
@@ -73,9 +75,8 @@ run_store(struct rr_ceph_job *job)
 	return rr_ceph_status(result);
 }
 
-/* Executes a job as row, its entry in the table of operations, describes it: finds its objects, calls the
- * function of the operation, and stores changed directories. Fills in the attributes after the operation in
- * any case. */
+/* Executes a job as its row describes it: finds its objects, calls the function of the operation, and stores
+ * changed directories. Fills in the attributes after the operation in any case. */
 static enum rr_vfs_status
 run_row(struct rr_ceph_job *job)
 {

@@ -24,6 +24,8 @@ xattr_check(struct rr_ceph_job *job, unsigned bits)
 	return rr_ceph_may(&st, job->call->caller, bits) ? RR_VFS_OK : RR_VFS_ACCESS;
 }
 
+/* Copies the name that the call gives, with its prefix, to text, and checks object and permissions as
+ * xattr_check() does. */
 static enum rr_vfs_status
 xattr_begin(struct rr_ceph_job *job, unsigned bits, char text[RR_VFS_NAME_MAX + 1])
 {
