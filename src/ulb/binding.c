@@ -35,8 +35,8 @@ rr_ulb_callback(void)
 	return &nfs42_NFS_CB_program;
 }
 
-/* Searches arguments or results in which no data may travel in chunks: they need not be decoded. Returns
- * RR_WALK_MISPLACED if the message has data from chunks (items) nevertheless, else RR_WALKED. */
+/* Does the work for arguments or results in which no data may travel in chunks, so that no walk is needed.
+ * Returns RR_WALK_MISPLACED if the message has data from chunks (items) nevertheless, else RR_WALKED. */
 static enum rr_walk_answer
 binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 {
@@ -48,8 +48,8 @@ binding_find_nothing(const struct rpcrdma_xdr_reader *reader)
 }
 
 /* Finds the items, the data that may travel in chunks, in the arguments or results of any procedure other
- * than COMPOUND. entry is where the code for the type begins in program->walk; it is 0 if the type has no
- * such data. */
+ * than COMPOUND. entry is the index in program->walk at which the code for their type begins (xdr/walk.h); it
+ * is 0 if the type has no such data. Each item counts as a result of its own. */
 static enum rr_walk_answer
 binding_find_all(const struct rpcrdma_program *program, uint32_t entry,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found)

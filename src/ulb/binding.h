@@ -19,13 +19,16 @@ const struct rpcrdma_program *rr_ulb_callback(void);
 struct rr_ulb_items {
 	struct rr_walk_item *items;
 	uint32_t max;
-	uint32_t count;   /* items found; those beyond max are not in items, and stay in the stream */
-	uint32_t results; /* of a reply: the results that may have an item, also those without one */
+	uint32_t
+		count; /* items found: may be greater than max, and only the first max of them are in items */
+	uint32_t results; /* of a reply: how many results may have an item (rr_walk_item.result), also those
+			     without one */
 };
 
-/* Find the items, the data that may travel in chunks, of a call or of a reply. reader stands behind the RPC
- * header, at the arguments or results; the functions do not move it. Items of length 0 are found, too: they
- * are results, and belong to Write chunks as others do. */
+/* These two functions find the items, the data that may travel in chunks, of a call or of a reply. reader
+ * stands behind the RPC header, at the arguments or results; the functions do not move it. Items of length 0
+ * are found, too, because each of them has its Write chunk as others do. Unless RR_WALKED is returned, no
+ * items are found. */
 enum rr_walk_answer rr_ulb_walk_call(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found);
 enum rr_walk_answer rr_ulb_walk_reply(const struct rpcrdma_program *program, uint32_t proc,

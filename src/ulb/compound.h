@@ -14,11 +14,12 @@ bool rr_compound_is(const struct rpcrdma_program *program, uint32_t proc);
  * operations that the call claims to have. */
 uint32_t rr_compound_begin_call(struct rr_walk *walk);
 
-/* Moves the walk over one operation of a call, and returns the operation's number. */
+/* Moves the walk over one operation of a call, and returns the operation's number. Whether the walk has
+ * failed shows in walk->answer. */
 uint32_t rr_compound_next_call(struct rr_walk *walk);
 
-/* Do for the reply of a COMPOUND what rr_compound_begin_call() and rr_compound_next_call() do for the
- * call. */
+/* Do for the reply of a COMPOUND what rr_compound_begin_call() and rr_compound_next_call() do for the call.
+ * The latter also counts, in walk->result, each operation that rr_compound_is_read(). */
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 

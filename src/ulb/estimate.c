@@ -13,7 +13,7 @@ estimate_procedure(const struct rpcrdma_procedure *procedure, struct rr_reply_si
 	uint32_t results = procedure->result_items;
 
 	*size = (struct rr_reply_size){ .min = procedure->result_min, .max = procedure->result_max };
-	/* More results than this need not be listed: no call can offer that many chunks. */
+	/* More results than RR_ESTIMATE_RESULTS need not be listed: no call can offer that many chunks. */
 	if (results > RR_ESTIMATE_RESULTS)
 		results = RR_ESTIMATE_RESULTS;
 	while (size->result_count < results)

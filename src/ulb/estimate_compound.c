@@ -9,7 +9,7 @@
 
 enum {
 	STATUS = 4,
-	BITMAP = 4 + 4 * 4,
+	BITMAP = 4 + 4 * 4, /* with four words: see rr_ulb_reply_size() */
 	NAME = 4 + NFS4_OPAQUE_LIMIT,
 	CHANGE_INFO = XDR_MAX_change_info4,
 	STATEID = XDR_MAX_stateid4,
@@ -21,9 +21,9 @@ enum {
 	HEADER = 4 + 4 + 4 /* status, length of the tag, count of operations */
 };
 
-/* The octets that an operation can return, with its status: max, and "each" for each unit of the unsigned
- * int that lies at count_at in its arguments. Operations whose results have no limit by RFC 8267, 6.2, are
- * not in this table. */
+/* How many octets the result of an operation takes at most, with its status: max + each * N, where N is the
+ * unsigned int at the offset count_at in its arguments. Operations whose results have no limit by RFC
+ * 8267, 6.2, are not in this table. */
 struct operation {
 	uint32_t max, each;
 	uint8_t count_at;
@@ -175,6 +175,8 @@ static const uint32_t attributes[] = {
 	[FATTR4_XATTR_SUPPORT] = XDR_MAX_fattr4_xattr_support,
 };
 
+/* Returns the unsigned int at this offset of the arguments. The walk has already moved over the arguments, so
+ * it is within the message. */
 static uint32_t
 compound_word_at(const uint8_t *args, uint32_t offset)
 {
@@ -215,7 +217,8 @@ compound_attributes_max(const uint8_t *args)
 }
 
 /* Returns how many octets the result of EXCHANGE_ID takes at most. The result is UNKNOWN if the client
- * protects its state by SSV, as the server then returns any number of handles. */
+ * protects its state by SSV, as the server then returns any number of handles. In the arguments, a verifier,
+ * the owner and flags stand before the kind of protection. */
 static uint32_t
 compound_exchange_id_max(const uint8_t *args)
 {
@@ -264,8 +267,8 @@ rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size)
 	uint32_t tag = rr_walk_peek(walk);
 	uint32_t count = rr_compound_begin_call(walk);
 
-	/* RFC 7530, 15.2.4: the reply has the tag of the call. The tag was stepped over, so that its length
-	 * with padding fits the call. */
+	/* RFC 7530, 15.2.4: the reply has the tag of the call. If the walk has moved over the tag, its length
+	 * is within the call, and the sum cannot overflow. */
 	*size = (struct rr_reply_size){ .min = HEADER };
 	size->max = walk->answer == RR_WALKED ? HEADER + tag + rr_pad(tag) : HEADER;
 	for (; count > 0 && walk->answer == RR_WALKED; count--) {

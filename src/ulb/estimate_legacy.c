@@ -8,6 +8,8 @@
 
 enum { NFS2_READ = 6, NFS2_READDIR = 16 };
 enum { NFS2_FHSIZE = 32 };
+/* NFSACL_ENTRIES: the bits of a GETACL call that ask for the entries of the access list and of the default
+ * one. */
 enum { NFSACL_GETACL = 1, NFSACL_ENTRIES = 1 | 4 };
 
 static void
@@ -21,13 +23,13 @@ void
 rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
 {
 	if (proc == NFS2_READ) {
-		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1); /* file, offset */
 		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), size->results[0]);
 	}
 	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; the text does not say that
 	 * status, end of list and eof belong to these bytes. */
 	if (proc == NFS2_READDIR) {
-		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1);
+		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1); /* directory, cookie */
 		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
 		size->often_large = true;
 	}
@@ -53,13 +55,13 @@ rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 	size->often_large = rr_ulb_nfs3[proc].often_large;
 	rr_walk_opaque(walk, NFS3_FHSIZE);
 	if (proc == NFSPROC3_READ) {
-		legacy_skip_words(walk, 2);
+		legacy_skip_words(walk, 2); /* offset */
 		size->results[0] = rr_walk_u32(walk);
 	} else if (proc == NFSPROC3_READDIR) {
-		legacy_skip_words(walk, 4);
+		legacy_skip_words(walk, 4); /* cookie, its verifier */
 		size->max = legacy_list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIR3resfail);
 	} else {
-		legacy_skip_words(walk, 5);
+		legacy_skip_words(walk, 5); /* cookie, its verifier, dircount */
 		size->max = legacy_list_max(rr_walk_u32(walk), 4 + XDR_MAX_READDIRPLUS3resfail);
 	}
 }
@@ -76,5 +78,6 @@ rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *s
 	if (rr_walk_u32(walk) & NFSACL_ENTRIES)
 		size->max = RPCRDMA_XDR_UNBOUNDED;
 	else
+		/* Status, attributes, mask, and two counts for each of the two lists. */
 		size->max = 4 + XDR_MAX_post_op_attr + 20;
 }

@@ -26,7 +26,8 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 	size->result_count++;
 }
 
-/* Lower the sizes in size, which are set to those that the schema allows, by the arguments of the call. */
+/* These functions lower the sizes in *size, which are those that the schema allows, to what the arguments of
+ * the call allow. walk stands at the arguments. rr_estimate_compound() sets all of *size anew. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);

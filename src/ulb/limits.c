@@ -21,8 +21,8 @@ limits_is_fsinfo(const struct rpcrdma_program *program, uint32_t proc)
 
 /* ---- Numbers in place ---- */
 
-/* Returns the address `at` without const, so that the octets there can be changed: the owner of the message's
- * memory allows the change. */
+/* Returns the address `at` without const, so that the octets there can be changed: the callers of
+ * rr_limits_lower_call() and rr_limits_lower_reply() allow that for the message. */
 static uint8_t *
 limits_place(const uint8_t *at)
 {
@@ -76,7 +76,8 @@ limits_skip_opaque(struct rpcrdma_xdr_reader *reader)
 
 /* ---- Sessions ---- */
 
-/* Where the fields of struct channel_attrs4 lie, in octets from its beginning: RFC 8881, 18.36.1. */
+/* Where the fields of struct channel_attrs4 lie, in octets from its beginning, and its size without the value
+ * of RDMA_IRD, an array of at most one word: RFC 8881, 18.36.1. */
 enum { MAX_REQUEST = 4, MAX_RESPONSE = 8, MAX_RESPONSE_CACHED = 12, RDMA_IRD = 24, CHANNEL = 28 };
 
 /* Lowers the largest request and response in the attributes of an NFSv4.1 channel to `request` and
@@ -113,9 +114,9 @@ limits_lower_session_call(const struct rr_limits *limits, const uint8_t *fore)
 }
 
 /* Lowers the sizes of both channels in the result of a CREATE_SESSION; fore is where the attributes of the
- * fore channel are. If the largest size of a response to a callback was lowered in the call, asked is the
- * size that the client asked for, else 0. If the server accepted the lowered size, the result gets the size
- * `asked` again. */
+ * fore channel are. asked is what limits_lower_session_call() returned. If it is not 0 and the server has
+ * granted the lowered size of a response to a callback, the result gets the size `asked` instead
+ * (rr_limits_lower_reply() says why). */
 static void
 limits_lower_session_reply(const struct rr_limits *limits, uint32_t asked, const uint8_t *fore)
 {
@@ -325,8 +326,7 @@ rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_progra
 }
 
 /* Lowers the sizes in one result of a COMPOUND. `operation` is where the result begins, of `octets` octets:
- * the operation's number, a status without error, and the rest. If the largest size of a response to a
- * callback was lowered in the call, asked is the size that the client asked for, else 0. */
+ * the operation's number, the status NFS4_OK, and the rest. asked is as for rr_limits_lower_reply(). */
 static void
 limits_lower_result(const struct rr_limits *limits, uint32_t asked, const uint8_t *operation, uint32_t octets)
 {

@@ -17,8 +17,8 @@ struct rr_limits {
 	uint32_t callback, callback_reply; /* octets of a callback, and of the answer to a callback */
 };
 
-/* Whether a call, or the reply to it, may have numbers that must be lowered; other messages need not be
- * searched. reader stands at the arguments; the function does not move it. */
+/* Tells from a call whether it, or the reply to it, may have numbers that must be lowered: other messages
+ * need not be searched. reader stands at the arguments; the function does not move it. */
 bool rr_limits_concern(
 	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 

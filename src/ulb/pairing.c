@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "ulb/pairing.h"
 
-/* Returns the size of the Write chunk that the call offered for items[i], or 0 if it offered none. Each
- * result of the reply has one chunk, which is for the first item (data that may travel in a chunk) of that
- * result. */
+/* Returns the size of the Write chunk that the call offered for items[i], or 0 if it offered none, or an
+ * empty one. Each result of the reply has one chunk, which is for the first item of that result. */
 static uint32_t
 pairing_chunk_for(const struct rr_walk_item *items, uint32_t i, const uint32_t *chunks, uint32_t chunk_count)
 {

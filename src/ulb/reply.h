@@ -21,8 +21,9 @@ struct rr_ulb_procedure {
 extern const struct rr_ulb_procedure rr_ulb_nfs3[RR_ULB_NFS3_PROCEDURES];
 
 /* Returns how many octets the results of procedure proc take at most in the stream (reply size estimation,
- * RFC 8267, section 4.1); args are the arguments of the call. Data that may travel in a chunk do not count,
- * but their length words do. Returns 0 if the procedure has no results, or if there is no such procedure. */
+ * RFC 8267, section 4.1); args are the decoded arguments of the call, of the type that nfs3.x has for them.
+ * Data that may travel in a chunk do not count, but their length words do. Returns 0 if the procedure has no
+ * results, or if there is no such procedure. */
 uint32_t rr_ulb_nfs3_reply_max(uint32_t proc, const void *args);
 
 #endif

@@ -7,24 +7,24 @@
 #include "base/checked.h"
 #include "xdr/walk.h"
 
-/* How deep calls and arrays may be nested: deeper than in any schema here, but for types that hold
- * themselves. */
+/* How deep calls and arrays may be nested. The schemas here need less, except where a type contains itself: a
+ * message could nest such a type without end. */
 enum { DEPTH = 32 };
 
 /* A call of a subroutine, or an array whose elements are being stepped over. */
 struct frame {
-	uint32_t back;  /* the address at which the code goes on after the last element */
-	uint32_t again; /* how many elements are still to come */
-	uint32_t element;
+	uint32_t back;    /* the address at which the code goes on after the last element */
+	uint32_t again;   /* how many elements are still to come */
+	uint32_t element; /* the address of the subroutine, which steps over one element */
 };
 
-/* The state of the code that runs. */
+/* The state of the code that runs (xdr/walk.h describes its instructions). */
 struct machine {
 	struct rr_walk *walk;
 	const uint32_t *code;
-	const uint8_t *next, *end;
-	uint32_t at;
-	unsigned depth;
+	const uint8_t *next, *end; /* the octets of the stream that are still to come */
+	uint32_t at;               /* the address of the next instruction */
+	unsigned depth;            /* frames in use */
 	struct frame frames[DEPTH];
 };
 
@@ -40,8 +40,8 @@ rr_walk_begin(struct rr_walk *walk, const struct rpcrdma_xdr_reader *reader, str
 }
 
 /* Ends the walk with an error, as the message has fewer octets than the schema demands, and returns false.
- * The answer is RR_WALK_MISPLACED if the walk has not come to the place of some item (data that were moved to
- * a chunk): the missing octets may be in that chunk. Else the answer is RR_WALK_UNKNOWN. */
+ * The answer is RR_WALK_MISPLACED if the message has an item (data that were taken out of the stream) that
+ * the walk has not met: the missing octets may be those of the item. Else the answer is RR_WALK_UNKNOWN. */
 static bool
 walk_short_of_octets(struct rr_walk *walk)
 {
@@ -82,6 +82,8 @@ walk_take_item(struct rr_walk *walk, uint32_t max)
 			.length = bytes.length,
 			.offset = offset,
 			.result = walk->result,
+			/* If the octets are not in the stream, the reader has moved over the length word
+			   only. */
 			.reduced = bytes.length > 0 && reader->next == reader->start + offset,
 		};
 	walk->item_count++;
@@ -284,6 +286,7 @@ rr_walk_over(struct rr_walk *walk, const uint32_t *code, uint32_t entry)
 	m.next = walk->reader.next;
 	m.end = walk->reader.end;
 	m.depth = 0;
+	/* When this call ends, the depth is 0 again, so the code does not go on at the address 0. */
 	walk_call(&m, entry, 1, 0);
 	while (m.depth > 0) {
 		if (!walk_step(&m))
@@ -346,6 +349,7 @@ rr_walk_refuse(struct rr_walk *walk)
 enum rr_walk_answer
 rr_walk_end(struct rr_walk *walk)
 {
+	/* At the end of the stream, only an item that the walk has not met keeps it from being done. */
 	if (walk->answer == RR_WALKED && !rpcrdma_xdr_done(&walk->reader))
 		walk->answer = walk->reader.next == walk->reader.end ? RR_WALK_MISPLACED : RR_WALK_UNKNOWN;
 	return walk->answer;

@@ -4,13 +4,13 @@
 
 #include <rpcrdma/xdr.h>
 
-/* Finds the marked items of arguments or results by stepping over all octets between them, as the schema
- * has them (xdr/walk.h), without decoding. It allocates no memory, and takes time in proportion to the
- * stream. If the stream has something that the schema does not know, the walk gives up: either its
- * positions are those that a decoder would find, or it reports no positions.
+/* A walk finds the marked items of arguments or results without decoding: it steps over all octets between
+ * them, by code that was made from the schema (xdr/walk.h). It allocates no memory, and takes time in
+ * proportion to the stream. If the stream has something that the schema does not know, the walk fails: it
+ * never reports a position at which a decoder would not find the item.
  *
- * Values that do not influence positions are not judged: a walker accepts messages that a decoder refuses
- * for the value of an enum. */
+ * Values that do not influence positions are not checked: a walk accepts messages that a decoder refuses for
+ * the value of an enum. */
 
 enum rr_walk_answer {
 	RR_WALKED,
@@ -24,9 +24,10 @@ enum rr_walk_answer {
 
 /* A marked item that was found. */
 struct rr_walk_item {
-	const void *data; /* in the stream; if the item was taken out, where it lies */
+	const void *data; /* its octets: in the stream or, if the item was taken out, elsewhere in memory */
 	uint32_t length;  /* without padding; 0: an item without octets, which is in the stream */
-	uint32_t offset;  /* octets in front of its data in the stream as it was given, from its start */
+	uint32_t offset;  /* from the start of the stream to the item's data, or to the place from which they
+			     were  taken out */
 	/* The number of the result with marked items to which the item belongs: in NFS version 4 each READ or
 	 * READLINK of a COMPOUND is a result; elsewhere each item is a result. */
 	uint32_t result;
@@ -38,8 +39,9 @@ struct rr_walk {
 	struct rpcrdma_xdr_reader reader;
 	enum rr_walk_answer answer;
 	struct rr_walk_item *items;
-	uint32_t item_max, item_count; /* more items may be found than there is room for */
-	uint32_t result;               /* of the items to come */
+	uint32_t item_max,
+		item_count; /* item_count may be greater: more items are found than there is room for */
+	uint32_t result;    /* the number of the result to which the next items belong */
 };
 
 /* Begins a walk where reader stands: at arguments or results, behind the RPC header. Up to item_max items are
