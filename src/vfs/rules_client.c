@@ -108,7 +108,7 @@ rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why)
 
 	if (strcmp(client, "*") == 0) {
 		draft->rule.kind = RR_RULE_ALL;
-		draft->count = 1;
+		draft->count = 1; /* one rule, whose address is not looked at */
 		return 0;
 	}
 	if (client[0] == '@' || strpbrk(client, "*?["))
@@ -120,6 +120,7 @@ rr_rule_client(struct rr_rule_draft *draft, struct rr_text *why)
 		return client_network(draft, slash, why);
 	draft->rule.kind = RR_RULE_HOST;
 	draft->rule.prefix = CLIENT_BITS;
+	/* One address if the text is an address; none if it is a name, which is then looked up. */
 	draft->count = client_address(client, draft->addresses[0], &is_ipv4);
 	return draft->count ? 0 : client_name(draft, why);
 }

@@ -29,8 +29,8 @@
  *
  * Who owns what. The structure, and all memory that its input points to (handles, names, data, buffers, the
  * caller's groups), stay the caller's, and must stay as they are from the beginning of the operation until
- * its end. The provider does not touch them after the end. Callbacks other than done(), which an operation
- * has as input, come before its end only, in the same thread.
+ * its end. The provider does not touch them after the end. An operation may have other callbacks than done()
+ * as input: they are called in the thread of the loop, and not after the end (except recall() of a lease).
  *
  * Cancelling. rr_vfs_ops.cancel() says that nobody waits for the answer any more. done() is still called, as
  * soon as nothing uses the memory of the call any more: with RR_VFS_CANCELLED where the operation had no
@@ -206,8 +206,8 @@ enum {
 	RR_VFS_SET_ACCESS_NOW = 32,  /* to the present time */
 	RR_VFS_SET_MODIFY_TIME = 64,
 	RR_VFS_SET_MODIFY_NOW = 128,
-	RR_VFS_SET_UMASK =
-		256 /* create only: umask is taken from mode, unless the directory has a default ACL */
+	RR_VFS_SET_UMASK = 256 /* create only: clears the bits of umask in mode, unless the directory has a
+				  default ACL */
 };
 
 struct rr_vfs_set {
@@ -319,8 +319,8 @@ struct rr_vfs_write {
 	struct rr_vfs_change change;  /* out: never exact, because others may write at the same time */
 };
 
-/* Brings written data to stable storage. A commit needs no permission, as the writes had it. length 0: to the
- * end. */
+/* Brings written data to stable storage. A commit needs no permission, because the writes had it. length 0:
+ * to the end of the file. */
 struct rr_vfs_commit {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */
@@ -365,6 +365,7 @@ struct rr_vfs_copy {
 
 /* ---- opens ---- */
 
+/* Bits of the access that an open has, or denies to others. */
 enum { RR_VFS_SHARE_READ = 1, RR_VFS_SHARE_WRITE = 2 };
 
 /*
@@ -437,8 +438,7 @@ struct rr_vfs_lookup {
 };
 
 enum rr_vfs_how {
-	RR_VFS_UNCHECKED, /* an existing regular file is no error; of set, only the size is set in that case
-			   */
+	RR_VFS_UNCHECKED, /* an existing regular file is no error; of set, only the size is set then */
 	RR_VFS_GUARDED,   /* RR_VFS_EXIST where the entry exists */
 	RR_VFS_EXCLUSIVE  /* RR_VFS_EXIST where the entry exists, unless it is a file that was made with the
 			     same verifier. The verifier is kept in the file's times, so the times of set are

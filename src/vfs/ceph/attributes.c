@@ -115,6 +115,7 @@ attributes_set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct 
 	int mask = (set->mask & RR_VFS_SET_UID ? CEPH_SETATTR_UID : 0) |
 		   (set->mask & RR_VFS_SET_GID ? CEPH_SETATTR_GID : 0);
 
+	/* UINT32_MAX is the number of no user and no group. */
 	if (((set->mask & RR_VFS_SET_UID) && set->uid == UINT32_MAX) ||
 		((set->mask & RR_VFS_SET_GID) && set->gid == UINT32_MAX))
 		return RR_VFS_INVAL;
@@ -132,6 +133,8 @@ attributes_set_times(struct rr_ceph_job *job, struct Inode *inode, const struct 
 	if (((set->mask & RR_VFS_SET_ACCESS_TIME) && set->access_time.nanoseconds >= NANOSECONDS) ||
 		((set->mask & RR_VFS_SET_MODIFY_TIME) && set->modify_time.nanoseconds >= NANOSECONDS))
 		return RR_VFS_INVAL;
+	/* The bits with _NOW tell libcephfs that permission to write is enough for the caller; the time
+	 * itself has to be given, too. */
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (set->mask & (RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_ACCESS_NOW))
 		mask |= CEPH_SETATTR_ATIME;

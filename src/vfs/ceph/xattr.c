@@ -45,6 +45,7 @@ rr_ceph_getxattr(struct rr_ceph_job *job)
 
 	if (status != RR_VFS_OK)
 		return status;
+	/* Without memory, ll_getxattr() returns the length of the value. */
 	length = ceph->lib.ll_getxattr(ceph->mount, job->object.inode, text, NULL, 0, ceph->self);
 	if (length < 0)
 		return rr_ceph_status(length);

@@ -75,6 +75,7 @@ rr_memory_write(struct rr_memory_run *run)
 		return status;
 	if (!file_fits(run->memory, write->offset, write->length))
 		return RR_VFS_FBIG;
+	/* A stable write is done like an unstable one, and made stable afterwards. */
 	file_unsettle(run->node);
 	status = rr_memory_pages_write(run->memory, run->node, write->offset,
 		(struct rpcrdma_bytes){ write->data, write->length }, &write->count);

@@ -338,6 +338,7 @@ rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_v
 	rr_tree_enter(tree);
 	if (node->handle.length == 0) {
 		rr_nodes_where(&tree->core->nodes, node, &place);
+		/* A kernel handle leads to an object of the root's file system only. */
 		if (node->id.device == 0)
 			rr_tree_kernel_name(node->root, object->fd, &place.kernel);
 		rr_handle_encode(&tree->core->keys, &node->id, &place, &node->handle);
