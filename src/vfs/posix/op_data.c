@@ -111,7 +111,8 @@ op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 }
 
 /* Ends a read with this status, and returns the status. After a failure, fills in the attributes of the
- * object, which op_read_result() does after success. In any case gives the object back. */
+ * object, which op_read_result() does after success; not after RR_VFS_NO_BUFFER, where nothing was done. In
+ * any case gives the object back. */
 static enum rr_vfs_status
 op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_status status)
 {

@@ -125,6 +125,6 @@ rr_ring_begin(struct rr_ring *ring, struct rr_ring_read *read)
 	io_uring_prep_read(entry, read->fd, read->data, read->size, read->offset);
 	io_uring_sqe_set_data(entry, read);
 	ring->under_way++;
-	rr_loop_defer(ring->loop, &ring->hand);
+	rr_loop_defer(ring->loop, &ring->hand); /* the kernel gets the entry at the end of this turn */
 	return true;
 }
