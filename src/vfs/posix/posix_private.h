@@ -20,7 +20,7 @@ struct rr_posix_gather;
 struct rr_posix {
 	struct rr_vfs vfs;
 	const struct rr_env *env;
-	struct rr_tree *tree;
+	struct rr_tree *tree; /* of the loop's thread */
 	struct rr_crew *crew; /* does operations that may wait; NULL: the loop's thread does all */
 	struct rr_ring *ring; /* reads data that a disk has to bring; NULL: the crew does that, too */
 	bool apart;           /* the loop's thread takes on no caller's identity */
@@ -71,7 +71,7 @@ struct rr_posix_rest {
 /* An operation that is being done. */
 struct rr_posix_work {
 	struct rr_posix *posix;
-	struct rr_tree *tree;
+	struct rr_tree *tree; /* of the thread that does the operation */
 	struct rr_vfs_call *call;
 	rr_posix_operation *operation;
 	enum rr_vfs_status status;
