@@ -24,9 +24,9 @@ args_peek(const struct rpcrdma_xdr_reader *reader)
 	return rpcrdma_xdr_left(reader) < 4 ? 0 : rr_get_be32(reader->next);
 }
 
-/* Returns an FNV-1a hash of `length` and of the data; of longer data, only the first ARGS_DIGEST_MAX octets
- * count. The hash takes eight octets at a time. XDR data has a multiple of four octets, so the last step may
- * take four. */
+/* Returns an FNV-1a hash of `length` and of the data. To be fast, it reads at most the first ARGS_DIGEST_MAX
+ * octets, and takes eight octets at a time. XDR data has a multiple of four octets, so the last step may take
+ * four. */
 static uint64_t
 args_digest(const uint8_t *data, size_t length)
 {
@@ -39,10 +39,10 @@ args_digest(const uint8_t *data, size_t length)
 }
 
 /*
- * Stores in args that operation `number` fails with the error `fault`, and ends the decoding, as the place of
- * the next operation is not known. The operations in front of it are still executed. But if Read chunks hold
- * data of an operation that is not decoded, this data stays unread, and the whole call is refused: RFC 8166,
- * 6.1: "The Responder MUST NOT process this RPC Call message".
+ * Ends the decoding, and stores in args that operation `number` fails with the error `fault`; NFS4_OK: no
+ * operation is at fault, the rest of the arguments is just not decoded. The operations in front are still
+ * executed. But if Read chunks hold data of an operation that is not decoded, this data stays unread, and the
+ * whole call is refused: RFC 8166, 6.1: "The Responder MUST NOT process this RPC Call message".
  */
 static void
 args_fault(struct rpcrdma_xdr_reader *reader, struct rr_nfs4_args *args, nfsstat4 fault, uint32_t number)
@@ -104,6 +104,8 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	}
 	if (args->decoded < known && (args->minor == 1 || args->minor == 2))
 		args_fault(reader, args, NFS4ERR_BADXDR, OP_ILLEGAL);
+	/* No session allows more than RR_NFS4_OPERATIONS operations, so the first operation of this COMPOUND
+	 * will fail, and the others are not needed. */
 	if (args->count > known)
 		args_fault(reader, args, NFS4_OK, 0);
 }

@@ -18,9 +18,12 @@ struct rr_nfs4_args {
 	uint32_t count; /* of operations, as the peer said; those beyond RR_NFS4_OPERATIONS are not decoded */
 	uint32_t decoded; /* operations that ops holds */
 	nfs_argop4 *ops;
-	nfsstat4 fault;    /* of the operation behind ops: NFS4ERR_OP_ILLEGAL, NFS4ERR_BADXDR, or NFS4_OK */
-	uint32_t fault_op; /* the number of that operation; OP_ILLEGAL: there is no such operation */
-	uint64_t digest;   /* hash of the octets behind the first operation */
+	/* The error of the operation that follows the decoded ones, NFS4ERR_OP_ILLEGAL or NFS4ERR_BADXDR, and
+	 * the number of that operation (OP_ILLEGAL if no operation has its number). NFS4_OK: there is no such
+	 * error. */
+	nfsstat4 fault;
+	uint32_t fault_op;
+	uint64_t digest; /* hash of the octets behind the first operation: SEQUENCE knows a retry by it */
 };
 
 /* Decodes the arguments of a COMPOUND into a struct rr_nfs4_args. struct rpcrdma_procedure points to this

@@ -185,6 +185,8 @@ rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set)
 			return NFS4ERR_BADXDR;
 		if (status != NFS4_OK)
 			return status;
+		/* get() of a time has already added the one bit of its two that applies: the server's time,
+		 * or the given one. */
 		if (!(row->sets & (RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW)))
 			set->mask |= row->sets;
 	}

@@ -17,15 +17,15 @@ struct rr_attr_mask {
 	uint32_t words[RR_ATTR_WORDS];
 };
 
-/* Flags of what must be asked of the storage before attributes are written: struct rr_vfs_statfs, struct
- * rr_vfs_limits. */
+/* Flags: the storage must be asked for a struct rr_vfs_statfs, or for a struct rr_vfs_limits, before the
+ * attributes are written. */
 enum { RR_ATTR_STATFS = 1, RR_ATTR_LIMITS = 2 };
 
 /* The values that attributes are written from. */
 struct rr_attr_source {
 	const struct rr_vfs_attributes *attributes;
 	const struct rr_vfs_statfs *statfs; /* NULL unless rr_attr_needs() asks for it */
-	const struct rr_vfs_limits *limits;
+	const struct rr_vfs_limits *limits; /* likewise */
 	const struct rr_vfs_handle *handle;
 	nfsstat4 error; /* for rdattr_error */
 	uint32_t minor; /* version, which decides what is supported */
@@ -39,9 +39,9 @@ struct rr_attr_row {
 	void (*put)(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source);
 	/* Reads the value that the peer sets; NULL: the attribute can only be read. */
 	nfsstat4 (*get)(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set);
-	uint32_t sets; /* RR_VFS_SET_* that the attribute sets */
-	uint32_t needs;
-	uint32_t size;  /* the most octets that the value has */
+	uint32_t sets;  /* RR_VFS_SET_* that the attribute sets */
+	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: the storage is asked for them before put() */
+	uint32_t size;  /* the most octets that put() writes; 0: the attribute can only be set */
 	uint32_t minor; /* the first minor version that has the attribute; 0: all have it */
 	bool exclusive; /* an exclusive create may set the attribute */
 };
@@ -51,7 +51,8 @@ extern const struct rr_attr_row rr_attr_rows[RR_ATTR_COUNT];
 bool rr_attr_in(const struct rr_attr_mask *mask, uint32_t number);
 void rr_attr_add(struct rr_attr_mask *mask, uint32_t number);
 
-/* Returns the attributes that the peer's bitmap names; numbers that no known attribute has are left out. */
+/* Returns the attributes that the peer's bitmap names. Words of the bitmap that no known attribute needs are
+ * left out; a bit of the last word may stay that no known attribute has (see rr_attr_beyond()). */
 struct rr_attr_mask rr_attr_mask(const bitmap4 *bitmap);
 /* Tells whether the bitmap names a number that no known attribute has. */
 bool rr_attr_beyond(const bitmap4 *bitmap);
@@ -82,9 +83,9 @@ nfsstat4 rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set
  * has set. */
 struct rr_attr_mask rr_attr_applied(const bitmap4 *bitmap, uint32_t applied);
 
-/* Compares the attributes in fattr with those of the object, for VERIFY and NVERIFY. Returns NFS4ERR_SAME,
- * NFS4ERR_NOT_SAME, or another error. memory: `size` octets that the function may use for the encoded
- * values. */
+/* Compares the attributes in fattr with those of the object, for VERIFY and NVERIFY, after
+ * rr_attr_comparable() has accepted them. Returns NFS4ERR_SAME, NFS4ERR_NOT_SAME, or another error. memory:
+ * `size` octets (rr_attr_size() is enough) that the function may use for the encoded values. */
 nfsstat4 rr_attr_compare(
 	const fattr4 *fattr, const struct rr_attr_source *source, void *memory, uint32_t size);
 /* Returns NFS4_OK if VERIFY and NVERIFY can compare these attributes, else NFS4ERR_ATTRNOTSUPP or

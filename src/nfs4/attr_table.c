@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of attributes, rr_attr_rows, and the functions that write their values, attr_put_NAME(), and read
+ * them, attr_get_NAME(). */
 #include <stdio.h>
 #include <string.h>
 
 #include "nfs4/attr.h"
 
+/* ATTR_PUT is the head of the function that writes the attribute `name`. ATTR_CONST makes such a function for
+ * a value that all objects share; ATTR_VALUE makes one for a value that is a member of the source. `function`
+ * encodes the value. */
 #define ATTR_PUT(name)                                                                                       \
 	static void attr_put_##name(struct rpcrdma_xdr_writer *writer, const struct rr_attr_source *source)
 #define ATTR_CONST(name, function, value)                                                                    \
@@ -220,6 +225,7 @@ _Static_assert(RR_VFS_SET_ACCESS_NOW >> 1 == RR_VFS_SET_ACCESS_TIME &&
 		       RR_VFS_SET_MODIFY_NOW >> 1 == RR_VFS_SET_MODIFY_TIME,
 	"the bit for a given time is the one below that for the present");
 
+/* The two bits of each settable time: the client gives the server's present time, or a time of its own. */
 enum {
 	TIMES_ACCESS = RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_ACCESS_TIME,
 	TIMES_MODIFY = RR_VFS_SET_MODIFY_NOW | RR_VFS_SET_MODIFY_TIME

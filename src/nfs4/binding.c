@@ -90,6 +90,7 @@ rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, uint32_
 			rr_list_append(&session->bindings, &binding->of_session);
 			rr_list_append(&conn->bindings, &binding->of_conn);
 			session->binding_count++;
+			/* If the client's connection has ended, the client counts under this one now. */
 			rr_nfs4_origin_found(&conn->origin, &session->client->holding);
 		}
 	}
@@ -166,6 +167,7 @@ rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_
 		session->wants_back = true;
 	rr_nfs4_bind(session, conn, channels);
 	memcpy(ok->bctsr_sessid, args->bctsa_sessid, sizeof(ok->bctsr_sessid));
+	/* RR_NFS4_FORE and RR_NFS4_BACK have the values of CDFS4_FORE and CDFS4_BACK. */
 	ok->bctsr_dir = (channel_dir_from_server4)channels;
 	/* RFC 8881, 2.10.7.4: a connection over RDMA is in RDMA mode from its beginning, so there is no step
 	 * up. */

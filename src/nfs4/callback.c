@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The events that move a callback from phase to phase; callback_next has the table. */
+/* The life of a callback: the events that move it from phase to phase (the table callback_next), the slot
+ * that it takes in a backchannel, and the answers of the client. */
 #include <string.h>
 
 #include "nfs4/session.h"
@@ -149,6 +150,7 @@ callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 
 	rr_list_remove(&callback->link);
 	callback->conn = NULL;
+	/* Only a CB_NULL has no put(). */
 	if (slot_is_gone &&
 		(callback->cancelled || !callback->kind->put || callback->client->phase == RR_NFS4_ENDED)) {
 		callback_end(callback);

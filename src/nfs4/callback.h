@@ -47,8 +47,10 @@ struct rr_nfs4_callback {
 	enum rr_nfs4_callback_phase phase;
 	struct rr_list link; /* QUEUED: in the sessions' callbacks; OUT: for send() to use */
 	struct rr_nfs4_sessions *sessions;
-	struct rr_nfs4_client *client;   /* held */
-	struct rr_nfs4_session *session; /* held; NULL: the callback has no slot yet */
+	struct rr_nfs4_client *client; /* held */
+	/* Held: the session whose slot the callback has; NULL: the callback has no slot yet. A CB_NULL has
+	 * the session that it tests here, and no slot. */
+	struct rr_nfs4_session *session;
 	uint32_t slot;
 	struct rr_nfs4_conn *conn; /* OUT: the connection that the callback is sent over */
 	uint64_t not_before;
@@ -92,11 +94,13 @@ void rr_nfs4_back_probe(struct rr_nfs4_session *session, bool answered, uint64_t
  * that it still has. */
 bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
 
-/* Takes the slots away from the callbacks of a session that has ended; these callbacks may then use another
- * session of the client. session.c calls this function. */
+/* Takes the slots away from the queued callbacks of a session that has ended; these callbacks may then use
+ * another session of the client. A callback that is out loses its slot later, when it is queued again.
+ * session.c calls this function. */
 void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
 
-/* Ends all callbacks of a client that has ended with its sessions. */
+/* Ends all queued callbacks of a client that has ended with its sessions. A callback that is out ends later,
+ * when it was answered or has failed. */
 void rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client);
 
 #endif

@@ -49,6 +49,13 @@ client_leave(struct rr_nfs4_client *client)
 	rr_nfs4_client_release(client);
 }
 
+/*
+ * Moves the client to the phase that follows by the event, and does what the new phase requires. A client
+ * that ends leaves the table, and may be freed here. For a client whose lease is over (LAPSING), the removal
+ * of its record on the disk begins by lapsed(); without lapsed() there is no such record, and the client
+ * becomes a courtesy client at once. back() is called if a client confirms or renews after its lease was
+ * over.
+ */
 static void
 client_set_phase(struct rr_nfs4_client *client, enum client_event event)
 {
@@ -174,8 +181,8 @@ client_make_room(struct rr_nfs4_clients *clients, const struct rr_nfs4_origin *o
 	return client != NULL;
 }
 
-/* Returns the origin under which the new client is counted: its connection. If the connection has no address,
- * returns the origin that all clients without an address share; NULL if there is no memory for it. */
+/* Returns the origin under which the new client is counted: that of its connection. If the connection has
+ * ended already, returns the origin that all such clients share; NULL if there is no memory for it. */
 static struct rr_nfs4_origin *
 client_origin(struct rr_nfs4_clients *clients, const struct rr_nfs4_exchange *exchange)
 {

@@ -8,12 +8,14 @@
 #include "ulb/nfs42.h"
 
 /*
- * The records of clients: RFC 8881, section 18.35, EXCHANGE_ID. The functions take no lock and make no system
- * call; time is a parameter, in nanoseconds of rr_now(). The caller holds the lock of the state.
+ * The records of clients: RFC 8881, section 18.35, EXCHANGE_ID. Here the record of a client is its struct
+ * rr_nfs4_client, as RFC 8881 calls it; its record on the disk is a struct rr_nfs4_record (record.h). The
+ * functions take no lock and make no system call; time is a parameter, in nanoseconds of rr_now(). The caller
+ * holds the lock of the tables (state.h).
  *
- * Ownership: the table owns the records. A session, a stateid and a compound under way hold the record that
- * they belong to by rr_nfs4_client_hold(); a record that ended leaves the table at once and is freed when its
- * last holder lets it go.
+ * Ownership: the table owns the records. A session and a callback hold the record that they belong to by
+ * rr_nfs4_client_hold(); the states of a client end with its record. A record that ended leaves the table at
+ * once and is freed when its last holder lets it go.
  */
 
 /* The identity of a caller: the user for AUTH_SYS, the flavor alone for all others. */
@@ -24,7 +26,7 @@ struct rr_nfs4_principal {
 enum rr_nfs4_client_phase {
 	RR_NFS4_UNCONFIRMED,
 	RR_NFS4_CONFIRMED,
-	RR_NFS4_LAPSING,  /* the lease is over, and the record of the client is being removed */
+	RR_NFS4_LAPSING,  /* the lease is over; the client's record on the disk is being removed */
 	RR_NFS4_COURTESY, /* the lease is over; opens and locks stay until another client wants them */
 	RR_NFS4_ENDED
 };
@@ -41,10 +43,11 @@ struct rr_nfs4_client {
 	enum rr_nfs4_client_phase phase;
 	verifier4 verifier;
 	struct rr_nfs4_principal principal;
-	uint64_t renewed;
+	uint64_t renewed; /* time of the last renewal of the lease */
 	uint32_t holders;
-	/* The only slot of CREATE_SESSION (RFC 8881, 18.36.4) and its last answer; refused: the arguments
-	 * were such as no session can have. */
+	/* The only slot of CREATE_SESSION (RFC 8881, 18.36.4): the sequence ID of the last call, and its
+	 * answer. refused: that answer was an error that depends on the arguments alone, and is not given
+	 * again. */
 	sequenceid4 sequence;
 	CREATE_SESSION4res created;
 	bool refused;
@@ -52,9 +55,13 @@ struct rr_nfs4_client {
 	struct rr_list sessions, states;
 	uint32_t session_count, state_count;
 	uint32_t status_flags; /* SEQ4_STATUS_* that hold for all sessions of the client */
-	uint32_t revoked[3];   /* number of states that are revoked and not freed: see enum rr_nfs4_revoked */
-	bool reclaim_complete, one_fs_complete;
-	bool looked_up, known; /* the records of the last start were looked through; they name the client */
+	/* Numbers of states that are revoked and not freed: [RR_NFS4_EXPIRED - 1] and so on, by the reasons
+	 * of enum rr_nfs4_revoked. */
+	uint32_t revoked[3];
+	bool reclaim_complete, one_fs_complete; /* RECLAIM_COMPLETE was sent; with rca_one_fs */
+	/* looked_up: the records on the disk of the last start were searched for the client; known: they name
+	 * it. */
+	bool looked_up, known;
 	struct rr_nfs4_record *record; /* on the disk; NULL: the client has no record */
 	uint32_t owner_length;
 	uint8_t owner[];
@@ -66,15 +73,16 @@ struct rr_nfs4_clients {
 	struct rr_map by_id, by_owner;
 	struct rr_list leases;
 	struct rr_nfs4_addresses addresses;
-	struct rr_nfs4_origin nobody; /* of clients that came by no connection */
-	uint64_t lease;
+	struct rr_nfs4_origin nobody; /* of clients whose connection had already ended when they came */
+	uint64_t lease;               /* nanoseconds */
 	uint32_t count, max;
 	uint32_t start, next; /* of client IDs: random for each start of the server, and a counter */
 	uint64_t secret;      /* for the hash of owners */
 	/* Called when a record leaves the table: its sessions and states are to go. */
 	void (*ended)(void *ctx, struct rr_nfs4_client *client);
-	/* Called when a lease is over: rr_nfs4_client_unrecorded() is due when the record on the disk has
-	 * gone. NULL: there are no records on the disk. */
+	/* Called when a lease is over, to have the client's record on the disk removed;
+	 * rr_nfs4_client_unrecorded() is to be called when that record has gone. NULL: there are no records
+	 * on the disk. */
 	void (*lapsed)(void *ctx, struct rr_nfs4_client *client);
 	/* Called when a client came back before another client wanted its opens and locks. */
 	void (*back)(void *ctx, struct rr_nfs4_client *client);
@@ -86,7 +94,7 @@ struct rr_nfs4_exchange {
 	const client_owner4 *owner;
 	struct rr_nfs4_principal principal;
 	bool update;                   /* EXCHGID4_FLAG_UPD_CONFIRMED_REC_A */
-	struct rr_nfs4_origin *origin; /* the origin of the connection; NULL: the connection has no address */
+	struct rr_nfs4_origin *origin; /* of the connection; NULL: the connection has ended already */
 };
 
 /* Makes an empty table. lease: the lease period in nanoseconds; max: the most clients that the table may
@@ -122,7 +130,7 @@ void rr_nfs4_client_end(struct rr_nfs4_client *client);
 
 /* Handles the leases that are over: unconfirmed records and records without state end; the other clients
  * become courtesy clients, which keep their state until another client wants it. Returns the nanoseconds
- * until the next lease ends; UINT64_MAX if there is no lease. */
+ * until the next lease ends; UINT64_MAX if no lease is running. */
 uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
 
 /* Returns a number that stands for the address that the client came from; 0 if the client has no address. */

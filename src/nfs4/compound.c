@@ -11,8 +11,10 @@
 #include "nfs4/errors.h"
 #include "nfs4/utf8.h"
 
+/* The most spare compounds whose memory a server keeps for the next calls. */
 enum { COMPOUND_SPARE = 16 };
 
+/* Stands for an operation that is unknown or was not decoded. */
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
 /* Returns the memory for a compound: a spare compound if there is one, else new memory. Of a spare compound,
@@ -31,6 +33,7 @@ compound_new(struct rr_nfs4_server *server)
 	return c;
 }
 
+/* Keeps the memory of a compound that has ended as a spare, or frees it if there are enough spare ones. */
 static void
 compound_free(struct rr_nfs4_compound *c)
 {
@@ -116,6 +119,7 @@ compound_end(struct rr_nfs4_compound *c)
 
 	compound_collect(c);
 	compound_end_turn(c);
+	/* The results stay in the arena until the reply is sent; the arena is free behind them. */
 	request->arena.next = c->writer.next;
 	compound_free(c);
 	if (kept)
@@ -159,6 +163,7 @@ compound_put(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, uint32_
 		c->writer.next = start;
 		c->writer.item_count = items;
 		c->res.resop = c->op->argop;
+		/* Each result of an operation begins with its status. */
 		memcpy(&c->res.u, &status, sizeof(status));
 		nfs42_put_nfs_resop4(&c->writer, &c->res);
 	}
@@ -177,6 +182,10 @@ compound_is_last(const struct rr_nfs4_compound *c)
 	return c->result->status != NFS4_OK || c->index + 1 >= c->args->count;
 }
 
+/* Ends the operation that runs: encodes its result with this status (or the nearest status that the operation
+ * may answer with), releases what the operation held, and counts up c->index. The status becomes that of the
+ * compound, so an error ends the compound. After the last operation, compound_end_turn() releases what was
+ * held, as it takes the lock of the tables anyway. */
 static void
 compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 {
@@ -248,6 +257,7 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	if (c->index >= c->args->decoded) {
 		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
 		c->operation = &compound_illegal;
+		/* Nothing was decoded, and no operation is at fault: the operation is missing. */
 		if (c->index == 0 && c->args->fault == NFS4_OK)
 			return NFS4ERR_BADXDR;
 		return c->args->fault;
@@ -301,8 +311,8 @@ compound_lost(void *above, struct rpcrdma_request *request)
 		c->server->vfs->ops->cancel(c->server->vfs, &c->vfs.call);
 }
 
-/* Returns the most octets that the result may have: the room in the stream of the reply, and the room in
- * Write chunks if data may be placed there. SEQUENCE lowers this limit to that of the session. */
+/* Returns the most octets that the reply may have: the room in its stream, and the room in Write chunks if
+ * data may be placed there. SEQUENCE lowers this limit to that of the session. */
 static uint32_t
 compound_limit(const struct rpcrdma_request *request)
 {
@@ -313,6 +323,9 @@ compound_limit(const struct rpcrdma_request *request)
 	return (uint32_t)rr_min(most, UINT32_MAX);
 }
 
+/* Begins the compound for the request: sets all members that an operation may read before it sets them
+ * itself. The results are written from the beginning of the request's arena; without request->places, data is
+ * written among them instead of being an item. */
 static void
 compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct rpcrdma_request *request)
 {
@@ -331,6 +344,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 		(struct rr_nfs4_principal){ request->auth->flavor, request->has_sys ? request->sys.uid : 0 };
 	c->caller = (struct rr_gate_caller){ request->source, request->has_sys ? &request->sys : NULL,
 		RR_RIGHT_V4 };
+	/* Until the gate is asked about a filehandle, the caller is nobody. */
 	rr_gate_identify(NULL, &rr_right_default, &c->identity);
 	rr_list_init(&c->waiter.link);
 	rr_timer_init(&c->look, NULL);

@@ -17,8 +17,8 @@
 
 struct rr_nfs4_compound;
 
-/* A step of an operation. It returns the status of the operation, or RR_NFS4_PENDING if another step will
- * follow later. */
+/* A step of an operation. It returns the status of the operation, an nfsstat4, or RR_NFS4_PENDING if another
+ * step will follow later. */
 typedef uint32_t rr_nfs4_step(struct rr_nfs4_compound *c);
 
 enum { RR_NFS4_PENDING = 0x7ffffffe };
@@ -33,8 +33,9 @@ struct rr_nfs4_fh {
 	/* Attributes that this compound has read, kept until an operation may have changed them. */
 	bool known;
 	struct rr_vfs_attributes attributes;
-	struct rr_vfs_open
-		*open; /* NULL; or the open by which the object is reached, as it has no name any more */
+	/* The object has no name any more, and is reached by this open, not by its handle; NULL: by its
+	 * handle. */
+	struct rr_vfs_open *open;
 	bool has_stateid;
 	stateid4 stateid; /* the current stateid: RFC 8881, 16.2.3.1.2 */
 };
@@ -73,7 +74,7 @@ struct rr_nfs4_compound {
 	struct rpcrdma_request *request;
 	const struct rr_nfs4_args *args;
 	struct rr_nfs4_result *result;
-	struct rr_nfs4_connection *connection;
+	struct rr_nfs4_connection *connection; /* NULL: the connection has ended meanwhile */
 	struct rr_nfs4_turn turn;      /* turn.session: NULL where the compound began without SEQUENCE */
 	struct rr_nfs4_client *client; /* of the session, held by it */
 	struct rr_nfs4_principal principal;
@@ -82,13 +83,19 @@ struct rr_nfs4_compound {
 	/* Goes on after a step that ended later; status: what that step returned. */
 	void (*resume)(struct rr_nfs4_compound *c, uint32_t status);
 	uint32_t index; /* of the operation that runs */
-	uint32_t asked; /* operation for which PUTFH has found out the identity, by index; or 0 */
-	bool kept;      /* the request is kept */
-	uint32_t limit; /* octets that the result may have, by the session and by the room for the reply */
+	/* Index of the operation for which PUTFH has asked the gate already, so that rr_nfs4_admit() need not
+	 * ask again; 0: there is none. */
+	uint32_t asked;
+	bool kept;      /* rr_nfs4_compound() has returned; rr_request_end() sends the answer */
+	uint32_t limit; /* octets that the reply may have, by the session and by the room for the reply */
 	uint32_t front; /* octets of the reply in front of the first result */
 
-	struct rr_nfs4_opened *pinned; /* held: of a filehandle whose object has no name any more */
-	struct rr_nfs4_state *state;   /* held, as the next two; or NULL */
+	/* Held until the compound ends: the open of the first filehandle whose object has no name any more;
+	 * or NULL. */
+	struct rr_nfs4_opened *pinned;
+	/* Held until the operation ends: the state and the opens that it uses; or NULL. Each operation says
+	 * which open is which. */
+	struct rr_nfs4_state *state;
 	struct rr_nfs4_opened *opened[2];
 
 	/* From `current` on, a new compound is not zeroed, as zeroing would cost time in each call. */
@@ -100,7 +107,9 @@ struct rr_nfs4_compound {
 	nfs_resop4 res;
 	bool encoded; /* the operation wrote its result itself */
 	rr_nfs4_step *then;
-	struct rr_timer look; /* for a retry that waits for the call that it repeats */
+	/* For SEQUENCE, in a retry that waits for the call that it repeats: the timer of the next look, and
+	 * the time to give up. */
+	struct rr_timer look;
 	uint64_t look_until;
 	struct rr_nfs4_fh *attributes_of; /* for rr_nfs4_attributes(), as the next member */
 	rr_nfs4_step *attributes_then;
@@ -109,16 +118,20 @@ struct rr_nfs4_compound {
 	bool vfs_pending;               /* the storage operation has begun and not ended */
 	struct rr_nfs4_record *awaited; /* the operation goes on when this record is on the disk; or NULL */
 	void *op_memory;                /* memory that the operation needs over its steps */
-	struct rr_nfs4_gathered *gathered;
-	struct rr_vfs_set set;
-	uint32_t read_size, lock_access;
-	component4 lookup_name;
+	struct rr_nfs4_gathered *gathered; /* for rr_nfs4_gather() */
+	struct rr_vfs_set set;             /* for SETATTR: the attributes to set */
+	uint32_t read_size, lock_access;   /* for READ: octets to read; for LOCK: access of the open */
+	component4 lookup_name;            /* for LOOKUP and OPEN, as lookup_then */
 	rr_nfs4_step *lookup_then, *read_then;
 
-	struct rpcrdma_xdr_writer writer; /* of the results */
-	uint8_t *arena_end;               /* of the arena, when no operation runs */
+	/* The writer of the results. While an operation runs, writer.end is the beginning of the memory that
+	 * the operation has taken; arena_end is the end of the arena, to which writer.end returns. */
+	struct rpcrdma_xdr_writer writer;
+	uint8_t *arena_end;
+	/* For the data of all READs: the octets of the buffer request->payload, and how many of them are
+	 * used. */
 	uint32_t payload_size, payload_used;
-	struct rr_pool_waiter waiter; /* for payload memory */
+	struct rr_pool_waiter waiter; /* for a READ that waits for memory of the pool */
 	struct rr_list link;          /* in the server's list of compounds under way */
 };
 
@@ -137,12 +150,12 @@ enum {
 /* An entry of the table of operations. */
 struct rr_nfs4_operation {
 	rr_nfs4_step *run; /* NULL: NFS4ERR_NOTSUPP */
-	uint32_t flags;
+	uint32_t flags;    /* RR_NFS4_OP_* */
 	/* The most octets that the result has, with the number and the status of the operation. estimate()
 	 * gives them from the arguments; NULL: they are `size`. */
 	uint32_t size;
 	uint32_t (*estimate)(const nfs_argop4 *op);
-	nfsstat4 pseudo;
+	nfsstat4 pseudo; /* see RR_NFS4_OP_VFS */
 };
 
 extern const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1];
@@ -166,9 +179,11 @@ union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
  * operation's own structure. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
 
-/* Returns zeroed memory that lives until the operation ends; NULL if the arena is used up. */
+/* Returns zeroed memory from the end of the arena, which lives until the result of the operation is encoded;
+ * NULL if the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
 
+/* Returns the status of NFS for a status of the storage. */
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);
 
 /* Asks the gate whether the caller may use this filehandle; a directory of the pseudo root is open to all.
@@ -248,6 +263,7 @@ rr_nfs4_object(const struct rr_nfs4_fh *fh)
 void rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle);
 /* Like rr_nfs4_set_fh(), from the octets of a handle, which are RR_VFS_HANDLE_MAX at most. */
 void rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets);
+/* Sets the current stateid, which belongs to the current filehandle. */
 void rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid);
 
 /* Sets the current filehandle to an entry of the pseudo root: a directory, or the root of an export. */

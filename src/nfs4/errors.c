@@ -3,12 +3,13 @@
  * The errors that an operation may answer with: RFC 8881, section 15.2; RFC 7862, section 11.2; RFC 8276,
  * section 8.5. Some errors stand in the text of an operation only and not in these tables: NFS4ERR_PERM of
  * EXCHANGE_ID (RFC 8881, 18.35.4, case 9), NFS4ERR_NXIO of SEEK (RFC 7862, 15.11.3), NFS4ERR_TOOSMALL of
- * LISTXATTRS (RFC 8276, 8.4.3), which also gets the error that READDIR has for a cookie. COPY gets the
- * NFS4ERR_XDEV of CLONE, by which clients know that they have to copy the data themselves. errors_common has
- * the errors that nearly every operation may answer with.
+ * LISTXATTRS (RFC 8276, 8.4.3). LISTXATTRS also has NFS4ERR_BAD_COOKIE, as READDIR has. COPY also has
+ * NFS4ERR_XDEV, as CLONE has: clients then copy the data themselves. errors_common has the errors that nearly
+ * every operation may answer with.
  */
 #include "nfs4/errors.h"
 
+/* A list of errors; NFS4_OK ends it. */
 #define ERRORS(...) ((const nfsstat4[]){ __VA_ARGS__, NFS4_OK })
 
 static const nfsstat4 errors_common[] = { NFS4ERR_BADXDR, NFS4ERR_DEADSESSION, NFS4ERR_DELAY,
@@ -181,6 +182,7 @@ static const nfsstat4 *const errors_of[OP_REMOVEXATTR + 1] = {
 	[OP_SET_SSV] = ERRORS(NFS4ERR_BAD_SESSION_DIGEST, NFS4ERR_INVAL),
 };
 
+/* Tells whether the list, which ends with NFS4_OK, has this error. */
 static bool
 errors_has(const nfsstat4 *list, nfsstat4 status)
 {
@@ -194,6 +196,7 @@ rr_nfs4_status_allowed(nfs_opnum4 op, nfsstat4 status)
 {
 	if (op == OP_ILLEGAL)
 		return status == NFS4ERR_OP_ILLEGAL || status == NFS4ERR_BADXDR;
+	/* An operation without a list is not supported. */
 	if (!errors_of[op])
 		return status == NFS4ERR_NOTSUPP || errors_has(errors_common, status);
 	/* RFC 7862, 13: "NFS4ERR_NOTSUPP in response to the client's use of those operations" that are

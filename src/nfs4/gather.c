@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "nfs4/gather.h"
 
-/* The most octets of data in a READ or WRITE, which shares its message with all other operations of the
- * COMPOUND. */
+/* The attributes maxread and maxwrite: the most octets of data in a READ or WRITE, which shares its message
+ * with all other operations of the COMPOUND. */
 enum { GATHER_IO_MAX = 1 << 20 };
 
 /* Runs when all data for the attributes has been read: fills gathered->source, from which the attributes are
@@ -97,6 +97,7 @@ rr_nfs4_gather(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, const struct r
 {
 	struct rr_nfs4_gathered *gathered = rr_nfs4_alloc(c, sizeof(*gathered));
 
+	/* The arena is used up by the results in front, so this result would not fit either. */
 	if (!gathered)
 		return NFS4ERR_REP_TOO_BIG;
 	c->gathered = gathered;

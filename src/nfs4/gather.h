@@ -5,8 +5,8 @@
 #include "nfs4/attr.h"
 #include "nfs4/compound.h"
 
-/* The data that the attributes of an object are made from; several storage operations may be needed to get
- * it. */
+/* The data that the attributes of an object are written from (struct rr_attr_source points to it). Several
+ * storage operations may be needed to get it. */
 struct rr_nfs4_gathered {
 	struct rr_vfs_statfs statfs;
 	struct rr_vfs_limits limits;
@@ -14,7 +14,7 @@ struct rr_nfs4_gathered {
 	struct rr_attr_source source;
 	/* These members are for the steps of the gathering. */
 	struct rr_nfs4_fh *fh;
-	uint32_t needs;
+	uint32_t needs; /* RR_ATTR_STATFS, RR_ATTR_LIMITS: data to ask the storage for */
 	rr_nfs4_step *then;
 };
 

@@ -6,13 +6,13 @@
 
 /*
  * The grace period: the time after a start in which clients reclaim what they held before: RFC 8881, section
- * 8.4.2.1. The functions make no system call.
+ * 8.4.2.1. The functions make no system call; times are nanoseconds of rr_now().
  */
 struct rr_nfs4_grace {
 	bool active;
-	bool ends;      /* nothing can be reclaimed any more; records of missing clients still exist */
-	uint64_t until; /* the end, if clients have not come by then */
-	uint64_t last;  /* the latest end, however many reclaims there are */
+	bool ends;      /* nothing can be reclaimed any more; records of missing clients are being removed */
+	uint64_t until; /* the end, unless all clients come back before */
+	uint64_t last;  /* `until` is never delayed beyond this time, however many reclaims there are */
 };
 
 /* Begins the grace period, if one is needed. expected: the stable records of the last start name a client;

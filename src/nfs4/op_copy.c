@@ -18,7 +18,7 @@ copy_done(struct rr_nfs4_compound *c)
 	ok->cr_response.wr_count = c->vfs.copy.copied;
 	ok->cr_response.wr_committed = UNSTABLE4;
 	memcpy(ok->cr_response.wr_writeverf, &c->vfs.copy.verifier, sizeof(verifier4));
-	ok->cr_requirements = (copy_requirements4){ true, true };
+	ok->cr_requirements = (copy_requirements4){ true, true }; /* consecutive, synchronous */
 	return NFS4_OK;
 }
 

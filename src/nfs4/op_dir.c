@@ -28,6 +28,7 @@ op_create_done(struct rr_nfs4_compound *c)
 		return dir_status(c->vfs_status);
 	rr_nfs4_change_info(&create->directory_change, &ok->cinfo);
 	set = rr_attr_applied(&args->createattrs.attrmask, create->applied);
+	/* The object is made: without memory for the list, the list is empty. */
 	ok->attrset.values = rr_nfs4_alloc(c, sizeof(set.words));
 	if (ok->attrset.values) {
 		memcpy(ok->attrset.values, set.words, sizeof(set.words));
@@ -166,8 +167,8 @@ rr_op_link(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.oplink.newname);
 
-	/* A directory of the pseudo root cannot be linked. 18.9.3: "The existing file and the target
-	 * directory ... If the object ... is a directory, NFS4ERR_ISDIR" */
+	/* A directory of the pseudo root cannot be linked. RFC 8881, 18.9.3: "The existing file and the
+	 * target directory ... If the object ... is a directory, NFS4ERR_ISDIR" */
 	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
 		status = NFS4ERR_ISDIR;
 	if (status != NFS4_OK)

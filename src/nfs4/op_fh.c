@@ -16,8 +16,9 @@ op_putfh_known(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the storage has looked at the object of PUTFH. If the last name of the file has been removed, but
- * this client has the file open, the filehandle reaches the file by that open, which c->pinned holds. RFC
- * 8881, 18.25.3, leaves it to the server what becomes of a file that is removed while it is open. */
+ * this client has the file open, the filehandle reaches the file by that open, which c->pinned holds until
+ * the compound ends. c->pinned holds one open only: a second such PUTFH in the same compound fails. RFC 8881,
+ * 18.25.3, leaves it to the server what becomes of a file that is removed while it is open. */
 static uint32_t
 op_putfh_looked(struct rr_nfs4_compound *c)
 {
@@ -37,7 +38,8 @@ op_putfh_looked(struct rr_nfs4_compound *c)
 }
 
 /* Tells whether PUTFH need not look at its object because the next operation is READ, WRITE or CLOSE. That
- * operation looks at the object itself, unless its stateid was given for this very filehandle. */
+ * operation compares the filehandle with the one that its stateid was given for, and looks at the object
+ * itself if they differ. */
 static bool
 op_putfh_is_compared(const struct rr_nfs4_compound *c)
 {
@@ -92,8 +94,9 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	if (object.length == 0 || object.length > RR_VFS_HANDLE_MAX)
 		return NFS4ERR_BADHANDLE;
 	rr_nfs4_set_octets(&c->current, object);
-	/* The object is not looked at if the caller may not use the handle. The next operation fails then: of
-	 * these errors PUTFH has only that of a wrong flavor. */
+	/* If the gate refuses the caller, the object is not looked at. PUTFH itself can answer only
+	 * NFS4ERR_WRONGSEC; other refusals are the errors of the next operation, which asks the gate
+	 * again. */
 	answer = rr_nfs4_ask(c, &c->current);
 	c->asked = answer == RR_GATE_OPEN ? c->index + 1 : 0;
 	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))

@@ -3,8 +3,8 @@
  * LOCK: RFC 8881, section 18.10.
  *
  * A lock is in the tables, where it stands against the locks of other clients, and in the storage, where
- * local programs see it. Each lock-owner has its own open of the file in the storage. With storage that has
- * no locks, the lock in the tables is enough.
+ * local programs see it. Each lock-owner has its own open of the file in the storage: c->opened[1], while
+ * c->opened[0] is the open of the OPEN. With storage that has no locks, the lock in the tables is enough.
  */
 #include <string.h>
 
@@ -24,8 +24,8 @@ rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 	return NFS4ERR_DENIED;
 }
 
-/* Describes in *conflict a lock that a local program holds: the client ID is 0, and the owner "local". A
- * range that NFS cannot express becomes the whole file. */
+/* Describes in *conflict the lock of a local program that the storage has found: the client ID is 0, and the
+ * owner "local". A range that NFS cannot express becomes the whole file. */
 static void
 lock_local_conflict(const struct rr_vfs_lock *lock, struct rr_nfs4_conflict *conflict)
 {
@@ -46,7 +46,7 @@ lock_owner(const struct rr_nfs4_state *state)
 }
 
 /* Ends the lock state if this LOCK has made it, no range is locked, and no answer has named its stateid. The
- * caller holds the mutex of the tables. */
+ * caller holds the lock of the tables. */
 static void
 lock_drop_made(struct rr_nfs4_compound *c)
 {
@@ -118,9 +118,9 @@ lock_locked(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Runs when lock_open() has an answer. If the storage has opened the file, the open is stored in the lock
- * state. Then the storage locks the range by the lock-owner's own open; it is not asked if there is no such
- * open. */
+/* Runs when lock_open() has an answer. If the storage has opened the file, the lock state and c->opened[1]
+ * get the open. Then the storage locks the range by this open. If the storage could not open the file, it is
+ * not asked for the lock, which then is in the tables alone. */
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
@@ -146,6 +146,7 @@ lock_open(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_opening *opening;
 
+	/* Any error tells lock_opened() that there is no new open. */
 	if (c->opened[1]) {
 		c->vfs_status = RR_VFS_EXIST;
 		return lock_opened(c);
@@ -168,7 +169,7 @@ lock_check_mode(const struct rr_nfs4_state *open, bool write)
 }
 
 /* Finds the open by its stateid, and finds or makes the lock state of the lock-owner for that open.
- * work->made tells whether the state is new. The caller holds the mutex of the tables. */
+ * work->made tells whether the state is new. The caller holds the lock of the tables. */
 static nfsstat4
 lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -187,7 +188,7 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 }
 
 /* Finds the lock state by the stateid of an earlier LOCK, and checks that its open allows this lock. The
- * caller holds the mutex of the tables. */
+ * caller holds the lock of the tables. */
 static nfsstat4
 lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
 {
@@ -197,9 +198,13 @@ lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, st
 	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
 }
 
-/* Finds or makes the lock state, and stores it and its opens in c, with references. If another owner has a
- * conflicting lock, work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a reclaim,
- * NFS4ERR_RECLAIM_CONFLICT. The caller holds the mutex of the tables. */
+/*
+ * Finds or makes the lock state. Stores it in c->state, the open of its OPEN in c->opened[0] and its own
+ * open, if there is one, in c->opened[1], with references. If another owner has a conflicting lock,
+ * work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a reclaim,
+ * NFS4ERR_RECLAIM_CONFLICT. A client that is ready to wait (READW_LT, WRITEW_LT) is then entered in the list
+ * of waits. The caller holds the lock of the tables.
+ */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {

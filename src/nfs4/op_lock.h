@@ -8,8 +8,8 @@
  * the storage for LOCK and LOCKU. */
 struct rr_lock_work {
 	struct rr_nfs4_span span;
-	bool write, made; /* made: the lock state did not exist before */
-	struct rr_nfs4_conflict conflict;
+	bool write, made;                 /* made: the lock state did not exist before */
+	struct rr_nfs4_conflict conflict; /* the lock that is in the way */
 	/* Of rr_lock_restore(): the part of the span that is not restored yet, whether that is all, the
 	 * status of the operation, and the step that follows. */
 	struct rr_nfs4_span left;
@@ -28,7 +28,7 @@ bool rr_lock_is_write(nfs_lock_type4 type);
 uint32_t rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied);
 
 /* Locks or unlocks the range in the storage by the lock-owner's own open, c->opened[1], and goes on with
- * `then`. If there is no such open, the storage is not asked. */
+ * `then`. If there is no such open, the storage is not asked, and c->vfs_status is RR_VFS_OK. */
 uint32_t rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then);
 
 /* Gives the lock-owner, in the storage, the locks of the range that its lock state has, and no others; then

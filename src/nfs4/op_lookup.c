@@ -102,6 +102,7 @@ rr_op_lookup(struct rr_nfs4_compound *c)
 
 /* ---- The directory above ---- */
 
+/* Tells whether both are the same directory. Unlike rr_nfs4_id_same(), ignores the birth: both exist now. */
 static bool
 op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 {
@@ -137,6 +138,7 @@ op_lookupp_done(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK ||
 		!op_lookupp_is_same(&c->vfs.lookup.attributes.id, &c->current.attributes.id))
 		return lookup_done(c);
+	/* 0: the directory is the root of the whole tree. */
 	entry = pseudo->is_empty ? 0 : rr_pseudo_of_export(pseudo, op_lookupp_export(c));
 	/* RFC 8881, 18.14.3: "If the current filehandle is ... the root ... NFS4ERR_NOENT" */
 	if (entry == 0)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* OPEN: RFC 8881, section 18.16: from the arguments to the file, which is found or made. */
+/* OPEN: RFC 8881, section 18.16. This file goes from the arguments to the file, which is found or made;
+ * op_open_share.c then opens it. */
 #include "nfs4/op_open.h"
 
 #include <string.h>
@@ -225,8 +226,6 @@ open_by_handle(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, open_found);
 }
 
-/* Returns NFS4_OK if the client has the delegation that the claim of the OPEN names. id: the file that the
- * delegation must be of; NULL if the file is not known yet. The caller holds the lock of the tables. */
 nfsstat4
 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id)
 {
@@ -280,8 +279,8 @@ rr_op_open(struct rr_nfs4_compound *c)
 	case CLAIM_DELEG_CUR_FH:
 		status = open_check_delegation(c);
 		return status == NFS4_OK ? open_by_handle(c) : status;
-	/* A delegation ends with the client that has it, so there is no delegation to be reclaimed. Section
-	 * 15.2 has no NFS4ERR_NOTSUPP for OPEN. */
+	/* A delegation ends with the record of its client, so a client that has restarted has none to
+	 * reclaim. RFC 8881, 15.2, has no NFS4ERR_NOTSUPP for OPEN. */
 	case CLAIM_DELEGATE_PREV:
 	case CLAIM_DELEG_PREV_FH: return NFS4ERR_RECLAIM_BAD;
 	}

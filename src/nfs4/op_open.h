@@ -5,18 +5,20 @@
 #include "nfs4/attr.h"
 #include "nfs4/ops.h"
 
-/* An OPEN under way: op_open.c finds or makes the file, op_open_share.c opens it. */
+/* An OPEN under way: op_open.c finds or makes the file, op_open_share.c opens it, and op_open_deleg.c gives a
+ * delegation. OPEN_DOWNGRADE uses `reserved` alone. */
 struct rr_nfs4_open_work {
-	struct rr_nfs4_reserved reserved;
-	struct rr_vfs_set set;
-	const bitmap4 *asked; /* attributes to be set; NULL: there are no such attributes */
-	bool truncate;        /* truncate an existing file, once the OPEN is sure to succeed */
+	struct rr_nfs4_reserved reserved; /* the open state, held, with its share before this operation */
+	struct rr_vfs_set set;            /* attributes that a new file gets */
+	const bitmap4 *asked;             /* attributes to be set; NULL: there are no such attributes */
+	bool truncate;                    /* truncate an existing file, once the OPEN is sure to succeed */
+	/* created: this OPEN has made the file; the others say how it asks to make the file. */
 	bool created, exclusive, unchecked;
-	uint32_t applied; /* RR_VFS_SET_* */
-	change_info4 cinfo;
+	uint32_t applied;   /* RR_VFS_SET_*: the attributes that were set */
+	change_info4 cinfo; /* of the directory, for the result */
 	struct rr_vfs_id id;
 	struct rr_nfs4_state *delegation; /* held; NULL: no delegation is given */
-	why_no_delegation4 why;
+	why_no_delegation4 why;           /* the reason, if no delegation is given */
 };
 
 /* Returns the access that share_access asks for, OPEN4_SHARE_ACCESS_READ, WRITE or BOTH, without the bits
@@ -31,7 +33,8 @@ rr_open_access(uint32_t share_access)
  * have. */
 nfsstat4 rr_open_check_share(uint32_t share_access, uint32_t share_deny);
 
-/* Reserves the share and opens the file. The current filehandle is the file, and its attributes are known. */
+/* Goes on when the current filehandle is the file and its attributes have been read; c->vfs_status says
+ * whether that succeeded. Reserves the share and opens the file. */
 uint32_t rr_open_file(struct rr_nfs4_compound *c);
 
 /* Sets the share of the open state back to what it was before this OPEN reserved its share. */
@@ -54,7 +57,8 @@ nfsstat4 rr_open_take(struct rr_nfs4_compound *c);
  * delegation must be of; NULL if the file is not known yet. The caller holds the lock of the tables. */
 nfsstat4 rr_open_check_delegation(struct rr_nfs4_compound *c, const struct rr_vfs_id *id);
 
-/* Completes an OPEN that has succeeded; in op_open_share.c. */
+/* Completes an OPEN that has succeeded: fills its result and releases the references to the open state and to
+ * the delegation; in op_open_share.c. */
 uint32_t rr_open_finish(struct rr_nfs4_compound *c);
 
 /* Makes a delegation for the client, if the OPEN of the file allows one, and goes on with rr_open_finish();

@@ -2,8 +2,9 @@
 /*
  * The delegation that comes with an OPEN: RFC 8881, sections 10.4 and 18.16.
  *
- * It is entered into the tables first, so that any later writer meets it; then the storage is asked for a
- * lease, so that local programs meet it, too. Storage that gives no lease gives no delegation.
+ * The delegation is entered into the tables first, so that a later writer of any client finds it. Then the
+ * storage opens the file once more and is asked for a lease on that open: the lease breaks when a local
+ * program is about to change the file. Without a lease of the storage there is no delegation.
  */
 #include "nfs4/op_open.h"
 
@@ -56,8 +57,8 @@ deleg_broken(void *ctx)
 }
 
 /* Handles a delegation for which the storage gave no open or no lease. A reclaimed delegation stays valid,
- * and the client is asked to return it; any other delegation ends. The caller holds the lock of the
- * tables. */
+ * and the answer to the OPEN asks the client to return it; any other delegation ends. The caller holds the
+ * lock of the tables. */
 static void
 deleg_fail(struct rr_nfs4_compound *c)
 {
@@ -79,6 +80,7 @@ deleg_leased(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 
+	/* From now on, only a reclaim has the storage asked for a lease again. */
 	c->server->no_leases = c->vfs_status == RR_VFS_NOTSUPP;
 	rr_nfs4_lock_tables(c->server);
 	if (c->vfs_status != RR_VFS_OK) {
@@ -89,9 +91,9 @@ deleg_leased(struct rr_nfs4_compound *c)
 	return rr_open_finish(c);
 }
 
-/* Runs when the storage has opened the file once more, for the delegation: asks for a lease on that open,
- * as the delegation may outlive the open of the OPEN. If the open failed, the OPEN is completed without a
- * lease. */
+/* Runs when the storage has opened the file once more, for the delegation, which may outlive the open of the
+ * OPEN: asks for a lease on that open. deleg_broken() gets that open later, so c->opened[0] holds it until
+ * the OPEN is completed. If the storage could not open the file, the OPEN is completed without a lease. */
 static uint32_t
 deleg_opened(struct rr_nfs4_compound *c)
 {

@@ -51,6 +51,7 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	OPEN4resok *ok = &c->res.u.opopen.u.resok4;
 	struct rr_nfs4_state *state = work->reserved.state;
 
+	/* The file is open: without memory for the list, the list is empty. */
 	open_attrset(c, &ok->attrset);
 	ok->cinfo = work->cinfo;
 	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
@@ -90,6 +91,7 @@ open_truncate(struct rr_nfs4_compound *c)
 	if (!work->truncate || work->created)
 		return rr_open_delegate(c);
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
+	/* Without an open that may write, the storage asks for the caller's right to write. */
 	setattr->object = rr_nfs4_object(&c->current);
 	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
 		setattr->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
@@ -131,8 +133,6 @@ open_opened(struct rr_nfs4_compound *c)
 	return status == NFS4_OK ? open_truncate(c) : status;
 }
 
-/* Tells whether the file need not be opened again: the state has an open, and this operation has not changed
- * the share of the state. */
 bool
 rr_open_is_enough(const struct rr_nfs4_reserved *reserved)
 {
@@ -149,6 +149,7 @@ rr_open_storage(struct rr_nfs4_compound *c, rr_nfs4_step *then)
 	struct rr_vfs_opening *opening = &rr_nfs4_vfs_begin(c)->opening;
 	struct rr_vfs *vfs = c->server->vfs;
 
+	/* c->opened[0] is the earlier open of the state. */
 	opening->object = rr_nfs4_object_as(c, &c->current, 0);
 	opening->access = state->access;
 	opening->deny = state->deny;

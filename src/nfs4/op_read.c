@@ -8,8 +8,8 @@
 #include "nfs4/ops.h"
 
 /*
- * READ_SHORT: octets that a READ gets when memory is short. READ_BESIDE: octets of the result beside the
- * data: number, status, eof, length. READ_MAX: the most octets of a READ.
+ * READ_SHORT: octets that a READ gets when the pool has no memory for more. READ_BESIDE: octets of the result
+ * beside the data: number, status, eof, length. READ_MAX: the most octets of a READ.
  */
 enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
 
@@ -49,6 +49,7 @@ read_wanted(const struct rr_nfs4_compound *c, uint32_t size)
 
 	for (uint32_t i = c->index + 1; i < c->args->decoded; i++) {
 		if (c->args->ops[i].argop == OP_READ)
+			/* 8: read_memory() rounds the beginning of each READ's part up. */
 			wanted += rr_min(c->args->ops[i].u.opread.count, READ_MAX) + 8;
 	}
 	return (uint32_t)rr_min(wanted, size > READ_MAX ? size : READ_MAX);
@@ -87,9 +88,10 @@ read_wake(struct rr_pool_waiter *waiter)
 	c->resume(c, read_begin(c));
 }
 
-/* Handles a READ for whose data there is no memory: begins it again with fewer octets. If there is no memory
- * even for these, the READ waits until other calls give memory back. Returns NFS4ERR_DELAY if neither
- * helps. */
+/* Handles a READ for whose data there is no memory: begins it again with fewer octets, as many as the rest of
+ * the compound's buffer has, or READ_SHORT if there is no buffer yet. If the pool has no memory even for
+ * these, the READ waits until other calls give memory back. Returns NFS4ERR_DELAY if the buffer is used up,
+ * or if the whole pool is free and still too small. */
 static uint32_t
 read_without_memory(struct rr_nfs4_compound *c)
 {
@@ -212,11 +214,13 @@ rr_op_read(struct rr_nfs4_compound *c)
 	const READ4args *args = &c->op->u.opread;
 
 	c->read_size = (uint32_t)rr_min(rr_min(args->count, READ_MAX), read_room(c));
-	/* A client that leaves no room for data would ask again for ever. */
+	/* A READ without room for any data fails: an answer of no octets would have the client ask again for
+	 * ever. */
 	if (args->count > 0 && c->read_size == 0)
 		return NFS4ERR_REP_TOO_BIG;
-	/* If the filehandle is that by which the file was opened, the open says that the file is regular: its
-	 * attributes are not needed. */
+	/* If the stateid was given for this very filehandle, its open says that the file is regular: the
+	 * attributes are not needed. Else the attributes say to which file the filehandle belongs, and
+	 * read_typed() looks at the stateid again. */
 	if (!c->current.known && args->count > 0 && args->offset <= INT64_MAX &&
 		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_READ, 0) == NFS4_OK &&
 		c->opened[0])

@@ -9,12 +9,13 @@
 #include "base/checked.h"
 #include "nfs4/ops.h"
 
-/* PLUS_HEAD: octets of number, status, eof, count, content, offset and length. */
+/* PLUS_HEAD: octets of the result beside the data: number and status; eof; count; kind of content; offset;
+ * and length, taken as eight octets as in a hole. PLUS_DATA_MAX: the most octets of data in an answer. */
 enum { PLUS_HEAD = 8 + 4 + 4 + 4 + 8 + 8, PLUS_DATA_MAX = 24 << 10 };
 
 struct plus_work {
-	uint64_t end; /* of the octets asked for */
-	uint8_t *data;
+	uint64_t end;  /* offset behind the last octet asked for; at most the size of the file */
+	uint8_t *data; /* memory of `size` octets for the data */
 	uint32_t size;
 };
 

@@ -8,13 +8,15 @@
 #include "nfs4/gather.h"
 #include "nfs4/ops.h"
 
+/* READDIR_COOKIES: the difference of a cookie and a position of the storage. READDIR_END: octets of the end
+ * of the list: no further entry, and eof. */
 enum { READDIR_COOKIES = 2, READDIR_END = 8 };
 
 struct readdir_work {
 	struct rr_attr_mask mask;
 	uint32_t maxcount, count; /* octets of READDIR4resok; entries */
 	uint8_t *begin;           /* of READDIR4resok */
-	bool full;
+	bool full;                /* an entry did not fit */
 	nfsstat4 failed; /* status of the first entry whose attributes cannot be had, without rdattr_error */
 };
 
@@ -49,7 +51,8 @@ readdir_is_dot(struct rpcrdma_bytes name)
 }
 
 /*
- * Writes an entry into the reply; the storage calls this function for each entry that it lists. An entry
+ * Writes an entry into the reply; the storage calls this function for each entry that it lists. If the client
+ * asks for no attribute but rdattr_error, the storage gives the name alone, which is enough. Else an entry
  * whose attributes cannot be read is written with rdattr_error alone; if the client did not ask for
  * rdattr_error, the READDIR fails. Returns false to stop the list, if the entry does not fit or the READDIR
  * fails.
@@ -77,6 +80,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	}
 	source.attributes = &none;
 	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
+	/* readdir_put() takes the mask from its `work`: `lost` is a copy of it with another mask. */
 	memset(&lost.mask, 0, sizeof(lost.mask));
 	/* RFC 8881, 18.23.3: "If the client does not request the attribute, the server has no choice but to
 	 * return failure for the entire READDIR operation." An object that is gone meanwhile is left out. */
@@ -210,8 +214,8 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 		return NFS4ERR_BAD_COOKIE;
 	if (memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
 		return NFS4ERR_NOT_SAME;
-	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok: here even an empty list
-	 * does not fit. */
+	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok, which is behind the number
+	 * and the status, 8 octets. At least an empty list must fit. */
 	work->maxcount = (uint32_t)rr_min(args->maxcount, rr_nfs4_room(c) > 8 ? rr_nfs4_room(c) - 8 : 0);
 	if (work->maxcount < sizeof(verifier4) + READDIR_END)
 		return NFS4ERR_TOOSMALL;

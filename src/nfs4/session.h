@@ -25,10 +25,11 @@ struct rr_nfs4_limits {
 
 /* A connection, as the sessions see it. */
 struct rr_nfs4_conn {
-	struct rr_list bindings;
+	struct rr_list bindings;      /* of this connection to sessions, one for each session */
 	struct rr_nfs4_origin origin; /* of the clients that came by this connection */
 };
 
+/* The channels of a session; their values are those of channel_dir_from_server4. */
 enum { RR_NFS4_FORE = 1, RR_NFS4_BACK = 2 };
 
 /* A binding says to which channels of a session a connection is bound. */
@@ -56,27 +57,28 @@ struct rr_nfs4_session {
 	struct rr_nfs4_client *client;
 	sessionid4 id;
 	channel_attrs4 fore, back;
-	uint32_t holders, busy; /* busy: number of compounds under way, each in its own slot */
+	/* holders: references to the session; busy: compounds under way, each in its own slot. */
+	uint32_t holders, busy;
 	struct rr_list bindings;
-	uint32_t binding_count, back_count;
+	uint32_t binding_count, back_count; /* of all bindings; of those to the backchannel */
 	uint32_t cb_program;
 	bool has_sys; /* callbacks carry the credential sys_uid, sys_gid */
 	uint32_t sys_uid, sys_gid;
-	bool wants_back; /* the client asked for a backchannel at some time */
-	bool cb_fault;
-	uint64_t reserved; /* octets for cached replies */
-	struct rr_nfs4_slot *slots;
-	uint32_t minor; /* version, of callbacks too */
+	bool wants_back;   /* the client asked for a backchannel at some time */
+	bool cb_fault;     /* the backchannel is out of step with the client: no callback uses it any more */
+	uint64_t reserved; /* octets for cached replies, taken from the quota of the client */
+	struct rr_nfs4_slot *slots; /* fore.ca_maxrequests of them */
+	uint32_t minor;             /* version, of callbacks too */
 	/* The client has answered a callback since its last binding to a connection for callbacks. */
 	bool back_works;
-	struct rr_nfs4_callback probe;
+	struct rr_nfs4_callback probe; /* the CB_NULL that tests the backchannel */
 	struct rr_nfs4_back_slot back_slots[RR_NFS4_BACK_SLOTS];
 };
 
 struct rr_nfs4_sessions {
 	const struct rr_env *env;
 	struct rr_map by_id;
-	uint32_t count, next;
+	uint32_t count, next; /* number of sessions; counter for the next session ID */
 	struct rr_nfs4_quota sessions, replies;
 	struct rr_list callbacks; /* callbacks that wait */
 	/* Sends the callback from the thread of its connection. NULL: callbacks wait. */
@@ -135,7 +137,8 @@ rr_nfs4_session_ended(const struct rr_nfs4_session *session)
 /* ---- binding.c ---- */
 
 void rr_nfs4_conn_init(struct rr_nfs4_conn *conn);
-/* Ends the bindings of a connection that has ended. */
+/* Ends the bindings of a connection that has ended. The clients that came by it keep their records and count
+ * as clients of ended connections from now on (origin.h). */
 void rr_nfs4_conn_end(struct rr_nfs4_conn *conn);
 
 /* Binds the connection to these channels of the session, in addition to those that it is bound to already. If
@@ -150,7 +153,7 @@ void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);
 
-/* Carries out BIND_CONN_TO_SESSION. */
+/* Carries out BIND_CONN_TO_SESSION, and fills *res. */
 void rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
 	const BIND_CONN_TO_SESSION4args *args, BIND_CONN_TO_SESSION4res *res);
 

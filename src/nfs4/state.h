@@ -13,22 +13,26 @@
  * and of files: RFC 8881, sections 8, 9 and 10. The functions take no lock, ask no clock, and call neither
  * system nor storage.
  *
- * The tables are shared by all threads of a server. The caller takes one mutex around each function here, and
- * never holds it over storage or I/O: all of these functions are short.
+ * The tables are shared by all threads of a server. The caller holds one mutex, the lock of the tables
+ * (rr_nfs4_lock_tables()), around each function here, and never holds it over storage or I/O: all of these
+ * functions are short.
  *
  * Ownership: a state belongs to its client and its file, and leaves all tables at once when it ends. A caller
- * that uses a state or its open without the mutex must hold it. An open that nobody holds any more comes to
- * the list `unused`: the thread that takes it from there closes it.
+ * that uses a state or its open without the lock must have a reference: rr_nfs4_state_hold(),
+ * rr_nfs4_opened_hold(). An open without any reference comes to the list `unused`: the thread that takes it
+ * from there closes it.
  */
 
+/* The kinds of states; functions take several of them as bits. */
 enum rr_nfs4_kind { RR_NFS4_OPEN = 1, RR_NFS4_LOCK = 2, RR_NFS4_DELEGATION = 4 };
 
+/* Whether a state is in effect. The reasons of a revocation are those of RFC 8881, 8.2.4. */
 enum rr_nfs4_revoked {
 	RR_NFS4_VALID,
-	RR_NFS4_EXPIRED,
-	RR_NFS4_ADMIN_REVOKED,
-	RR_NFS4_RECALL_REVOKED,
-	RR_NFS4_GONE
+	RR_NFS4_EXPIRED,        /* revoked, as the lease was over */
+	RR_NFS4_ADMIN_REVOKED,  /* revoked by the administrator */
+	RR_NFS4_RECALL_REVOKED, /* revoked, as the delegation was not returned in time */
+	RR_NFS4_GONE            /* ended: no stateid names it any more */
 };
 
 struct rr_nfs4_tables;
@@ -38,18 +42,20 @@ struct rr_nfs4_state;
 /* An open of the storage. */
 struct rr_nfs4_opened {
 	struct rr_nfs4_tables *tables;
-	struct rr_nfs4_state *delegation; /* ends when the lease breaks; NULL: there is none */
-	struct rr_list link;              /* in the tables' list of opens that are not used any more */
+	/* The delegation that is recalled when the storage's lease on this open breaks; NULL: there is
+	 * none. */
+	struct rr_nfs4_state *delegation;
+	struct rr_list link; /* in the tables' list of opens that are not used any more */
 	struct rr_vfs_open *open;
 	struct rr_nfs4_principal opener; /* whose rights were checked when the state got its first open */
-	uint32_t holders;
+	uint32_t holders;                /* number of references: of the state, and of operations under way */
 };
 
 /* A file that has states. */
 struct rr_nfs4_file {
 	struct rr_map_link by_id;
 	struct rr_vfs_id id;
-	struct rr_list states;
+	struct rr_list states; /* of all clients */
 	/* Numbers of opens that have, and that deny, [0] reading and [1] writing. */
 	uint32_t access[2], deny[2];
 	uint32_t lock_count; /* lock states, even those without a range */
@@ -94,17 +100,18 @@ struct rr_nfs4_tables {
 	struct rr_nfs4_grace grace;
 	struct rr_nfs4_records records;
 	struct rr_map files, states, owners;
-	struct rr_list unused;
-	uint32_t start;  /* of stateids: random for each start of the server */
-	uint64_t number; /* of the last stateid */
-	uint32_t count, ranges;
+	struct rr_list unused;  /* opens of the storage that are to be closed */
+	uint32_t start;         /* of stateids: random for each start of the server */
+	uint64_t number;        /* of the last stateid */
+	uint32_t count, ranges; /* numbers of all states, and of all locked ranges */
 	struct rr_nfs4_quota states_quota, ranges_quota, delegations_quota;
 	struct rr_list recalls; /* delegations that are to be returned, in the order of their recalls */
-	uint32_t delegations;
-	struct rr_list waits; /* for locks; wait.c keeps the list */
-	uint32_t wait_count;
+	uint32_t delegations;   /* number of all delegations */
+	struct rr_list waits;   /* for locks; wait.c keeps the list */
+	uint32_t wait_count;    /* of all waits, with those that have left the list and are being notified */
 };
 
+/* The lease period, and the most that all clients together may have of each kind. */
 struct rr_nfs4_tables_config {
 	uint64_t lease; /* nanoseconds */
 	uint32_t clients, sessions, states, ranges, delegations;
@@ -164,7 +171,8 @@ nfsstat4 rr_nfs4_test_stateid(
 nfsstat4 rr_nfs4_free_stateid(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid);
 
-/* Ends the state with all that depends on it. */
+/* Ends the state with all that depends on it, and releases the reference of the tables: without another
+ * reference the state is freed. */
 void rr_nfs4_state_end(struct rr_nfs4_state *state);
 /* Revokes the state: it has no effect any more, and its open is released. Its stateid is still known, until
  * FREE_STATEID or the end of the client. */
@@ -198,8 +206,9 @@ struct rr_nfs4_file *rr_nfs4_file_find(const struct rr_nfs4_tables *tables, cons
  * server gives them unasked, and they must not reduce the opens that a client may have. */
 struct rr_nfs4_quota *rr_nfs4_state_quota(struct rr_nfs4_tables *tables, enum rr_nfs4_kind kind);
 
-/* Makes a state of a file, and the entry of the file if there is none. Returns NULL if there is no memory, or
- * there are too many states. */
+/* Makes a state of a file, and the entry of the file if there is none. The tables have the only reference to
+ * the new state, until rr_nfs4_state_end(). Returns NULL if there is no memory, there are too many states, or
+ * the client has ended. */
 struct rr_nfs4_state *rr_nfs4_state_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, enum rr_nfs4_kind kind, struct rpcrdma_bytes owner);
 /* Returns the state of that kind that an owner of the client has of a file; NULL if there is no such
@@ -225,9 +234,9 @@ struct rr_nfs4_reserved {
 	struct rr_nfs4_state *state;
 	uint32_t access, deny, combinations; /* the share before; access 0: the state is new */
 };
-/* Reserves the share that an OPEN asks for: makes the open state, or raises its share, and stores the state,
- * with a reference, and its share before that in *reserved. NFS4ERR_SHARE_DENIED: other opens conflict;
- * NFS4ERR_DELAY: there is no memory or no quota. */
+/* Reserves the share that an OPEN asks for: makes the open state, or raises its share. Stores in *reserved
+ * the state, with a reference for the caller, and the share that it had before. Errors: NFS4ERR_SHARE_DENIED
+ * if another open conflicts; NFS4ERR_DELAY if there is no memory or no quota. */
 nfsstat4 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_nfs4_share *share, struct rr_nfs4_reserved *reserved);
 /* Sets the share back to what *reserved says; if the operation has made the state, ends the state. Also
@@ -255,8 +264,8 @@ bool rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_c
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write,
 	struct rr_nfs4_conflict *conflict);
 
-/* Returns the lock state of a lock-owner for an open, and makes it if there is none. Returns NULL if there is
- * no memory, or there are too many states. */
+/* Returns the lock state that the lock-owner has of the file of `open`; if there is none, makes it as a lock
+ * state of this open. Returns NULL if there is no memory, or there are too many states. */
 struct rr_nfs4_state *rr_nfs4_lock_state(
 	struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, struct rpcrdma_bytes owner);
 
@@ -296,8 +305,8 @@ void rr_nfs4_waits_look(
 /*
  * Makes a delegation of the file for the client, and returns it with a reference for the caller. Returns
  * NULL, with the reason in *why, if the client cannot have a delegation now. The client learns of the
- * delegation by the first answer that names it, see rr_nfs4_stateid_next(). Until then, the delegation ends
- * without a recall if the operation of another client conflicts with it.
+ * delegation by the first answer that names it, whose stateid rr_nfs4_stateid_next() writes. Until then, the
+ * delegation ends without a recall if the operation of another client conflicts with it.
  */
 struct rr_nfs4_state *rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle, uint64_t now,
@@ -307,7 +316,9 @@ struct rr_nfs4_state *rr_nfs4_deleg_make(struct rr_nfs4_tables *tables, struct r
 struct rr_nfs4_state *rr_nfs4_deleg_reclaim(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, const struct rr_vfs_handle *handle);
 
-/* Recalls the delegation by CB_RECALL; the client has a lease period to return it. */
+/* Recalls the delegation by CB_RECALL; the client has a lease period to return it. A delegation that no
+ * answer has named yet ends at once instead, and may be freed. Does nothing if the delegation was recalled or
+ * revoked before. */
 void rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now);
 /* Begins the lease period in which the client has to return a delegation, without a CB_RECALL: the answer of
  * the caller tells the client that the delegation is recalled. */
