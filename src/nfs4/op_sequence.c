@@ -32,6 +32,8 @@ sequence_replay(struct rr_nfs4_compound *c)
 	if ((size_t)(arena.end - arena.next) < c->turn.reply_length)
 		return NFS4ERR_DELAY;
 	memcpy(copy, c->turn.reply, c->turn.reply_length);
+	/* Behind the copy lies the memory for lists and arrays of the decoded reply, which points into the
+	 * copy. */
 	arena.next += (c->turn.reply_length + 15) & ~(size_t)15;
 	if (!rr_nfs4_result_replay(c->result, copy, c->turn.reply_length, &arena))
 		return NFS4ERR_DELAY;
@@ -77,6 +79,7 @@ sequence_try(struct rr_nfs4_compound *c)
 static uint32_t
 sequence_go_on(struct rr_nfs4_compound *c)
 {
+	/* Without a connection, no client is there any more to read the answer. */
 	nfsstat4 status = c->connection ? sequence_try(c) : NFS4ERR_DELAY;
 
 	if (status == NFS4ERR_DELAY && c->turn.kind == RR_NFS4_UNDER_WAY && c->connection &&
@@ -87,6 +90,7 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	c->res.u.opsequence.u.sr_resok4 = c->turn.ok;
+	/* A retry has no session: its other operations are not executed. */
 	if (c->turn.session) {
 		c->client = c->turn.session->client;
 		c->limit = (uint32_t)rr_min(c->limit, c->turn.session->fore.ca_maxresponsesize);

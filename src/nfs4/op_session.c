@@ -84,7 +84,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	return status;
 }
 
-/* The most octets and operations of a message, in both directions, and the limits of a session. */
+/* The limits of a session, see struct rr_nfs4_limits: octets of a request and of a response; octets of a
+ * cached reply; number of slots; octets of a callback and of its reply. */
 enum { SESSION_IO = (1 << 20) + 4096, SESSION_CACHED = 4096, SESSION_SLOTS = 64, SESSION_BACK = 4096 };
 
 /* Makes it possible to send callbacks over the connection of this request, if the connection is bound to the
@@ -176,6 +177,8 @@ rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Carries out DESTROY_CLIENTID. A client whose lease is over (LAPSING, COURTESY) is not busy, whatever it
+ * still has. */
 uint32_t
 rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 {
@@ -224,9 +227,10 @@ op_reclaim_finish(struct rr_nfs4_compound *c)
 
 /*
  * Has the record of the client written to the disk before RECLAIM_COMPLETE is completed: after a restart the
- * server knows by the record alone that the client may reclaim. Returns true if c has to wait for the record.
- * Returns false if not; then *status is NFS4_OK, or NFS4ERR_DELAY if the record cannot be written now. The
- * caller holds the lock of the tables.
+ * server knows by the record alone that the client may reclaim. Returns true if c has to wait for the record:
+ * op_reclaim_finish() then runs when the record is on the disk, or could not be written. Returns false if c
+ * need not wait; then *status is NFS4_OK, or NFS4ERR_DELAY if the record cannot be written now. The caller
+ * holds the lock of the tables.
  */
 static bool
 op_reclaim_record(struct rr_nfs4_compound *c, nfsstat4 *status)

@@ -77,7 +77,8 @@ rr_op_write(struct rr_nfs4_compound *c)
 
 	if (args->offset > (uint64_t)INT64_MAX - args->data.length)
 		return NFS4ERR_FBIG;
-	/* As for READ: the open says that the file is regular. */
+	/* If the stateid was given for this very filehandle, its open says that the file is regular: the
+	 * attributes are not needed. Else write_typed() looks at the stateid again. */
 	if (!c->current.known &&
 		rr_nfs4_use_stateid(c, &c->current, &args->stateid, OPEN4_SHARE_ACCESS_WRITE, 0) == NFS4_OK &&
 		c->opened[0])
@@ -154,13 +155,15 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
-	/* Only regular files have a size to be set. Section 15.2 has no NFS4ERR_ISDIR for SETATTR. */
+	/* Only regular files have a size to be set. RFC 8881, 15.2, has no NFS4ERR_ISDIR for SETATTR. */
 	if (access != 0 && c->current.attributes.type != RR_VFS_FILE)
 		return NFS4ERR_INVAL;
 	status = rr_nfs4_use_stateid(c, &c->current, &args->stateid, access, 0);
 	if (status != NFS4_OK)
 		return status;
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
+	/* An open that may write sets the size; for other attributes the storage asks for the caller's
+	 * rights. */
 	setattr->object = access != 0 ? rr_nfs4_object_as(c, &c->current, 0) : rr_nfs4_object(&c->current);
 	setattr->set = c->set;
 	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), op_setattr_done);

@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "nfs4/ops.h"
 
+/* The most octets of a value that is read, and of the list of all names. */
 enum { XATTR_VALUE_MAX = 28 << 10 };
 
 /* Checks the name of an extended attribute. Returns NFS4ERR_INVAL for a name that is empty or has a zero
@@ -124,9 +125,10 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->removexattr(vfs, xattr_begin(c, name)), op_removexattr_done);
 }
 
-/* Runs when the storage has listed all names: fills the result of LISTXATTRS with as many names behind the
- * cookie as fit. RFC 8276, 8.4.3: the cookie is the number of names listed so far, and maxcount counts all
- * octets of LISTXATTRS4resok. */
+/* Runs when the storage has listed all names, each with a zero octet behind it: fills the result of
+ * LISTXATTRS with as many names behind the cookie as fit. The cookie of this server is the number of names
+ * listed so far. RFC 8276, 8.4.3: maxcount counts all octets of LISTXATTRS4resok; 16 of them are the cookie,
+ * the number of names and eof. */
 static uint32_t
 op_listxattrs_done(struct rr_nfs4_compound *c)
 {

@@ -6,11 +6,14 @@
 
 /*
  * All operations by number. The size is the most octets that a result can have, with its number and status.
- * The size counts for operations that change something: such an operation is refused before it does so if its
- * result may not fit. An operation without a function is OPTIONAL and not supported, or belongs to version
- * 4.0, which is not served: NFS4ERR_NOTSUPP (RFC 8881, 8.8; RFC 7862, 13).
+ * The sizes serve two ends: an operation that changes something is refused before it does so if its result
+ * may not fit, and rr_nfs4_reply_max() says how much memory the reply needs. An operation without a function
+ * is OPTIONAL and not supported, or belongs to version 4.0, which is not served: NFS4ERR_NOTSUPP (RFC 8881,
+ * 8.8; RFC 7862, 13).
  */
 
+/* Octets of parts of results. OPS_STATUS: number and status of an operation; OPS_BITMAP: a bitmap4 of
+ * attributes; OPS_DELEGATION: a read delegation. */
 enum {
 	OPS_STATUS = 8,
 	OPS_STATEID = 16,
@@ -28,6 +31,8 @@ ops_getattr_estimate(const nfs_argop4 *op)
 	return OPS_STATUS + rr_attr_size(&mask, 2);
 }
 
+/* Returns the size of a result of READ without its data, which travels outside of the stream:
+ * rr_nfs4_reply_max() adds the data where it cannot. */
 static uint32_t
 ops_read_estimate(const nfs_argop4 *op)
 {
@@ -139,15 +144,17 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 
 /*
  * Returns the most octets that the results can have in the stream of the reply, which is the reply without
- * the data in chunks. The data of READ and READLINK is counted if it cannot go into a Write chunk: after the
- * first four of these operations, or for all of them if the security flavor forbids chunks (request->places
- * is false).
+ * the data that travels outside of it: so much memory is taken for the stream. The data of the first four
+ * READs and READLINKs is an item outside of the stream. The data of further ones is counted, and the data of
+ * all of them if the security flavor forbids items (request->places is false).
  */
 uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
 	const struct rr_nfs4_args *args = arguments;
 	uint32_t by_reference = request->places ? 4 : 0, reads = 0;
+	/* Status, length of the tag and number of results; the tag with its padding; and the error of an
+	 * operation that was not decoded. */
 	uint64_t size = 12 + args->tag.length + 3 + OPS_STATUS;
 
 	for (uint32_t i = 0; i < args->decoded; i++) {
@@ -159,7 +166,8 @@ rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 			size += RR_VFS_TARGET_MAX + 1;
 		if (op->argop == OP_READ && ++reads > by_reference)
 			size += op->u.opread.count + 3;
-		/* A retry gets the cached reply, whatever it asks for now. */
+		/* A retry gets the cached reply, whatever it asks for now: 4096 octets are the most that a
+		 * slot keeps if sa_cachethis is set, and 512 are room to spare. */
 		if (op->argop == OP_SEQUENCE)
 			size = size < 4096 + 512 && op->u.opsequence.sa_cachethis ? 4096 + 512 : size;
 	}

@@ -7,7 +7,7 @@
  * of the quota that stays free. */
 enum { ORIGIN_TIMES = 3 };
 
-/* So many addresses are found without a search; more of them share places. */
+/* Buckets of the table of addresses. If there are more addresses, some of them share a bucket. */
 enum { ORIGIN_BUCKETS = 4096 };
 
 /* ---- Addresses ---- */
@@ -152,6 +152,13 @@ rr_nfs4_origin_end(struct rr_nfs4_origin *origin)
 	origin_address_leave(address);
 }
 
+/*
+ * Tells whether the client that `holding` belongs to may end for a new client of `origin`. The address with
+ * fewer clients gains: a client ends if its address has more clients than the address of the newcomer, and at
+ * least two more if the client is not idle, so that two addresses do not take a place from each other in
+ * turns. Within one address, the numbers of the connections decide in the same way. An idle client may also
+ * end for a newcomer of its own connection.
+ */
 bool
 rr_nfs4_origin_yields(const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle)
 {
@@ -209,6 +216,8 @@ origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
 	return held > quota->least ? held - quota->least : 0;
 }
 
+/* Takes the amount if, after that, enough stays free: at least as much as this client then has beyond its
+ * least part, and a third of what all clients of its address then have beyond theirs. */
 bool
 rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount)
 {

@@ -12,9 +12,9 @@
  * The origins of clients, and how much the clients of an address may hold. The functions make no system call.
  *
  * The origin of a client is the connection of its EXCHANGE_ID. When that connection has ended, the client
- * belongs to the origin `lost` of its address, together with all clients of ended connections. If the table
- * of clients is full, a newcomer takes the place of a client of the address with the most clients, and there
- * of the connection with the most clients (client.c).
+ * belongs to the origin `lost` of its address, together with all clients whose connections from this address
+ * have ended. If the table of clients is full, a newcomer takes the place of a client of the address with the
+ * most clients, and there of the connection with the most clients (client.c).
  *
  * Each quantity that clients hold has a quota. Half of the quota is divided into equal parts for as many
  * clients as there can be, so that each client is sure of its part. The other half goes to the clients that
@@ -33,6 +33,7 @@ enum rr_nfs4_quantity {
 
 struct rr_nfs4_client;
 
+/* The quota of one quantity, which all clients share. */
 struct rr_nfs4_quota {
 	enum rr_nfs4_quantity what;
 	uint64_t least; /* the part that each client is sure of */
@@ -45,13 +46,14 @@ struct rr_nfs4_address;
 struct rr_nfs4_addresses {
 	const struct rr_env *env;
 	struct rr_map by_name;
-	uint8_t secret[RR_SIPHASH_KEY]; /* of by_name */
+	uint8_t secret[RR_SIPHASH_KEY]; /* of the hash of names, the key of by_name */
 };
 
+/* A connection, as its clients are counted; or all ended connections of an address together. */
 struct rr_nfs4_origin {
-	struct rr_nfs4_address *address; /* NULL: no client has come by the connection */
+	struct rr_nfs4_address *address; /* NULL: not known yet, or the connection has ended */
 	struct rr_list clients;
-	uint32_t count;
+	uint32_t count; /* of clients */
 };
 
 struct rr_nfs4_address {
@@ -66,7 +68,7 @@ struct rr_nfs4_address {
 
 /* What a client holds of each quantity. */
 struct rr_nfs4_holding {
-	struct rr_list link;
+	struct rr_list link; /* in the origin's clients */
 	struct rr_nfs4_origin *origin;
 	uint64_t held[RR_NFS4_QUANTITIES];
 };
@@ -80,19 +82,21 @@ void rr_nfs4_addresses_free(struct rr_nfs4_addresses *addresses);
 
 void rr_nfs4_origin_init(struct rr_nfs4_origin *origin);
 
-/* Sets the address of the connection; peer: the address as text. Does nothing if the connection has an
- * address already. Returns false if there is no memory. */
+/* Sets the address of the connection; peer: the address as text, whose port does not count. Does nothing if
+ * the connection has an address already. Returns false if there is no memory. */
 bool rr_nfs4_origin_join(
 	struct rr_nfs4_addresses *addresses, struct rr_nfs4_origin *origin, const char *peer);
 
 /* Handles the end of the connection: its clients move to the origin `lost` of their address. */
 void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);
 
-/* Enter a client under the connection that it came by, and remove it. */
+/* Enter a client under the connection that it came by, and remove it. An address that no connection and no
+ * client refers to any more is freed. */
 void rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 void rr_nfs4_origin_leave(struct rr_nfs4_holding *holding);
 
-/* Moves a client whose connection has ended to this connection, by which the client has come back. */
+/* Moves a client whose connection has ended to this connection, by which the client has come back. Does
+ * nothing if the client still has a connection, or has another address. */
 void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 
 /* Tells whether a new client of `origin` may take the place of the client that `holding` belongs to. idle:
@@ -114,6 +118,7 @@ void rr_nfs4_quota_init(
 
 /* Takes an amount of the quota for the client. Returns false if the client may not have that much more. */
 bool rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
+/* Gives an amount back that the client has taken. */
 void rr_nfs4_quota_give(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount);
 
 #endif

@@ -7,13 +7,15 @@
 
 #include "base/endian.h"
 
-/* The octets of a handle: four that no handle of the storage begins with, and the number of the directory. */
+/* A handle of a directory above the exports: these four octets, with which no handle of the storage begins,
+ * and the number of the directory in eight octets. */
 static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
 
+/* PSEUDO_HANDLE: octets of a handle. PSEUDO_FSID: the fsid of the tree ("pseu"). */
 enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
 
 /* Returns the number by which a directory is known to clients: an FNV-1a hash of its name and of the number
- * of its parent directory. The number stays the same when the exports change. */
+ * of its parent directory; never 0. The number stays the same when the exports change. */
 static uint64_t
 pseudo_number(uint64_t parent, struct rpcrdma_bytes name)
 {
@@ -37,6 +39,7 @@ rr_pseudo_lookup(const struct rr_pseudo *pseudo, uint32_t directory, struct rpcr
 	return pseudo->count;
 }
 
+/* Adds a directory to the tree, below the directory `parent`, and returns its index. There is room for it. */
 static uint32_t
 pseudo_add(struct rr_pseudo *pseudo, uint32_t parent, struct rpcrdma_bytes name)
 {

@@ -5,8 +5,9 @@
 #include "vfs/vfs.h"
 
 /*
- * The directories above the exports, RFC 8881, section 7.3: a tree in memory, made once from the names of the
- * exports. If an export is named "/", that export is the root itself, and the tree is empty.
+ * The pseudo root: the directories above the exports, RFC 8881, section 7.3. It is a tree in memory, made
+ * once from the names of the exports. If an export is named "/", that export is the root itself, and the tree
+ * is empty. A directory or export is known here by its index in the array `entries`.
  */
 
 enum { RR_PSEUDO_MAX = 512, RR_PSEUDO_DEPTH = 32 };
@@ -14,7 +15,7 @@ enum { RR_PSEUDO_MAX = 512, RR_PSEUDO_DEPTH = 32 };
 struct rr_pseudo_entry {
 	uint32_t parent; /* index of the directory above; that of the root is the root */
 	bool is_export;
-	uint32_t export; /* its number */
+	uint32_t export; /* index of the export in struct rr_vfs, if is_export */
 	struct rpcrdma_bytes name;
 	uint64_t number; /* within its file system: the same after a restart */
 };
@@ -24,11 +25,12 @@ struct rr_pseudo {
 	/* Entry 0 is the root; a directory stands before its entries. */
 	struct rr_pseudo_entry *entries;
 	uint32_t count;
-	bool is_empty; /* an export is the root, so that there are no directories above it */
-	uint32_t root_export;
+	bool is_empty;        /* an export is the root, so that there are no directories above it */
+	uint32_t root_export; /* index of that export, if is_empty */
 };
 
-/* Makes the tree. An export that lies in another export is left out, and a warning says so. Errors: NOMEM. */
+/* Makes the tree. Of two exports that lie in each other or have the same name, the later one is left out, and
+ * a warning says so. Errors: NOMEM, with text. */
 int rr_pseudo_init(
 	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text);
 void rr_pseudo_free(struct rr_pseudo *pseudo);
@@ -39,6 +41,7 @@ uint32_t rr_pseudo_lookup(const struct rr_pseudo *pseudo, uint32_t directory, st
 /* Returns the index of the entry of an export; 0 if the export has no entry. */
 uint32_t rr_pseudo_of_export(const struct rr_pseudo *pseudo, uint32_t export);
 
+/* Stores the handle of a directory of the tree in *handle. */
 void rr_pseudo_handle(const struct rr_pseudo *pseudo, uint32_t directory, struct rr_vfs_handle *handle);
 /* Returns the index of the directory that a handle names; pseudo->count if the handle names no directory of
  * the tree. */

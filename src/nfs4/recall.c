@@ -19,7 +19,8 @@ rr_nfs4_recall(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, bool writ
 	return conflict ? NFS4ERR_DELAY : NFS4_OK;
 }
 
-/* Runs the operation itself, after the delegations of the objects that it changes have been handled. */
+/* Runs the operation itself, after the delegations of the objects that it changes have been handled. The
+ * errors of the lookups for the delegations are forgotten. */
 static uint32_t
 recall_run(struct rr_nfs4_compound *c)
 {

@@ -7,8 +7,10 @@
 
 enum record_event { RECORD_WANT, RECORD_UNWANT, RECORD_DONE, RECORD_FAILED, RECORD_EVENTS };
 
-/* An action on the disk ends before the next action begins for the same record. After a write that failed,
- * the file may be there or not: it is removed if the record is no longer wanted. */
+/* The phases that follow by the events. An action on the disk ends before the next action begins for the same
+ * record: a record that is no longer wanted while it is written is removed after that, and the other way
+ * round. After a write that failed, the file may be there or not: it is removed if the record is no longer
+ * wanted. */
 static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD_EVENTS] = {
 	[RR_NFS4_RECORD_ABSENT] = { RR_NFS4_RECORD_WRITING, RR_NFS4_RECORD_ABSENT, RR_NFS4_RECORD_ABSENT,
 		RR_NFS4_RECORD_ABSENT },
@@ -26,7 +28,9 @@ static const enum rr_nfs4_record_phase record_next[RR_NFS4_RECORD_PHASES][RECORD
 };
 
 /* Sets the next phase of the record: the table record_next has it for the present phase and this event. A
- * record that must now be written to the disk, or removed from the disk, is added to records->todo. */
+ * record that must now be written to the disk, or removed from the disk, is added to records->todo; but not
+ * if it returns to WRITING from WRITING_UNWANTED, or to REMOVING from REMOVING_WANTED, as that action is
+ * still under way. */
 static void
 record_set_phase(struct rr_nfs4_records *records, struct rr_nfs4_record *record, enum record_event event)
 {

@@ -5,7 +5,8 @@
 #include "nfs4/record_file.h"
 
 /*
- * The records of clients, and what the disk still has to do for them. No function here calls the system:
+ * The records of clients on the disk, one file for each (record_file.h), as they are in memory: which of them
+ * are on the disk, and which are still to be written or removed. No function here calls the system:
  * rr_nfs4_records_next() hands out a record to be written or removed, a thread does that without the lock of
  * the tables, and rr_nfs4_record_done() takes the report.
  *
@@ -14,7 +15,7 @@
  */
 
 enum rr_nfs4_record_phase {
-	RR_NFS4_RECORD_ABSENT,
+	RR_NFS4_RECORD_ABSENT, /* not on the disk, and not wanted there */
 	RR_NFS4_RECORD_WRITING,
 	RR_NFS4_RECORD_WRITING_UNWANTED, /* to be removed when it has been written */
 	RR_NFS4_RECORD_PRESENT,
@@ -55,7 +56,8 @@ int rr_nfs4_records_add(struct rr_nfs4_records *records, const struct rr_nfs4_re
  * there are too many records. */
 struct rr_nfs4_record *rr_nfs4_record_new(struct rr_nfs4_records *records, struct rr_nfs4_client *client);
 
-/* Sets whether the record is to be on the disk; the disk is changed later, see rr_nfs4_records_next(). */
+/* Sets whether the record is to be on the disk; the disk is changed later, see rr_nfs4_records_next(). Does
+ * nothing when the server ends. */
 void rr_nfs4_record_want(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool wanted);
 
 /* Returns the next record that a thread has to write or to remove, as the phase of the record says; NULL if
@@ -66,17 +68,19 @@ struct rr_nfs4_record *rr_nfs4_records_next(struct rr_nfs4_records *records);
  * A record that is neither on the disk nor of a client is freed. */
 void rr_nfs4_record_done(struct rr_nfs4_records *records, struct rr_nfs4_record *record, bool done);
 
-/* Parts the record from its client, which has ended; the record is to be removed from the disk. */
+/* Parts the record from its client, which has ended; the record is to be removed from the disk. A record that
+ * is not on the disk is freed at once. */
 void rr_nfs4_record_leave(struct rr_nfs4_records *records, struct rr_nfs4_record *record);
 
-/* Tells whether the records of the last start name this client. */
+/* Tells whether a record that the last start has left on the disk names this client (its owner and
+ * principal). */
 bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
-/* Removes the records of the last start that name this client, as it has come back; if client is NULL, all
- * records of the last start, as the time to come back is over. */
+/* Has the records of the last start removed that name this client, as it has come back; if client is NULL,
+ * all records of the last start, as the time to come back is over. */
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
-/* Returns the number of owners of the last start that have not come back. */
+/* Returns the number of records of the last start whose clients have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
-/* Tells whether a record that belongs to no client is still to be removed from the disk. */
+/* Tells whether a record that belongs to no client is in the phase RR_NFS4_RECORD_REMOVING. */
 bool rr_nfs4_records_removing(const struct rr_nfs4_records *records);
 
 #endif

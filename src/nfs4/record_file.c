@@ -22,7 +22,8 @@ struct rr_nfs4_record_dir {
 	int fd;
 };
 
-/* A file has: mark, flavor, user, length of the owner, the owner, and the CRC-32C of all these. */
+/* The format of a record's file: FILE_MARK, flavor, user and length of the owner, each in four octets with
+ * the most significant octet first; the owner; and the CRC-32C of all these. */
 enum {
 	FILE_MARK = 0x72723401,
 	FILE_HEAD = 16,

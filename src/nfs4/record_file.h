@@ -31,18 +31,19 @@ void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
 
 enum { RR_NFS4_IDENTITY = 16 };
 
-/* Reads the random octets that are the server's identity; they are made once and kept in the directory.
- * Errors: SYSTEM with text. */
+/* Reads the random octets that are the server's identity from their file in the directory. If the file is
+ * missing or cannot be read, makes new octets and the file. Errors: SYSTEM with text. */
 int rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text);
 
-/* Gives each record to take(). A file that is not a record is left alone, with a warning; a file that a crash
- * has left unfinished is removed. Errors: what take() returned; SYSTEM with text. */
+/* Gives each record to take(), until take() returns an error. A file that is not a record is left alone, with
+ * a warning; a file that a crash has left unfinished is removed. Errors: what take() returned; SYSTEM with
+ * text. */
 int rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx, struct rr_text *text);
 
 /* Write a record to the disk, and remove it; any thread may call them. They return true if the change is on
- * the disk. A record that is not there counts as removed. */
+ * the disk; else they have logged the error. A record that is not there counts as removed. */
 bool rr_nfs4_record_write(struct rr_nfs4_record_dir *dir, const struct rr_nfs4_recorded *recorded);
 bool rr_nfs4_record_remove(struct rr_nfs4_record_dir *dir, uint64_t name);
 

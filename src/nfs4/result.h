@@ -13,10 +13,11 @@ struct rr_nfs4_result {
 	nfsstat4 status;
 	utf8str_cs tag;
 	uint32_t count; /* of operations in the stream */
-	/* The operations' results, and the marked items that are not in the stream. */
+	/* The encoded results of the operations, and their items: data of READ and READLINK outside of the
+	 * stream. */
 	struct rpcrdma_message message;
 	struct rpcrdma_item items[RR_MESSAGE_ITEMS];
-	/* A reply that was given before, in place of all the members above. */
+	/* True: the answer is `replayed`, a reply that was given before, and not the members above. */
 	bool replay;
 	COMPOUND4res replayed;
 };

@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "nfs4/compound.h"
 
-/* Octets in front of the operations, without the tag. */
+/* Octets of status, length of the tag, and number of results, which stand in front of the first result. */
 enum { ROOM_FIXED = 12 };
 
 uint32_t

@@ -18,11 +18,12 @@
 /* A client may take this long for its answer. */
 #define CALLBACK_TIMEOUT (10 * RR_SECOND)
 
-/* CALLBACK_WAYS: programs and credentials that the sessions of a connection may have together.
- * CALLBACK_REPLY: the most octets of an answer. */
+/* CALLBACK_WAYS: the most ways of a connection, as its sessions may have different program numbers and
+ * credentials. CALLBACK_REPLY: the most octets of an answer. */
 enum { CALLBACK_WAYS = 8, CALLBACK_REPLY = 2048 };
 
-/* A way is a client of the RPC layer for callbacks with a program number and a credential. */
+/* A way is an RPC client that sends callbacks over one connection, with one program number and one
+ * credential: all sessions that have these share it. */
 struct callback_way {
 	struct rr_list link;
 	struct rpcrdma_program program;
@@ -31,7 +32,8 @@ struct callback_way {
 	uint32_t uid, gid;
 };
 
-/* A callback that is being sent or answered. */
+/* A callback that is being sent or answered: its RPC call, with the memory for arguments and answer. Freed
+ * when the call has ended, or with the connection. */
 struct callback_call {
 	struct rr_list link; /* in the connection's calls */
 	struct rr_call call;
@@ -41,7 +43,7 @@ struct callback_call {
 	CB_COMPOUND4args args;
 	CB_COMPOUND4res res;
 	nfs_cb_argop4 ops[2];
-	uint8_t memory[1024], keep[4096];
+	uint8_t memory[1024], keep[4096]; /* for lists of the decoded answer; for its octets */
 };
 
 static struct rr_nfs4_connection *
@@ -59,8 +61,8 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 	eventfd_write(server->mail.fd, 1);
 }
 
-/* Returns the way (the RPC client that sends callbacks over the connection) that has the program number and
- * the credential of the session; NULL if there is none. */
+/* Returns the way of the connection that has the program number and the credential of the session; NULL if
+ * there is none. */
 static struct callback_way *
 callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
 {
@@ -74,9 +76,10 @@ callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_n
 	return NULL;
 }
 
-/* Makes the way (the RPC client that sends callbacks) for the session over the connection of the request, if
- * there is none yet. If there is no memory, the first callback fails, and the client is asked for another
- * connection. */
+/* Makes the way for the session over the connection of the request, if there is none yet. If that fails, for
+ * lack of memory or as the connection has too many ways, the first callback over this connection fails: the
+ * connection is then unbound from the backchannel, and the client learns from the flags of SEQUENCE that it
+ * has to bind one. */
 static void
 callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)

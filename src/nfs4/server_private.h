@@ -14,8 +14,10 @@ struct rr_nfs4_connection {
 	struct rr_attachment attachment; /* to the RPC server's connection */
 	struct rr_nfs4_server *server;
 	struct rr_nfs4_conn conn;
-	struct rr_list ways;  /* to call the client, for server_callback.c, as the next two */
-	struct rr_list calls; /* callbacks under way */
+	/* server_callback.c keeps these: the RPC clients that send callbacks over this connection (struct
+	 * callback_way) and their number; and the callbacks that are being sent (struct callback_call). */
+	struct rr_list ways;
+	struct rr_list calls;
 	uint32_t way_count;
 };
 
@@ -27,20 +29,20 @@ struct rr_nfs4_server {
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
 	struct rr_pseudo pseudo;
-	bool no_leases;           /* the storage gives no leases */
+	bool no_leases;           /* the storage has answered that it gives no leases, so none is asked for */
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;
-	struct rr_list outbox; /* callbacks to be sent; guarded by the lock of the tables */
-	struct rr_watch mail;  /* an eventfd that wakes the loop when the outbox has callbacks */
-	struct rr_timer lease;
+	struct rr_list outbox;    /* callbacks to be sent; guarded by the lock of the tables */
+	struct rr_watch mail;     /* an eventfd that wakes the loop when the outbox has callbacks */
+	struct rr_timer lease;    /* for rr_nfs4_look(), at intervals */
 	struct rr_crew *recorder; /* writes and removes records of clients; NULL: records are not kept */
 };
 
 /* Take and give back the lock of the tables, which is held around the functions of the tables, never over
- * storage or I/O. Before rr_nfs4_unlock_tables() gives back the lock, it hands the pending changes of
- * client records to a thread, and closes the opens that are not used any more; for each close it releases
- * the lock. */
+ * storage or I/O. Before rr_nfs4_unlock_tables() gives back the lock, it hands the pending changes of client
+ * records to the thread `recorder`, and closes the opens that are not used any more; during each close the
+ * lock is released, so the tables may change. */
 struct rr_nfs4_tables *rr_nfs4_lock_tables(struct rr_nfs4_server *server);
 void rr_nfs4_unlock_tables(struct rr_nfs4_server *server);
 
@@ -63,14 +65,15 @@ void rr_nfs4_mail_end(struct rr_nfs4_server *server);
  * here. The caller holds the lock of the tables. */
 void rr_nfs4_send(struct rr_nfs4_callback *callback);
 
-/* Makes it possible to send callbacks over the connection of the request, which is bound to the session's
- * backchannel. Sends a CB_NULL to find out whether the client answers callbacks. The caller holds the lock of
- * the tables. */
+/* Makes the RPC client that sends the session's callbacks over the connection of the request, which is bound
+ * to the session's backchannel. Then sends a CB_NULL to find out whether the client answers callbacks. The
+ * caller holds the lock of the tables. */
 void rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	struct rr_nfs4_session *session);
 
-/* Queue the callbacks of a connection that ends again, for other connections, and free the RPC clients that
- * sent them. The caller holds the lock of the tables for the first function, but not for the second. */
+/* For a connection that ends: rr_nfs4_ways_lost() queues its callbacks again, for other connections; then
+ * rr_nfs4_ways_free() frees its RPC clients and their calls. The caller holds the lock of the tables for the
+ * first function, but not for the second. */
 void rr_nfs4_ways_lost(struct rr_nfs4_connection *connection);
 void rr_nfs4_ways_free(struct rr_nfs4_connection *connection);
 

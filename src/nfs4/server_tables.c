@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The functions of the server that operations use: the lock of the tables, and the connection of a
- * request. */
+/* The functions of the server that operations use: the lock of the tables, with the work that is done when
+ * the lock is given back; the waits for records on the disk; and the connection of a request. */
 #include "nfs4/compound.h"
 
-/* A record that a thread writes or removes. */
+/* The work of the thread for records on one record: writing or removing its file. */
 struct tables_task {
 	struct rr_crew_job job;
 	struct rr_nfs4_server *server;
 	struct rr_nfs4_record *record;
-	bool write, done;
+	bool write, done; /* write, or else remove; whether that succeeded */
 };
 
 /* Runs in the thread for records: writes the record that the task names to the disk, or removes it from the
@@ -20,6 +20,8 @@ server_task_run(struct rr_crew_job *job, void *member)
 	struct rr_nfs4_record_dir *dir = task->server->shared->dir;
 	const struct rr_nfs4_recorded *recorded = &task->record->recorded;
 
+	/* No lock is held: the record stays until server_task_done() reports, and nobody changes `recorded`.
+	 */
 	(void)member;
 	task->done = task->write ? rr_nfs4_record_write(dir, recorded)
 				 : rr_nfs4_record_remove(dir, recorded->name);

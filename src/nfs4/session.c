@@ -49,9 +49,9 @@ session_give(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, u
 	rr_nfs4_quota_give(&sessions->replies, &client->holding, reserved);
 }
 
-/* Takes memory for cached replies from the quota, and returns the number of slots whose replies fit into this
- * memory: the number that the client asked for, or half of it, or a quarter, and so on. Returns 0 if there is
- * no memory for the replies of a single slot. */
+/* Takes octets for cached replies from the quota, and returns the number of slots whose replies have room in
+ * them: the number that the client asked for, or half of it, or a quarter, and so on. Returns 0, and takes
+ * nothing, if the quota is too small for the replies of a single slot. */
 static uint32_t
 session_take_replies(
 	struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, const channel_attrs4 *fore)
@@ -151,7 +151,7 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	if (!session)
 		return NFS4ERR_BADSESSION;
 	/* RFC 8881, 18.37.3: "DESTROY_SESSION MUST be invoked on a connection that is associated with the
-	 * session being destroyed." Behind a SEQUENCE of another session, that is what proves the right. */
+	 * session being destroyed." After a SEQUENCE the association is not demanded. */
 	if (!own && rr_nfs4_bound(session, conn) == 0)
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	/* Calls under way still need their slots. */
@@ -226,7 +226,7 @@ rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_pa
 }
 
 /* Makes a session ID of 16 octets: a counter of 4 octets, so that all IDs differ, and 12 random octets, so
- * that an ID cannot be predicted. */
+ * that no peer can guess the ID of another. */
 static void
 session_make_id(struct rr_nfs4_sessions *sessions, sessionid4 id)
 {

@@ -51,8 +51,8 @@ share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bo
 }
 
 /* Tells whether opens of the file conflict with an OPEN of this access and deny. If only courtesy clients
- * (whose leases are over) have such opens, these clients are ended, and false is returned. As the entry of
- * the file may be freed with a client, it is looked up again each time. */
+ * (whose leases are over) have such opens, these clients are ended, and false is returned. The entry of the
+ * file may be freed when a client ends, so it is looked up again each time. */
 static bool
 share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
 {
@@ -75,6 +75,7 @@ rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, cons
 
 	if (share_is_denied(tables, share->id, share->access, share->deny))
 		return NFS4ERR_SHARE_DENIED;
+	/* access 0 says that the state is new. */
 	*reserved = (struct rr_nfs4_reserved){ state, 0, 0, 0 };
 	if (!state) {
 		state = rr_nfs4_state_make(tables, client, share->id, RR_NFS4_OPEN, share->owner);

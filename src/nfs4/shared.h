@@ -8,8 +8,9 @@
 #include "nfs4/state.h"
 
 /*
- * The servers of all threads share this: the tables of clients, sessions and states, and the identity of the
- * server. One lock guards the tables; it is held during a function of the tables, never over storage or I/O.
+ * Each thread has a server of its own (server.h). The servers share this: the tables of clients, sessions and
+ * states, and the identity by which clients know them as one server. One lock, the lock of the tables, guards
+ * the tables; it is held during a function of the tables, never over storage or I/O.
  */
 
 struct rr_nfs4_shared_config {
@@ -22,9 +23,9 @@ struct rr_nfs4_shared_config {
 struct rr_nfs4_shared {
 	const struct rr_env *env;
 	struct rr_nfs4_shared_config config;
-	pthread_mutex_t lock;
+	pthread_mutex_t lock; /* of the tables: rr_nfs4_lock_tables() */
 	struct rr_nfs4_tables tables;
-	uint32_t servers;               /* number of servers that use it */
+	uint32_t servers;               /* number of servers that use the tables and have not ended */
 	struct rr_nfs4_record_dir *dir; /* NULL: records are not kept */
 	/* RFC 8881, 2.10.4: the octets by which this server differs from all others, the same after a
 	 * restart. */

@@ -15,9 +15,9 @@ struct rr_nfs4_slot {
 	sequenceid4 sequence;
 	uint64_t digest;
 	SEQUENCE4resok ok;
-	bool cached;
+	bool cached; /* `reply` has the reply to the last call */
 	uint8_t *reply;
-	uint32_t length, size;
+	uint32_t length, size; /* octets of the reply; octets of the memory that `reply` points to */
 };
 
 static const enum slot_state slot_next[SLOT_STATES][SLOT_EVENTS] = {
@@ -111,6 +111,7 @@ slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call
 static nfsstat4
 slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
+	/* The sequence ID 0 of a slot without any call is no call's. */
 	if (slot->state == SLOT_UNUSED)
 		return NFS4ERR_SEQ_MISORDERED;
 	/* RFC 8881, 2.10.6.1.3.1: "If the replier determines the users are different between the original

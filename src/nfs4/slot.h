@@ -12,7 +12,7 @@
 /* A COMPOUND that begins with SEQUENCE. */
 struct rr_nfs4_call {
 	const SEQUENCE4args *args;
-	uint64_t digest;     /* of the operations behind SEQUENCE and of the caller */
+	uint64_t digest; /* hash of the operations behind SEQUENCE and of the caller: a retry has the same */
 	uint32_t operations; /* with SEQUENCE */
 	uint32_t size;       /* octets of the RPC message, with those in chunks */
 	uint32_t least;      /* octets of a reply that has the result of SEQUENCE alone */
@@ -20,9 +20,10 @@ struct rr_nfs4_call {
 	uint64_t now;
 };
 
+/* What is to be done with a call that begins with SEQUENCE. */
 enum rr_nfs4_turn_kind {
-	RR_NFS4_NEW,      /* to be executed; rr_nfs4_sequence_end() is due */
-	RR_NFS4_REPLAY,   /* reply, the octets of a COMPOUND4res, is the answer */
+	RR_NFS4_NEW,      /* it is executed; rr_nfs4_sequence_end() must follow */
+	RR_NFS4_REPLAY,   /* a retry: `reply`, the octets of a COMPOUND4res, is the answer */
 	RR_NFS4_UNCACHED, /* the answer is the result of SEQUENCE, and NFS4ERR_RETRY_UNCACHED_REP behind it */
 	RR_NFS4_UNDER_WAY /* with NFS4ERR_DELAY: a retry of a call that has not ended yet */
 };
@@ -32,7 +33,7 @@ struct rr_nfs4_turn {
 	enum rr_nfs4_turn_kind kind;
 	struct rr_nfs4_session *session; /* held; NULL except for RR_NFS4_NEW */
 	uint32_t slot;
-	bool cache;
+	bool cache; /* sa_cachethis: the client asks for the reply to be kept */
 	SEQUENCE4resok ok;
 	const void *reply; /* lives until the slot is used again: copy it under the lock */
 	uint32_t reply_length;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+/* The flags of SEQUENCE's result that a client gets as long as it has states that were revoked. */
 static const uint32_t state_flags[] = {
 	[RR_NFS4_EXPIRED] = SEQ4_STATUS_EXPIRED_SOME_STATE_REVOKED,
 	[RR_NFS4_ADMIN_REVOKED] = SEQ4_STATUS_ADMIN_STATE_REVOKED,
@@ -48,6 +49,7 @@ state_drop_effect(struct rr_nfs4_state *state)
 	tables->ranges -= state->ranges.count;
 	rr_nfs4_quota_give(&tables->ranges_quota, &state->client->holding, state->ranges.count);
 	rr_nfs4_ranges_free(&state->ranges, tables->env);
+	/* A revoked state has left its file before. */
 	if (state->file && had_locks)
 		rr_nfs4_waits_look(tables, &state->file->id, (struct rr_nfs4_span){ 0, UINT64_MAX });
 	if (state->file)

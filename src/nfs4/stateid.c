@@ -63,7 +63,8 @@ state_by_number(const struct rr_nfs4_tables *tables, const stateid4 *stateid)
 	struct rr_map_link *link;
 	struct state_other other;
 
-	/* A special stateid is no state's: numbers begin at 1, and never become so large. */
+	/* The special stateids, all octets 0 or all octets 255, name no state: numbers begin at 1, and never
+	 * become so large. A stateid of an earlier start of the server names none either. */
 	memcpy(&other, stateid->other, sizeof(other));
 	if (other.start != tables->start)
 		return NULL;

@@ -74,6 +74,7 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 {
 	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
 
+	/* The pseudo root is open to all. For c->asked, PUTFH has asked already, with success. */
 	if (fh->kind != RR_NFS4_FH_VFS || (fh == &c->current && c->asked == c->index))
 		return NFS4_OK;
 	c->asked = 0; /* the identity may become that of another export */
@@ -249,10 +250,11 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 
 	if (access & ~open->access)
 		return NFS4ERR_OPENMODE;
-	/* The open of this delegation has been closed because its client writes the file. */
+	/* The open of this delegation has been closed because its client writes the file, or the storage gave
+	 * none. */
 	if (!open->opened && open->kind == RR_NFS4_DELEGATION)
 		return NFS4_OK;
-	/* The OPEN of this state is under way: no answer has named the stateid yet. */
+	/* The first OPEN of this state is under way: no answer has named the stateid yet. */
 	if (!open->opened)
 		return NFS4ERR_BAD_STATEID;
 	/* RFC 8881, 18.22.3: "The READ is subject to access permissions checking." */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Elements of a bucket, on average, where there are as many states as there can be. */
+/* The average number of elements in a bucket of a full table of states. */
 enum { TABLES_CHAIN = 4 };
 
 const struct rr_nfs4_tables_config rr_nfs4_tables_config_default = {
@@ -64,6 +64,7 @@ rr_nfs4_recorded(struct rr_nfs4_tables *tables, struct rr_nfs4_record *record, b
 {
 	struct rr_nfs4_client *client = record->client;
 
+	/* This frees the record only if it has no client. */
 	rr_nfs4_record_done(&tables->records, record, done);
 	if (client && record->phase == RR_NFS4_RECORD_ABSENT)
 		rr_nfs4_client_unrecorded(client);

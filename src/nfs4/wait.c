@@ -2,6 +2,9 @@
 /*
  * Clients that wait for a lock: RFC 8881, sections 9.6 and 20.11. A client gets CB_NOTIFY_LOCK when its range
  * is free, and then asks again; the lock is not kept for it.
+ *
+ * Ownership: a struct wait belongs to the list tables->waits until its range is free; then its callback owns
+ * it, and frees it when the callback has ended.
  */
 #include <string.h>
 
@@ -18,7 +21,9 @@ enum { WAIT_COMPARED = 16384 };
 struct wait {
 	struct rr_list link; /* in the tables' waits, until CB_NOTIFY_LOCK is sent */
 	struct rr_nfs4_tables *tables;
-	struct rr_nfs4_client *client; /* has not ended while the wait is in the list */
+	/* Valid while the wait is in the list: rr_nfs4_waits_leave() removes the waits of a client that ends.
+	 */
+	struct rr_nfs4_client *client;
 	struct rr_vfs_id id;
 	struct rr_vfs_handle handle;
 	struct rr_nfs4_span span;
@@ -172,6 +177,7 @@ rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, st
 		rr_nfs4_callback_queue(&wait->callback, &notify_kind, &tables->sessions, wait->client);
 		are_some = true;
 	}
+	/* Time 0: callbacks that have to wait for their time stay in the queue. */
 	if (are_some)
 		rr_nfs4_callbacks_go(&tables->sessions, 0);
 }
