@@ -25,11 +25,12 @@ struct rr_xdr_value {
 	const char *text; /* as it is spelled */
 	bool is_name;
 	bool is_text; /* a text in double quotes: only a constant can be this */
-	const char
-		*c_name; /* of a name that C knows, once the value is resolved: a macro, or an enumerator */
+	/* Of a name, once the value is evaluated: the macro or enumerator that has this value in C; NULL: C
+	 * has no such name, or knows it only inside another type. */
+	const char *c_name;
 	bool is_enumerator; /* c_name is an enumerator */
 	bool foreign; /* the schema does not define the name: a header that the schema includes must do so */
-	struct rr_xdr_number number; /* of a name: known once the value is resolved */
+	struct rr_xdr_number number; /* of a name: known once the value is evaluated */
 	struct rr_xdr_value *next;   /* the next label of an arm */
 };
 
@@ -53,7 +54,7 @@ enum rr_xdr_kind {
 	RR_XDR_FOREIGN /* only the type of a definition: the schema does not define the type */
 };
 
-/* A name of an enum, with its value. */
+/* A name of an enum, with its value (value.text is NULL if the schema gives none). */
 struct rr_xdr_enumerator {
 	struct rr_xdr_position position;
 	const char *name;
@@ -84,7 +85,7 @@ struct rr_xdr_declaration {
 	enum rr_xdr_shape shape;
 	bool bounded;             /* VARIABLE: a maximum was given */
 	struct rr_xdr_value size; /* FIXED; VARIABLE if bounded */
-	bool placed;              /* a binding marks it */
+	bool placed;              /* a mark makes it an item: it may travel in a chunk */
 	bool is_default;          /* the default arm of a union */
 	struct rr_xdr_value *labels;
 	struct rr_xdr_declaration *next;
@@ -100,9 +101,9 @@ struct rr_xdr_procedure {
 	struct rr_xdr_position position;
 	const char *name;
 	struct rr_xdr_declaration *result_declaration, *args_declarations; /* as they were read */
-	struct rr_xdr_type *result, *args; /* once the declarations are checked */
+	struct rr_xdr_type *result, *args; /* once these are checked: types that have a name in C */
 	struct rr_xdr_value number;
-	bool defined; /* an earlier version has the same name and number */
+	bool defined; /* an earlier version has defined the same name with the same number */
 	struct rr_xdr_procedure *next;
 };
 
@@ -116,8 +117,9 @@ struct rr_xdr_version {
 	struct rr_xdr_version *next;
 };
 
-/* The kinds of definitions. */
+/* The kinds of definitions. NOTHING: a constant TRUE or FALSE, which is dropped. */
 enum rr_xdr_what { RR_XDR_CONST, RR_XDR_TYPE, RR_XDR_PROGRAM, RR_XDR_NOTHING };
+/* How far a pass that visits each definition once has come; a visit to a begun one shows a circle. */
 enum rr_xdr_progress { RR_XDR_NEW, RR_XDR_BEGUN, RR_XDR_DONE };
 
 /* A definition of a schema, and what the passes remember of it. */
@@ -131,17 +133,19 @@ struct rr_xdr_definition {
 	struct rr_xdr_definition *next;
 	unsigned place; /* its place in the schema, counted in definitions and lines for the header */
 
-	enum rr_xdr_progress ordered;    /* set by check.c; of a CONST: by its evaluation */
+	enum rr_xdr_progress ordered; /* of a TYPE: check.c orders it; of a CONST: evaluate.c evaluates it */
 	struct rr_xdr_definition *after; /* the next type in an order that C accepts */
-	unsigned visited;                /* used by graph.c */
-	bool aliased;                    /* emit_types.c: its second name is in the header */
+	unsigned visited;                /* graph.c: the number of the last search that came here */
+	bool aliased;                    /* emit_scope.c: its second name is in the header */
 	bool sized;                      /* sizes.c: size is known */
 	struct rr_xdr_size size;
-	bool wrapped;                /* emit_program.c: its functions for the tables were written */
-	unsigned uniform, walk_cost; /* used by walk_shape.c */
+	bool wrapped; /* emit_program.c: its functions with void pointers were written */
+	/* walk_shape.c remembers here whether all values take the same number of octets, and how many words
+	 * of instructions move over a value; 0: not known yet. */
+	unsigned uniform, walk_cost;
 };
 
-/* A mark: `#pragma rpcrdma place TYPE.FIELD` */
+/* A mark: `#pragma rpcrdma place TYPE.FIELD`. It says that the field may travel in a chunk. */
 struct rr_xdr_mark {
 	struct rr_xdr_position position;
 	const char *type, *field;
@@ -151,7 +155,7 @@ struct rr_xdr_mark {
 /* A line of C that is passed on to the header. */
 struct rr_xdr_passed {
 	const char *line;
-	unsigned place;
+	unsigned place; /* counted as the place of a definition */
 	struct rr_xdr_passed *next;
 };
 

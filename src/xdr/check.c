@@ -3,8 +3,11 @@
 
 #include "xdr/compiler.h"
 
+/* The passes between the parser and the writing of C; rr_xdr_check() has their order. */
+
 /* ---- Names ---- */
 
+/* Returns the number plus one. */
 static struct rr_xdr_number
 check_successor(struct rr_xdr_number number)
 {
@@ -148,6 +151,7 @@ check_order(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definiti
 	if (definition->ordered != RR_XDR_NEW || definition->declaration.type->kind == RR_XDR_FOREIGN)
 		return;
 	definition->ordered = RR_XDR_BEGUN;
+	/* For another name of a struct, C needs only the name of the struct, as behind a pointer. */
 	if (definition->declaration.shape == RR_XDR_PLAIN &&
 		definition->declaration.type->kind == RR_XDR_NAMED)
 		check_order_reference(compiler, definition->declaration.type, true);

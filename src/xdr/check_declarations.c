@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/compiler.h"
 
+/* Checks unions: their discriminants and the labels of their arms. */
+
 static bool
 declarations_is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {

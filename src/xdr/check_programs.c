@@ -3,7 +3,8 @@
 
 #include "xdr/compiler.h"
 
-enum { HIGHEST = 4095 }; /* the highest procedure number: tables are indexed by the number */
+/* The highest procedure number: the table of procedures has an entry for each number up to the highest. */
+enum { HIGHEST = 4095 };
 
 /* Evaluates the number of a program, version or procedure, and reports a number outside 0 to highest. RFC
  * 5531, section 12.3: "Only unsigned constants can be assigned to programs, versions, and procedures." */

@@ -10,7 +10,7 @@
 /* One run of the compiler. It owns all memory of the run, in a chain of blocks that is freed at the end,
  * and not earlier. The first error is printed and kept; after it no further messages are printed. */
 
-/* The kinds of names. */
+/* The kinds of names. OTHER: a program, a version or a procedure. */
 enum rr_xdr_name_kind { RR_XDR_NAME_CONST, RR_XDR_NAME_ENUMERATOR, RR_XDR_NAME_TYPE, RR_XDR_NAME_OTHER };
 
 /* A name of the scope that the whole schema shares. */
@@ -40,14 +40,17 @@ struct rr_xdr_compiler {
 	FILE *errors;
 	int error; /* 0, or the first error */
 	void *blocks;
+	/* Lists; each *_end points to the link that the next element is stored in. ordered: types in an order
+	 * that C accepts, linked by `after`; foreign: types that the schema does not define, linked by
+	 * `after`. */
 	struct rr_xdr_definition *definitions, **definitions_end;
-	struct rr_xdr_definition *ordered,
-		**ordered_end; /* types in an order that C accepts, linked by `after` */
-	struct rr_xdr_definition *foreign,
-		**foreign_end; /* types that the schema does not define, linked by `after` */
+	struct rr_xdr_definition *ordered, **ordered_end;
+	struct rr_xdr_definition *foreign, **foreign_end;
 	struct rr_xdr_mark *marks, **marks_end;
 	struct rr_xdr_passed *passed, **passed_end;
 	struct rr_xdr_name *names;
+	/* visits: the number of the last search of graph.c; places: the place of the last definition or line
+	 * for the header. */
 	unsigned visits, places;
 };
 
@@ -64,7 +67,7 @@ void *rr_xdr_alloc(struct rr_xdr_compiler *compiler, size_t size);
 const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Reports that the schema is wrong at position. */
+/* Reports that the schema is wrong at position. The first report sets the error of the run and is printed. */
 void rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -194,7 +197,7 @@ bool rr_xdr_reaches(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *
 /* Whether a value of definition can contain data that may travel in a chunk. */
 bool rr_xdr_reaches_mark(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition);
 
-/* sizes.c */
+/* sizes.c: returns the bounds of the encoded size of a value of the type, or of a definition. */
 struct rr_xdr_size rr_xdr_size(struct rr_xdr_compiler *compiler, const struct rr_xdr_type *type);
 
 static inline struct rr_xdr_size

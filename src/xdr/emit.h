@@ -11,20 +11,24 @@
 
 struct rr_xdr_emitter;
 
-/* The statements in which codecs that read and codecs that write differ. */
+/* The statements in which codecs that read and codecs that write differ: emit_get.c and emit_put.c have one
+ * each. Each function here writes C code that reads or writes the object at `path`. codec: the end of the
+ * name of the library's function, as i32 in rpcrdma_get_i32. */
 struct rr_xdr_direction {
-	const char *verb; /* in names of functions */
-	const char *stream_type,
-		*qualifier; /* of the parameters: the type of the stream, and the qualifier of the value */
-	const char *fail;   /* the function that fails the stream */
+	const char *verb; /* in names of functions: get or put */
+	/* Of the parameters: the type of the stream, and the qualifier of the value. */
+	const char *stream_type, *qualifier;
+	const char *fail; /* the function that fails the stream */
 	void (*scalar)(struct rr_xdr_emitter *emitter, const char *codec, const char *path);
 	void (*enumeration)(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *path);
 	void (*octets)(
 		struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound);
-	/* Writes the count of an array of variable length. */
+	/* The count of an array of variable length; code that reads also takes memory for the elements.
+	 * `count` and `values` are the paths of both. */
 	void (*count)(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration,
 		const char *count, const char *values);
-	/* Writes whether an optional object is there. */
+	/* The flag that says whether an optional object is there; code that reads also takes memory for
+	 * it. */
 	void (*presence)(struct rr_xdr_emitter *emitter, const char *path);
 	/* Begins an if whose condition is that a list ends, given its next object. */
 	void (*last)(struct rr_xdr_emitter *emitter, const char *next);
@@ -40,7 +44,7 @@ struct rr_xdr_emitter {
 	struct rr_walk_code walk;
 	const char *walk_name; /* the name of the array of walk */
 	unsigned loops;        /* how many loops are around the current statement */
-	/* A bit for each kind of scalar whose functions for the tables were written. */
+	/* A bit for each kind of scalar whose functions with void pointers (emit_program.c) were written. */
 	unsigned wrapped_scalars;
 	/* The type whose codec is being written. deep: calls of types that lead back to this type count the
 	 * depth. */

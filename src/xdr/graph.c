@@ -25,11 +25,12 @@ rr_xdr_tail(const struct rr_xdr_definition *definition)
 	return leaf->type->definition == definition ? last : NULL;
 }
 
-/* A search along all references; each definition is visited once. */
+/* A search along all references; each definition is visited once. (It is not the walk of xdr/walk.h, which
+ * goes through an encoded message.) */
 struct walk {
 	const struct rr_xdr_definition *target; /* NULL: looks for a marked declaration */
 	bool tails;                             /* follow the tails of lists, too */
-	unsigned visit;
+	unsigned visit;                         /* the number of this search */
 };
 
 static bool walk_definition(const struct walk *walk, struct rr_xdr_definition *definition);

@@ -11,7 +11,7 @@ enum rr_xdr_token_kind {
 	RR_XDR_TOKEN_NAME, /* keywords, too */
 	RR_XDR_TOKEN_NUMBER,
 	RR_XDR_TOKEN_TEXT, /* in double quotes, which are part of the text */
-	RR_XDR_TOKEN_MARK  /* one character: text[0] */
+	RR_XDR_TOKEN_MARK  /* one character of punctuation: text[0] */
 };
 
 /* A token, and where it stands. */

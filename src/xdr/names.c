@@ -54,7 +54,7 @@ rr_xdr_define(struct rr_xdr_compiler *compiler, enum rr_xdr_name_kind kind, cons
 	struct rr_xdr_name *new;
 
 	/* RFC 4506, section 6.4: "Constant and type identifiers ... must be declared uniquely within this
-	 * scope" */
+	 * scope". A name that another one has got in C, such as class_, is taken, too. */
 	for (struct rr_xdr_name *other = compiler->names; other && !known; other = other->next)
 		known = strcmp(other->c_name, name) == 0 ? other : NULL;
 	if (known)

@@ -164,6 +164,7 @@ size_of_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declar
 	size = rr_xdr_size(compiler, type);
 	if (declaration->shape == RR_XDR_PLAIN)
 		return size;
+	/* An array whose length the schema does not know has at least one element. */
 	if (!counted)
 		return (struct rr_xdr_size){ size.min, UINT32_MAX, size.items ? UINT32_MAX : 0,
 			size.item_max };

@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* The code by which a walker (ulb/walk.h) steps over a value in a stream of XDR, from one marked item to
- * the next. It is an array of words. Each instruction is one of those below with its operands behind it. An
- * address is an index into the array. The compiler writes such an array for a schema, with a subroutine for
- * each type by which a marked item can be reached. */
+/* The code of a walk (ulb/walk.h): by it, a walker steps over a value in a stream of XDR, from one marked
+ * item to the next. The code is an array of words. Each instruction is one of those below with its operands
+ * behind it. An address is an index into the array. The compiler writes such an array for a schema, with a
+ * subroutine for each type by which a marked item can be reached. */
 enum rr_walk_op {
 	RR_WALK_FAIL,     /* also stands at address 0, to which values lead that the schema does not know */
 	RR_WALK_END,      /* the end of a subroutine */

@@ -5,7 +5,8 @@
 #include "xdr/compiler.h"
 #include "xdr/walk.h"
 
-/* Makes the code of xdr/walk.h from the types of a schema. All memory belongs to the run of the compiler. */
+/* Makes the code of xdr/walk.h from the types of a schema: subroutines, each for a type. All memory belongs
+ * to the run of the compiler. */
 
 /* A subroutine, for a definition or for a type without a name that is the type of elements. */
 struct rr_walk_target {
@@ -15,9 +16,9 @@ struct rr_walk_target {
 	struct rr_walk_target *next;
 };
 
-/* A place in the code whose address is not known yet. */
+/* A word of the code that is to be the address of a subroutine, as soon as the subroutine is built. */
 struct rr_walk_patch {
-	uint32_t at;
+	uint32_t at; /* index of the word */
 	const struct rr_walk_target *target;
 	struct rr_walk_patch *next;
 };
@@ -26,8 +27,10 @@ struct rr_walk_patch {
 struct rr_walk_code {
 	struct rr_xdr_compiler *compiler;
 	uint32_t *words;
-	uint32_t length, room;
-	uint32_t skip; /* if the code ends with a SKIP, the place of its octets; else 0 */
+	uint32_t length, room; /* words of the code; words that there is memory for */
+	/* If the code ends with a SKIP that may be lengthened, the index of the word with its octets; else 0.
+	 */
+	uint32_t skip;
 	struct rr_walk_target *targets, **targets_end;
 	struct rr_walk_patch *patches;
 };
@@ -42,12 +45,14 @@ uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type
 
 /* ---- Within the builder ---- */
 
-/* walk_build.c */
+/* walk_build.c: adds a word at the end of the code. */
 void rr_walk_word(struct rr_walk_code *code, uint32_t word);
+/* Reports a value that the walk cannot move over, as the schema does not define its type or size, `name`. */
 void rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name);
+/* Adds the instructions that move over a value of the declaration. */
 void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration);
 
-/* walk_union.c */
+/* walk_union.c: adds the instructions that move over a value of the union. */
 void rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type);
 
 /* walk_shape.c: whether all values of the declaration or type take the same number of octets. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/walk_build.h"
 
-/* Whether a definition is uniform, remembered after the first judgement: some nested schemas would take
- * very long otherwise. */
+/* Whether a definition is uniform: whether all its values take the same number of octets. The definition
+ * remembers the answer (definition->uniform), as some nested schemas would take very long otherwise. */
 enum { UNKNOWN, NO, YES };
 
 bool

@@ -7,9 +7,10 @@
 struct choice {
 	uint32_t value;
 	const struct rr_xdr_declaration *arm;
-	uint32_t slot; /* where the address of the arm goes */
+	uint32_t slot; /* index of the word of the code that gets the address of the arm */
 };
 
+/* Returns the number as the word that stands for it in the stream. */
 static uint32_t
 union_word_of(struct rr_xdr_number number)
 {
@@ -107,12 +108,16 @@ union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t cou
 	if (!arm->is_default)
 		return;
 	code->words[other] = address;
+	/* An RR_WALK_TABLE begins three words in front of its default, an RR_WALK_SWITCH two words. */
 	if (code->words[other - 3] != RR_WALK_TABLE)
 		return;
 	for (uint32_t i = 1; i <= code->words[other - 1]; i++)
 		code->words[other + i] = code->words[other + i] ? code->words[other + i] : address;
 }
 
+/* Adds the instruction that jumps by the discriminant, and behind it the code of each arm that is not void,
+ * with a jump to the end of the union. The addresses of void arms are the end itself. A discriminant without
+ * an arm leads to address 0, RR_WALK_FAIL. */
 void
 rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
@@ -123,6 +128,7 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 
 	if (!choices)
 		return;
+	/* A table is taken if it has at most about twice as many addresses as there are labels. */
 	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
 	other = span <= 2 * (uint64_t)count + 8 ? union_put_table(code, choices, count)
 						: union_put_switch(code, choices, count);

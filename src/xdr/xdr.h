@@ -9,23 +9,22 @@
 #include "base/env.h"
 
 /*
- * The compiler of the XDR language (RFC 4506, section 6) with program
- * definitions (RFC 5531, section 12). Beyond the grammar of the RFCs it takes
- * what rpcgen takes:
+ * The compiler of the XDR language (RFC 4506, section 6) with program definitions (RFC 5531, section 12).
+ * Beyond the grammar of the RFCs it takes what rpcgen takes:
  *   - lines that begin with %, copied into the header, in front of the types that follow them;
- *   - directives of the C preprocessor, which is called where there are any (cpp, or cc), with RPC_HDR
- * defined;
+ *   - directives of the C preprocessor (cpp, or cc), which is called where there are any, and with RPC_HDR
+ *     defined;
  *   - constants that are texts, or that are named after other constants, and enum values without numbers;
  *   - struct, union or enum in front of the name of a type, where it is used;
  *   - char, short, long, unsigned alone, int8_t to uint64_t, u_int, bool_t, netobj and more such names where
  *     the schema does not define them: as in Sun's library, each integer takes four octets of the stream
- * unless its name says 64, hyper, quad or longlong;
+ *     unless its name says 64, hyper, quad or longlong;
  *   - types and constants that the schema does not define (a warning names them): an included header has to
  *     define them, and for a type T also what xdr_get_T and xdr_put_T do;
  *   - several arguments of a procedure, with names, strings and optional ones among them;
  * and moreover
- *   - `#pragma rpcrdma place TYPE.FIELD`: the binding of a protocol to RPC-over-RDMA marks this opaque or
- *     string; pragmas of others are ignored;
+ *   - `#pragma rpcrdma place TYPE.FIELD`: by the binding of a protocol to RPC-over-RDMA, this opaque or
+ *     string may travel in a chunk; pragmas of others are ignored;
  *   - `#pragma rpcrdma prefix NAME`: what the schema becomes in C has external names that begin with NAME_,
  *     as NAME_get_TYPE, so that two schemas that share names can be in one program (but not in one file of
  * it).
