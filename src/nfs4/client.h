@@ -13,6 +13,9 @@
  * functions take no lock and make no system call; time is a parameter, in nanoseconds of rr_now(). The caller
  * holds the lock of the tables (state.h).
  *
+ * A courtesy client is a client whose lease is over: its opens and locks stay until another client wants what
+ * conflicts with them; then the courtesy client ends. It becomes an ordinary client again when it comes back.
+ *
  * Ownership: the table owns the records. A session and a callback hold the record that they belong to by
  * rr_nfs4_client_hold(); the states of a client end with its record. A record that ended leaves the table at
  * once and is freed when its last holder lets it go.
@@ -101,6 +104,7 @@ struct rr_nfs4_exchange {
  * have. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
 int rr_nfs4_clients_init(
 	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
+/* Ends all clients and frees the table. */
 void rr_nfs4_clients_free(struct rr_nfs4_clients *clients);
 
 /* Carries out EXCHANGE_ID by the nine cases of RFC 8881, 18.35.4, and stores the record in *client. Returns
@@ -136,8 +140,10 @@ uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
 /* Returns a number that stands for the address that the client came from; 0 if the client has no address. */
 uint64_t rr_nfs4_client_address(const struct rr_nfs4_client *client);
 
+/* Tells whether the client has sessions, opens, locks or delegations. */
 bool rr_nfs4_client_has_state(const struct rr_nfs4_client *client);
 
+/* Take a reference to the record, and release it; the record is freed with its last reference. */
 struct rr_nfs4_client *rr_nfs4_client_hold(struct rr_nfs4_client *client);
 void rr_nfs4_client_release(struct rr_nfs4_client *client);
 

@@ -305,6 +305,7 @@ nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
  * operation; else NFS4_OK. The caller does not hold the lock of the tables, which this function takes. */
 nfsstat4 rr_nfs4_no_grace(const struct rr_nfs4_compound *c);
 
+/* Returns the value of NFS for how safely the storage keeps data that it has written. */
 stable_how4 rr_nfs4_committed(enum rr_vfs_stable stable);
 
 /* Returns NFS4_OK for a regular file, else NFS4ERR_ISDIR, NFS4ERR_SYMLINK or NFS4ERR_WRONG_TYPE. */

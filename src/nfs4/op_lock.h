@@ -22,6 +22,7 @@ struct rr_lock_work {
  * NFS4ERR_INVAL if there is no such range, and NFS4ERR_DELAY if there is no memory. */
 nfsstat4 rr_lock_begin(struct rr_nfs4_compound *c, uint64_t offset, uint64_t length, bool write);
 
+/* Tells whether the type is that of a lock to write; else it is that of a lock to read. */
 bool rr_lock_is_write(nfs_lock_type4 type);
 
 /* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. */

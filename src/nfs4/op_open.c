@@ -102,6 +102,7 @@ open_created(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
 	work->created = create->created;
+	/* A new file has the size 0 that a truncating OPEN asks for. */
 	work->applied = create->applied | (create->created && work->truncate ? RR_VFS_SET_SIZE : 0);
 	/* A client that sees the directory unchanged believes that no file was made. */
 	if (create->created && work->cinfo.before == work->cinfo.after)

@@ -113,6 +113,7 @@ bool rr_nfs4_origin_is_heavier(const struct rr_nfs4_holding *a, const struct rr_
  * another. */
 uint32_t rr_nfs4_quota_clients(enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 
+/* Sets up a quota. max: the amount that all clients together may hold; clients: the most clients. */
 void rr_nfs4_quota_init(
 	struct rr_nfs4_quota *quota, enum rr_nfs4_quantity what, uint64_t max, uint32_t clients);
 

@@ -46,6 +46,7 @@ struct rr_nfs4_records {
 	uint64_t name; /* name of the last record's file */
 };
 
+/* Makes an empty table, which can have `max` records. Records are not kept until `kept` is set. */
 void rr_nfs4_records_init(struct rr_nfs4_records *records, const struct rr_env *env, uint32_t max);
 void rr_nfs4_records_free(struct rr_nfs4_records *records);
 

@@ -30,6 +30,7 @@ void rr_nfs4_server_end(struct rr_nfs4_server *server);
 /* Frees a server that has ended; no operation may be under way. server may be NULL. */
 void rr_nfs4_server_free(struct rr_nfs4_server *server);
 
+/* Fills *service, by which an RPC server calls this server. */
 void rr_nfs4_server_service(struct rr_nfs4_server *server, struct rr_service *service);
 
 #endif

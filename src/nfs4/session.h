@@ -120,6 +120,7 @@ nfsstat4 rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessio
 /* Ends the session, even if it is in use. Its memory is freed when the last reference to it is released. */
 void rr_nfs4_session_end(struct rr_nfs4_session *session);
 
+/* Take a reference to the session, and release it; the session is freed with its last reference. */
 struct rr_nfs4_session *rr_nfs4_session_hold(struct rr_nfs4_session *session);
 void rr_nfs4_session_release(struct rr_nfs4_session *session);
 
@@ -128,6 +129,7 @@ void rr_nfs4_session_release(struct rr_nfs4_session *session);
 void rr_nfs4_callback_security(
 	struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count);
 
+/* Tells whether the session has ended: it has left the table and exists only for its references. */
 static inline bool
 rr_nfs4_session_ended(const struct rr_nfs4_session *session)
 {

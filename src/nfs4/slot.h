@@ -28,7 +28,7 @@ enum rr_nfs4_turn_kind {
 	RR_NFS4_UNDER_WAY /* with NFS4ERR_DELAY: a retry of a call that has not ended yet */
 };
 
-/* A turn is the outcome of SEQUENCE: what is to be done with the call. */
+/* A turn is the outcome of SEQUENCE: what is to be done with the call. (It is no turn of the event loop.) */
 struct rr_nfs4_turn {
 	enum rr_nfs4_turn_kind kind;
 	struct rr_nfs4_session *session; /* held; NULL except for RR_NFS4_NEW */

@@ -125,6 +125,7 @@ int rr_nfs4_tables_init(
 	struct rr_nfs4_tables *tables, const struct rr_env *env, const struct rr_nfs4_tables_config *config);
 /* Ends all clients; their records stay, as the clients may reclaim after the next start. */
 void rr_nfs4_tables_end(struct rr_nfs4_tables *tables);
+/* Ends all clients that are left, and frees the tables. */
 void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
 
 /* Handles what is due: leases that are over, delegations that were not returned, and the end of the grace
@@ -181,6 +182,7 @@ void rr_nfs4_state_revoke(struct rr_nfs4_state *state, enum rr_nfs4_revoked revo
 /* Releases the open that the state has of its file; the open is closed when nobody uses it any more. */
 void rr_nfs4_state_close(struct rr_nfs4_state *state);
 
+/* Take a reference to the state, and release it; the state is freed with its last reference. */
 struct rr_nfs4_state *rr_nfs4_state_hold(struct rr_nfs4_state *state);
 void rr_nfs4_state_release(struct rr_nfs4_state *state);
 
@@ -189,6 +191,7 @@ void rr_nfs4_state_release(struct rr_nfs4_state *state);
  * there is no memory or the state has ended; then nothing has changed, and the caller still owns the open. */
 bool rr_nfs4_state_opened(
 	struct rr_nfs4_state *state, struct rr_vfs_open *open, struct rr_nfs4_principal opener);
+/* Take a reference to the open, and release it; without references the open comes to the list `unused`. */
 struct rr_nfs4_opened *rr_nfs4_opened_hold(struct rr_nfs4_opened *opened);
 void rr_nfs4_opened_release(struct rr_nfs4_tables *tables, struct rr_nfs4_opened *opened);
 /* Removes an open that no state uses any more from the list of such opens, and returns it. The caller closes
@@ -197,6 +200,7 @@ struct rr_nfs4_opened *rr_nfs4_opened_unused(struct rr_nfs4_tables *tables);
 
 /* ---- file.c ---- */
 
+/* Tells whether both identify the same object: also by its birth, as a number may be used again. */
 bool rr_nfs4_id_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b);
 
 /* Returns the entry of the file in the table of files; NULL if the file has no states. */

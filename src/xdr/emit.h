@@ -57,6 +57,7 @@ struct rr_xdr_emitter {
 /* How deep values may be nested of a type that holds itself (other than as the tail of a list). */
 enum { RR_XDR_DEPTH = 32 };
 
+/* Makes an emitter that writes to `out`, and builds the walk's code of the schema for it. */
 void rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *compiler, FILE *out);
 
 /* Writes a line with indentation. format has no line feed at its end. */

@@ -38,10 +38,13 @@ struct rr_xdr_position rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer);
 
 /* Returns a copy of the text from `from` to `to`. The memory is freed at the end of the run. */
 const char *rr_xdr_lexer_copy(struct rr_xdr_lexer *lexer, const char *from, const char *to);
+/* Returns the end of the line in which the lexer stands: its line feed, or the end of the text. */
 const char *rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer);
+/* Whether the character may be part of a name or a number. */
 bool rr_xdr_lexer_is_word(char c);
 
-/* lexer_lines.c: read a line that begins with %, and a line that begins with #. */
+/* lexer_lines.c: handle the line in which the lexer stands, which begins with % (a line for the header) or
+ * with # (a directive), and move to its end. */
 void rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer);
 void rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer);
 

@@ -16,11 +16,13 @@ struct rr_xdr_parser {
 	unsigned depth;            /* how many bodies are around the token */
 };
 
+/* Moves behind the next token. */
 void rr_xdr_advance(struct rr_xdr_parser *parser);
 
 /* Reports that the next token is not `expected`. */
 void rr_xdr_expected(struct rr_xdr_parser *parser, const char *expected);
 
+/* Whether there is no further token, as the text has ended or an error was found. */
 bool rr_xdr_ended(const struct rr_xdr_parser *parser);
 
 /* rr_xdr_sees() returns whether the next token is this word or character. rr_xdr_accept() returns the same,
