@@ -48,6 +48,7 @@ callback_end(struct rr_nfs4_callback *callback)
 	struct rr_nfs4_session *session = callback->session;
 
 	rr_list_remove(&callback->link);
+	/* A CB_NULL, which has no put(), has a session but no slot. */
 	if (session && callback->kind->put)
 		session->back_slots[callback->slot].busy = false;
 	callback->session = NULL;
@@ -150,7 +151,7 @@ callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 
 	rr_list_remove(&callback->link);
 	callback->conn = NULL;
-	/* Only a CB_NULL has no put(). */
+	/* No put(): a CB_NULL. */
 	if (slot_is_gone &&
 		(callback->cancelled || !callback->kind->put || callback->client->phase == RR_NFS4_ENDED)) {
 		callback_end(callback);

@@ -272,8 +272,9 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	return c->operation->flags & RR_NFS4_OP_RECALLS ? rr_nfs4_recall_first(c) : c->operation->run(c);
 }
 
-/* Runs operations until the compound ends or an operation has to wait. Returns false if an operation is still
- * under way, and true if the answer is complete and the compound has been freed. */
+/* Runs operations until the compound ends or an operation has to wait. The compound ends after its last
+ * operation, after an error, or if SEQUENCE has found the reply to a retry. Returns false if an operation is
+ * still under way, and true if the answer is complete and the compound has been freed. */
 static bool
 compound_run(struct rr_nfs4_compound *c)
 {

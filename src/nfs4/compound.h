@@ -93,8 +93,9 @@ struct rr_nfs4_compound {
 	/* Held until the compound ends: the open of the first filehandle whose object has no name any more;
 	 * or NULL. */
 	struct rr_nfs4_opened *pinned;
-	/* Held until the operation ends: the state and the opens that it uses; or NULL. Each operation says
-	 * which open is which. */
+	/* Held until the operation ends: the state and the opens that it uses; or NULL. opened[0] is mostly
+	 * the open of the stateid in the arguments. OPEN, LOCK and COPY have two opens: op_open_share.c,
+	 * op_lock.c and op_copy.c say which is which. */
 	struct rr_nfs4_state *state;
 	struct rr_nfs4_opened *opened[2];
 

@@ -2,8 +2,9 @@
 /* LOCKT and LOCKU: RFC 8881, sections 18.11 and 18.12. */
 #include "nfs4/op_lock.h"
 
-/* Runs when the attributes of the file are known: looks for a conflicting lock of another owner. If there is
- * one, LOCKT fails with NFS4ERR_DENIED and describes that lock. */
+/* Runs when the attributes of the file are known: looks for a conflicting lock of another owner in the
+ * tables. If there is one, LOCKT fails with NFS4ERR_DENIED and describes that lock. The storage is not asked:
+ * only LOCK finds the locks of local programs. */
 static uint32_t
 lockt_typed(struct rr_nfs4_compound *c)
 {

@@ -152,6 +152,7 @@ uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
 	const struct rr_nfs4_args *args = arguments;
+	/* The RPC server sends at least four items outside of the stream: rpc/server_reply.c. */
 	uint32_t by_reference = request->places ? 4 : 0, reads = 0;
 	/* Status, length of the tag and number of results; the tag with its padding; and the error of an
 	 * operation that was not decoded. */

@@ -29,8 +29,8 @@ struct rr_pseudo {
 	uint32_t root_export; /* index of that export, if is_empty */
 };
 
-/* Makes the tree. Of two exports that lie in each other or have the same name, the later one is left out, and
- * a warning says so. Errors: NOMEM, with text. */
+/* Makes the tree. If an export lies in another export, or both have the same name, the later one of the two
+ * is left out, and a warning says so. Errors: NOMEM, with text. */
 int rr_pseudo_init(
 	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text);
 void rr_pseudo_free(struct rr_pseudo *pseudo);

@@ -20,7 +20,7 @@ server_task_run(struct rr_crew_job *job, void *member)
 	struct rr_nfs4_record_dir *dir = task->server->shared->dir;
 	const struct rr_nfs4_recorded *recorded = &task->record->recorded;
 
-	/* No lock is held: the record stays until server_task_done() reports, and nobody changes `recorded`.
+	/* No lock is held: the record stays until server_task_done() reports, and `recorded` never changes.
 	 */
 	(void)member;
 	task->done = task->write ? rr_nfs4_record_write(dir, recorded)

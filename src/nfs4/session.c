@@ -137,6 +137,7 @@ rr_nfs4_session_end(struct rr_nfs4_session *session)
 	session->client->session_count--;
 	sessions->count--;
 	session_give(sessions, session->client, session->reserved);
+	/* From now on the session counts as ended, also for its callbacks. */
 	session->table = NULL;
 	rr_nfs4_callbacks_leave(sessions, session);
 	rr_nfs4_session_release(session);

@@ -21,8 +21,7 @@ enum { WAIT_COMPARED = 16384 };
 struct wait {
 	struct rr_list link; /* in the tables' waits, until CB_NOTIFY_LOCK is sent */
 	struct rr_nfs4_tables *tables;
-	/* Valid while the wait is in the list: rr_nfs4_waits_leave() removes the waits of a client that ends.
-	 */
+	/* Valid while the wait is in the list: rr_nfs4_waits_leave() removes it when the client ends. */
 	struct rr_nfs4_client *client;
 	struct rr_vfs_id id;
 	struct rr_vfs_handle handle;

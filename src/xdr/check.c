@@ -119,6 +119,7 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 			rr_xdr_error(compiler, type->position,
 				"%s contains itself here, expected a struct behind a * or <>", type->name);
 		check_order(compiler, definition);
+		/* Behind another name of a type, C needs the type itself, too. */
 		if (!plain)
 			return;
 	}

@@ -28,8 +28,7 @@ struct rr_walk_code {
 	struct rr_xdr_compiler *compiler;
 	uint32_t *words;
 	uint32_t length, room; /* words of the code; words that there is memory for */
-	/* If the code ends with a SKIP that may be lengthened, the index of the word with its octets; else 0.
-	 */
+	/* The index of the operand of the SKIP that the code ends with, if it may be lengthened; else 0. */
 	uint32_t skip;
 	struct rr_walk_target *targets, **targets_end;
 	struct rr_walk_patch *patches;
