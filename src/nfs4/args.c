@@ -93,7 +93,7 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	if (reader->failed)
 		return;
 	/* RFC 8881, 2.10.8.1 and 15.1.1.9: of a COMPOUND of another minor version only the number of the
-	 * version is used. */
+	 * version is used. The reader moves to the end, so that no operation is decoded. */
 	if (args->minor != 1 && args->minor != 2)
 		args_fault(reader, args, NFS4_OK, 0);
 	while (args->decoded < known && reader->next < reader->end) {

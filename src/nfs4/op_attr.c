@@ -120,6 +120,7 @@ rr_op_access(struct rr_nfs4_compound *c)
 		known |= ACCESS_XATTR;
 	if (asked & ~known)
 		return NFS4ERR_INVAL;
+	/* All callers may read and search the directories above the exports; nobody may change them. */
 	if (c->current.kind == RR_NFS4_FH_PSEUDO) {
 		ok->supported = asked & (ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_MODIFY | ACCESS4_EXTEND |
 						ACCESS4_DELETE);

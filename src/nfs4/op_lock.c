@@ -154,6 +154,7 @@ lock_open(struct rr_nfs4_compound *c)
 	opening = &rr_nfs4_vfs_begin(c)->opening;
 	opening->object = rr_nfs4_object_as(c, &c->current, 0);
 	opening->access = c->lock_access;
+	/* The share reservation of the OPEN's open holds for this open, too. */
 	opening->relation = RR_VFS_BESIDE;
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
 }

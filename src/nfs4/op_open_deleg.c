@@ -160,6 +160,7 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 	opening = &rr_nfs4_vfs_begin(c)->opening;
 	opening->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
 	opening->access = RR_VFS_SHARE_READ;
+	/* The share reservation of the OPEN's open holds for this open, too. */
 	opening->relation = RR_VFS_BESIDE;
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), deleg_opened);
 }

@@ -11,7 +11,7 @@ shared_take(void *ctx, const struct rr_nfs4_recorded *recorded)
 }
 
 /* Opens the directory of records, reads the server's identity and the records that the last start has left,
- * and begins a grace period if the records name clients. */
+ * and begins a grace period if the records name clients. From then on records of clients are kept. */
 static int
 shared_recall(struct rr_nfs4_shared *shared, struct rr_text *text)
 {
