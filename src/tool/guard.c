@@ -83,8 +83,8 @@ guard_status(int status)
 
 /* Passes signals on to the child until the child ends, and returns the child's exit status. If the child
  * still runs GUARD_LIMIT after the first signal that is to end it, returns RR_EXIT_OK without waiting longer;
- * the end of this process then ends the child. Each signal but SIGUSR1 is to end the child, and SIGHUP only
- * if goes_on is false. */
+ * the end of this process then ends the child. SIGINT and SIGTERM are to end the child; SIGHUP is, if goes_on
+ * is false. SIGUSR1 and SIGUSR2 are not: a child that does not catch SIGUSR2 ends by it at once. */
 static int
 guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 {
@@ -102,7 +102,7 @@ guard_wait(pid_t child, const sigset_t *signals, bool goes_on)
 		if (signal < 0 || signal == SIGCHLD)
 			continue;
 		kill(child, signal);
-		if (signal != SIGUSR1 && !(signal == SIGHUP && goes_on) && !deadline)
+		if (signal != SIGUSR1 && signal != SIGUSR2 && !(signal == SIGHUP && goes_on) && !deadline)
 			deadline = rr_now(&rr_env_system) + GUARD_LIMIT;
 	}
 }
@@ -155,6 +155,7 @@ rr_guard_run(int (*serve)(void *ctx), void *ctx, bool goes_on)
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
 	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
 	fflush(NULL);
 	pthread_sigmask(SIG_BLOCK, &signals, &before);
 	child = fork();

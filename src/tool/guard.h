@@ -8,8 +8,8 @@
  * A file system whose server does not answer (FUSE above all) may keep a thread in the kernel whatever signal
  * comes, and a process that has such a thread does not end. So if such a file system is exported, a child
  * process serves, and the process that the user started (the parent) keeps no thread in any file system: it
- * passes SIGINT, SIGTERM, SIGHUP and SIGUSR1 on to the child, and ends in time after a signal that is to end
- * it, even if the child hangs. The child ends when the parent has ended.
+ * passes SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 on to the child, and ends in time after a signal that
+ * is to end it, even if the child hangs. The child ends when the parent has ended.
  */
 
 /* Tells whether path, which is absolute and without symbolic links, is in a file system that may hang, or

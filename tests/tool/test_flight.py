@@ -13,6 +13,7 @@ import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+from fuse import Hanging
 from tap import Server, Tap
 
 TOOL = os.path.abspath(sys.argv[1])
@@ -28,9 +29,11 @@ def ls(path, url):
     return subprocess.run([TOOL, "ls", "--flight", path, url], capture_output=True, text=True, timeout=120)
 
 
-def await_file(path):
-    """Waits until the file exists and has a whole message."""
+def await_file(path, process=None):
+    """Waits until the file exists and has a whole message. False: it did not in time, or the process ended."""
     for _ in range(1200):
+        if process and process.poll() is not None:
+            return False
         if os.path.exists(path) and messages(path):
             return True
         time.sleep(0.1)
@@ -76,6 +79,20 @@ def test_server(top):
         tap.result(server.stop() == 0, "and the server goes on until it is stopped")
 
 
+def test_guarded(top):
+    """A child process serves, as a file system that may hang is exported. The process that was started gets the signal."""
+    if os.geteuid() != 0 or not os.access("/dev/fuse", os.R_OK | os.W_OK):
+        tap.skip("SIGUSR2 reaches the child that serves", "needs root and /dev/fuse")
+        return
+    os.makedirs(f"{top}/guarded/mounted")
+    with Hanging(f"{top}/guarded/mounted", True), Server(TOOL, f"{top}/guarded", "--flight", f"{top}/child") as server:
+        done = ls(f"{top}/before", server.url)
+        server.process.send_signal(signal.SIGUSR2)
+        written = done.returncode == 0 and await_file(f"{top}/child", server.process)
+        tap.result(written and server.process.poll() is None and server.stop() == 0,
+                   "SIGUSR2 reaches the child that serves, which goes on until it is stopped", [done.stderr, server.process.poll()])
+
+
 def test_protocol(top):
     """The peer sends an FPDU with an opcode that does not exist."""
     path = f"{top}/protocol"
@@ -98,6 +115,7 @@ def test_hang(top):
 with tempfile.TemporaryDirectory(prefix="rpcrdma-flight-") as top:
     os.mkdir(f"{top}/served")
     test_server(top)
+    test_guarded(top)
     test_protocol(top)
     test_hang(top)
 tap.end()
