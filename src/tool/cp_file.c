@@ -247,22 +247,24 @@ file_create_or_go_on(struct copying *copying)
 	return error == 1 ? file_create_temporary(copying) : error;
 }
 
-/* Creates a temporary file that will replace the old file. Without -a, the new file is to get the mode of the
- * old file, and must have the same owner and group. If owner or group differ, removes the new file, and opens
- * the old file to be written in place. Returns 0; -1 after an error, which was reported. */
+/* Creates a temporary file that will replace the old file, or goes on with the one that an interrupted copy
+ * has left (--resume). Without -a, the new file is to get the mode of the old file, and must have the same
+ * owner and group. If owner or group differ, removes the new file, and opens the old file to be written in
+ * place. Returns 0; -1 after an error, which was reported. */
 static int
 file_create_like(struct copying *copying)
 {
 	struct rr_cp *cp = copying->cp;
 	const struct rr_info *there = &copying->there;
 
-	if (file_create_temporary(copying) < 0)
+	if (file_create_or_go_on(copying) < 0)
 		return -1;
 	if (cp->archive)
 		return 0;
 	copying->info.mode = there->mode;
 	if (copying->target.uid == there->uid && copying->target.gid == there->gid)
 		return 0;
+	cp->sums.resumed -= copying->target.kept;
 	cp->to.ops->close(&copying->target);
 	rr_cp_remove_temporary(cp, copying->to, copying->temporary);
 	copying->temporary[0] = '\0';

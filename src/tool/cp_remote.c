@@ -247,7 +247,14 @@ remote_go_on(struct rr_side *side, const struct rr_place *place, const char *nam
 	sattr3 cut = { .size = { .set_it = true, .u.size = kept } };
 
 	(void)place, (void)name;
-	*file = (struct rr_file){ .side = side, .handle = there->handle, .stable = UNSTABLE, .kept = kept };
+	*file = (struct rr_file){
+		.side = side,
+		.handle = there->handle,
+		.uid = there->uid,
+		.gid = there->gid,
+		.stable = UNSTABLE,
+		.kept = kept,
+	};
 	return remote_check(side, rr_nfs_setattr(side->nfs, &file->handle, &cut));
 }
 

@@ -69,14 +69,14 @@ struct rr_file {
 	bool in_place;    /* the file existed before: it keeps its mode, and is not removed after a failure */
 	bool empty_first; /* its old octets go when the first new octets are written, or at finish() */
 	bool short_end;   /* finish() sets the size: the last octets are a hole, and not written */
-	struct timespec made;                 /* after create(): the time, by the clock of its side */
-	uint32_t uid, gid;                    /* after create() on a server: the owner and group */
-	int fd;                               /* local, as the next two */
-	struct rr_watch watch;                /* of a stream that is read */
-	struct rr_piece *awaited;             /* the piece of the stream that waits for data; or NULL */
-	struct rpcrdma_nfs_handle handle;     /* remote, as all below */
-	stable_how stable;                    /* how data is written */
-	bool has_verifier;                    /* unstable octets were written, and not committed since */
+	struct timespec made;             /* after create(): the time, by the clock of its side */
+	uint32_t uid, gid;                /* after create() and go_on() on a server: the owner and group */
+	int fd;                           /* local, as the next two */
+	struct rr_watch watch;            /* of a stream that is read */
+	struct rr_piece *awaited;         /* the piece of the stream that waits for data; or NULL */
+	struct rpcrdma_nfs_handle handle; /* remote, as all below */
+	stable_how stable;                /* how data is written */
+	bool has_verifier;                /* unstable octets were written, and not committed since */
 	uint8_t verifier[NFS3_WRITEVERFSIZE]; /* of the last unstable WRITE */
 	uint64_t written_end;                 /* unstable octets lie in front of this */
 	uint64_t lost_end;                    /* octets in front of this must be written again */

@@ -68,6 +68,26 @@ def goes_on(name, source, there, target, here):
     os.unlink(target)
 
 
+def over(source, target, url):
+    """The target exists already: a new file is to replace it, under the same temporary name."""
+    data = os.urandom(SIZE)
+    write(source, data)
+    write(target, b"old" * 1000)
+    os.chmod(target, 0o640)
+    left = os.path.join(os.path.dirname(target), f".{os.path.basename(target)}.rpcrdma-0")
+    write(left, data[:10 << 20])
+    result, summary = copy("--resume", source, url)
+    check("so it is where a file is replaced, which keeps its mode", result.returncode == 0 and read(target) == data and
+          summary["octets_resumed"] == 10 << 20 and not os.path.exists(left) and os.stat(target).st_mode & 0o7777 == 0o640, result)
+    if os.geteuid() == 0:
+        os.chown(target, 1234, 1235)
+        write(left, data[:10 << 20])
+        result, summary = copy("--resume", source, url)
+        check("a file of another owner is written in place, from its beginning", result.returncode == 0 and read(target) == data
+              and summary["octets_resumed"] == 0 and not os.path.exists(left) and os.stat(target).st_uid == 1234, result)
+    os.unlink(target)
+
+
 def interrupted(work, server):
     """A copy is interrupted when it has written something, and goes on with --resume."""
     source, target = f"{work}/large", f"{work}/served/large"
@@ -99,6 +119,7 @@ def main():
             goes_on("to a server", f"{work}/a", f"{work}/a", f"{work}/served/b", f"{server.url}b")
             goes_on("from a server", f"{work}/served/c", f"{server.url}c", f"{work}/d", f"{work}/d")
             goes_on("on a server", f"{work}/served/e", f"{server.url}e", f"{work}/served/f", f"{server.url}f")
+            over(f"{work}/g", f"{work}/served/h", f"{server.url}h")
             interrupted(work, server)
     tap.end()
 
