@@ -164,10 +164,12 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
 /* cp_file.c: rr_cp_temporary() stores in temporary the temporary name that a file called name has with this
- * number. rr_cp_remove_temporary() removes a temporary file, and warns if that fails. */
+ * number. rr_cp_remove_temporary() removes a temporary file, and warns if that fails. rr_cp_fail_temporary()
+ * reports that no temporary name could be made: error is 1 if all of them exist. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
+int rr_cp_fail_temporary(struct rr_cp *cp, int error);
 
 /* cp_archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
  * copy. Returns 0; 1 if the file is still to be copied; -1 after a failure, which was reported. */

@@ -88,8 +88,7 @@ archive_make_name(
 		error = cp->to.ops->make_name(&cp->to, first, to, temporary);
 	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error)
-		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
-				  : rr_cp_fail(cp, &cp->to);
+		return rr_cp_fail_temporary(cp, error);
 	if (cp->to.ops->rename(&cp->to, to, temporary, to_name) == 0)
 		return 0;
 	rr_cp_fail(cp, &cp->to);

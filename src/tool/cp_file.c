@@ -47,6 +47,34 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
+/* Reports why no temporary name was made. error is the result of the last attempt: 1 if all of these names
+ * exist already, or a negative number. Returns -1. */
+int
+rr_cp_fail_temporary(struct rr_cp *cp, int error)
+{
+	return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
+			  : rr_cp_fail(cp, &cp->to);
+}
+
+/* Removes the temporary files and symbolic links of the target to_name that have a number below `number`, and
+ * to which nothing was written for an hour: interrupted copies left them. made is the time, by the clock of
+ * the destination, at which the present temporary object was made. */
+static void
+file_remove_stale(struct rr_cp *cp, const struct rr_place *to, const char *to_name, unsigned number,
+	struct timespec made)
+{
+	char temporary[RR_CP_TEMPORARY];
+	struct rr_info old;
+
+	while (number-- > 0) {
+		rr_cp_temporary(to_name, number, temporary);
+		if (cp->to.ops->look(&cp->to, to, temporary, &old) == 0 &&
+			(old.kind == RR_KIND_FILE || old.kind == RR_KIND_LINK) &&
+			old.mtime.tv_sec + STALE < made.tv_sec)
+			cp->to.ops->remove(&cp->to, to, temporary);
+	}
+}
+
 /* Stores in *there the file that the destination has under the name to_name. If the command line names the
  * source itself (cp->depth is 0), follows a symbolic link of the name to_name; a link that leads nowhere is
  * an error. Returns 0; -1 after an error, which was reported. */
@@ -162,24 +190,6 @@ file_fill(struct copying *copying)
 	return error;
 }
 
-/* Removes the temporary files of this target that have a number below `number`, and to which nothing was
- * written for an hour: interrupted copies left them. made is the time, by the clock of the destination, at
- * which the present temporary file was made. */
-static void
-file_remove_stale(const struct copying *copying, unsigned number, struct timespec made)
-{
-	struct rr_cp *cp = copying->cp;
-	char temporary[RR_CP_TEMPORARY];
-	struct rr_info old;
-
-	while (number-- > 0) {
-		rr_cp_temporary(copying->to_name, number, temporary);
-		if (cp->to.ops->look(&cp->to, copying->to, temporary, &old) == 0 &&
-			old.kind == RR_KIND_FILE && old.mtime.tv_sec + STALE < made.tv_sec)
-			cp->to.ops->remove(&cp->to, copying->to, temporary);
-	}
-}
-
 /* Creates the target under the first temporary name that is free. Then removes the temporary files of
  * interrupted copies. Returns 0; -1 after an error, which was reported. */
 static int
@@ -196,10 +206,9 @@ file_create_temporary(struct copying *copying)
 	} while (error == 1 && ++number < RR_CP_NUMBERS);
 	if (error) {
 		copying->temporary[0] = '\0';
-		return error == 1 ? rr_cp_fail_because(cp, &cp->to, "too many copies to it are under way")
-				  : rr_cp_fail(cp, &cp->to);
+		return rr_cp_fail_temporary(cp, error);
 	}
-	file_remove_stale(copying, number, copying->target.made);
+	file_remove_stale(cp, copying->to, copying->to_name, number, copying->target.made);
 	return 0;
 }
 
@@ -398,6 +407,27 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 	return error;
 }
 
+/* Makes a symbolic link to `target` under the first temporary name that is free, which is stored in
+ * temporary. Then removes what interrupted copies left. Returns 0; -1 after an error, which was reported. */
+static int
+file_make_temporary_link(struct rr_cp *cp, const struct rr_place *to, const char *to_name, const char *target,
+	char temporary[RR_CP_TEMPORARY])
+{
+	struct rr_info made;
+	unsigned number = 0;
+	int error;
+
+	do {
+		rr_cp_temporary(to_name, number, temporary);
+		error = cp->to.ops->make_link(&cp->to, to, temporary, target);
+	} while (error == 1 && ++number < RR_CP_NUMBERS);
+	if (error)
+		return rr_cp_fail_temporary(cp, error);
+	if (number > 0 && cp->to.ops->look(&cp->to, to, temporary, &made) == 0)
+		file_remove_stale(cp, to, to_name, number, made.mtime);
+	return 0;
+}
+
 /* Makes a symbolic link with the target of the source under a temporary name and, with -a, sets its owner and
  * times. Then renames it to to_name, so that it replaces a file or link of that name. Returns 0; -1 after an
  * error, which was reported. */
@@ -407,7 +437,6 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 {
 	char temporary[RR_CP_TEMPORARY], target[RR_NFS_PATH];
 	struct rr_info there;
-	unsigned number = 0;
 	int error;
 
 	if (cp->to.ops->look(&cp->to, to, to_name, &there) < 0)
@@ -416,12 +445,8 @@ rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 		return -1;
 	if (cp->from.ops->read_link(&cp->from, from, name, info, target) < 0)
 		return rr_cp_fail(cp, &cp->from);
-	do {
-		rr_cp_temporary(to_name, number, temporary);
-		error = cp->to.ops->make_link(&cp->to, to, temporary, target);
-	} while (error == 1 && ++number < RR_CP_NUMBERS);
-	if (error)
-		return rr_cp_fail(cp, &cp->to);
+	if (file_make_temporary_link(cp, to, to_name, target, temporary) < 0)
+		return -1;
 	if (cp->archive && cp->to.ops->set_link(&cp->to, to, temporary, info) < 0)
 		error = rr_cp_fail(cp, &cp->to);
 	else

@@ -150,6 +150,29 @@ def stale(work, server):
         os.unlink(f"{place}/.new.rpcrdma-1")
 
 
+def stale_links(work, server):
+    """Temporary links of a link in a tree: what is old is removed, and when all their names exist, the message says so."""
+    for source in (f"{work}/linked", f"{work}/served/linked"):
+        os.mkdir(source)
+        os.symlink("target", f"{source}/link")
+    for place, source, target in ((f"{work}/served/links", f"{work}/linked", server.url + "links"),
+                                  (f"{work}/links", server.url + "linked", f"{work}/links")):
+        into = f"{place}/linked"
+        os.makedirs(into)
+        for number, age in ((0, 7200), (1, 60), (2, 7200)):
+            os.symlink("left behind", f"{into}/.link.rpcrdma-{number}")
+            os.utime(f"{into}/.link.rpcrdma-{number}", (time.time() - age, time.time() - age), follow_symlinks=False)
+        result = run("cp", "-r", source, target)
+        left = sorted(os.listdir(into))
+        check("so is an old link", result.returncode == 0 and left == [".link.rpcrdma-1", "link"], left, result.stderr)
+        for number in range(16):
+            if not os.path.lexists(f"{into}/.link.rpcrdma-{number}"):
+                os.symlink("left behind", f"{into}/.link.rpcrdma-{number}")
+        result = run("cp", "-r", source, target)
+        check("a link whose temporary names all exist is an error with its own reason", result.returncode == 1
+              and "too many copies" in result.stderr, result.stderr)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-small-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as work:
         os.mkdir(f"{work}/served")
@@ -161,6 +184,7 @@ def main():
             together(work, server)
             ended(work, server)
             stale(work, server)
+            stale_links(work, server)
     tap.end()
 
 
