@@ -6,26 +6,25 @@
 
 #include "tool/serve.h"
 
-/* Handles the argument for a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME: notes the file system NAME,
- * and cuts "?fs=NAME" off the argument. serve->file_system then points into the argument's memory. It is an
- * error if an earlier directory named another file system. Returns an exit status, after a message if it is
- * not OK. */
+/* Handles the argument for a directory in CephFS, ceph:PATH or ceph:PATH?fs=NAME: cuts "?fs=NAME" off the
+ * argument, and makes *file_system point to NAME in the argument's memory, if NAME is there. It is an error
+ * if an earlier directory named another file system. Returns an exit status, after a message if it is not
+ * OK. */
 static int
-exports_ceph(const struct rr_tool *tool, struct rr_serve *serve, char *argument)
+exports_ceph(
+	const struct rr_tool *tool, const struct rr_serve *serve, char *argument, const char **file_system)
 {
 	static const char query[] = "?fs=";
-	char *file_system = strstr(argument, query);
+	char *found = strstr(argument, query);
 
 	if (argument[strlen(RR_SERVE_CEPH)] != '/')
 		return rr_tool_usage(tool, "%s: a path in CephFS begins with '/'", argument);
-	serve->ceph = true;
-	if (!file_system)
+	if (!found)
 		return RR_EXIT_OK;
-	*file_system = '\0';
-	file_system += strlen(query);
-	if (serve->file_system && strcmp(serve->file_system, file_system) != 0)
+	*found = '\0';
+	*file_system = found + strlen(query);
+	if (serve->file_system && strcmp(serve->file_system, *file_system) != 0)
 		return rr_tool_usage(tool, "one server serves one file system of a cluster");
-	serve->file_system = file_system;
 	return RR_EXIT_OK;
 }
 
@@ -60,23 +59,24 @@ exports_place(const struct rr_tool *tool, struct rr_serve *serve, const struct r
 }
 
 /* Makes an export from the argument DIRECTORY or DIRECTORY=/NAME, and stores the index of the export in
- * *number. Changes text, and keeps it for the export if the exit status is OK. Returns an exit status, after
- * a message if it is not OK. */
+ * *number. It is an error if earlier directories are not of the same kind, local or in CephFS. Changes text,
+ * and keeps it for the export, and for serve->file_system, if the exit status is OK. Returns an exit status,
+ * after a message if it is not OK. */
 static int
 exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enum rr_serve_naming naming,
 	uint32_t *number)
 {
 	bool ceph = strncmp(text, RR_SERVE_CEPH, strlen(RR_SERVE_CEPH)) == 0;
 	char *equals = strstr(text, "=/"), *path;
-	const char *name = equals ? equals + 1 : NULL;
+	const char *name = equals ? equals + 1 : NULL, *file_system = serve->file_system;
 	struct rr_tree_export export;
 	int status;
 
 	if (equals)
 		*equals = '\0';
-	if (ceph && exports_ceph(tool, serve, text) != RR_EXIT_OK)
+	if (ceph && exports_ceph(tool, serve, text, &file_system) != RR_EXIT_OK)
 		return RR_EXIT_USAGE;
-	if (ceph != serve->ceph)
+	if (serve->tree.export_count > 0 && ceph != serve->ceph)
 		return rr_tool_usage(tool, "directories of this machine and of CephFS want a server each");
 	path = ceph ? strdup(text) : realpath(text, NULL);
 	if (!path)
@@ -93,6 +93,8 @@ exports_take(const struct rr_tool *tool, struct rr_serve *serve, char *text, enu
 	}
 	serve->exports[*number] = export;
 	serve->texts[*number] = text;
+	serve->ceph = ceph;
+	serve->file_system = file_system;
 	return RR_EXIT_OK;
 }
 

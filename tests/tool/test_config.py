@@ -133,6 +133,22 @@ def errors(folder):
     check("a good file is said to be one", result.returncode == 0 and "no errors; 2 directories" in result.stdout, result)
 
 
+def ceph(folder):
+    """A line with an error is as if it were not there, also for the file system of a cluster that it names."""
+    config = Config(folder, "ceph:/a=/n *(ro)\nceph:/b?fs=one=/n *(ro)\nceph:/cd?fs=two=/m *(ro)\nceph:/e?fs=two=/o *(ro)\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("the file system of a line with an error does not count", result.returncode == 2
+          and result.stderr.count("\n") == 1 and ":2: two directories" in result.stderr, result)
+    config.write("ceph:/a?fs=one=/n *(ro)\nceph:/b?fs=two=/m *(ro)\n")
+    result = run("serve", "--config", config.path, "--check-config")
+    check("that of a good line does", result.returncode == 2 and ":2: one server serves one file system" in result.stderr, result)
+    for first, second in ((folder, "ceph:/a=/a"), ("ceph:/a=/a", folder)):
+        config.write(f"{first} *(ro)\n{second} *(ro)\n")
+        result = run("serve", "--config", config.path, "--check-config")
+        check("local directories and those of CephFS are not mixed", result.returncode == 2 and ":2: directories of this machine"
+              in result.stderr, result)
+
+
 def rules(folder):
     os.makedirs(f"{folder}/mine")
     os.makedirs(f"{folder}/theirs")
@@ -261,6 +277,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-config-") as folder:
         os.chmod(folder, 0o755)
         errors(folder)
+        ceph(folder)
         rules(folder)
         reload(folder)
         allow(folder)
