@@ -13,9 +13,11 @@
  *
  * A job copies a file. It reads the whole file, makes the target under its temporary name, writes it by a
  * single stable WRITE (no COMMIT follows), sets its mode and times, and renames it; with version 4, a single
- * COMPOUND does all that, and another reads the whole file. Each step is tried once: in any unusual case,
- * from an existing file to a lost connection, the file is left for rr_cp_file(), which handles and reports
- * all cases. The directories and names of jobs belong to the caller, who keeps them until rr_cp_small_end().
+ * COMPOUND does all that, and another reads the whole file. What a server copies by itself is not read,
+ * except for its end: the file may have grown since its directory was listed. Each step is tried once: in any
+ * unusual case, from an existing file to a lost connection, the file is left for rr_cp_file(), which handles
+ * and reports all cases. The directories and names of jobs belong to the caller, who keeps them until
+ * rr_cp_small_end().
  */
 
 /* The most jobs at a time; the octets of zeroes that become a hole. */
@@ -29,6 +31,7 @@ enum small_state {
 	SMALL_LOOKING, /* for an object of the target's name */
 	SMALL_CREATING,
 	SMALL_WRITING,
+	SMALL_COMPARING, /* the source still has its size, after the server copied it by itself */
 	SMALL_SETTING,
 	SMALL_RENAMING,
 	SMALL_PUTTING, /* one call does all from SMALL_CREATING to SMALL_RENAMING */
@@ -62,8 +65,8 @@ struct rr_cp_small {
 
 typedef void small_begin(struct small_job *job);
 
-static small_begin small_list, small_read, small_look, small_create, small_write, small_set, small_rename,
-	small_put, small_finish;
+static small_begin small_list, small_read, small_look, small_create, small_write, small_compare, small_set,
+	small_rename, small_put, small_finish;
 
 /* For each state, the function that begins its action, and the state that follows when the action is done. A
  * job that becomes idle has copied its file: small_finish() counts the file. */
@@ -77,7 +80,8 @@ static const struct {
 	[SMALL_LOOKING] = { small_look, SMALL_PUTTING },
 	[SMALL_PUTTING] = { small_put, SMALL_IDLE },
 	[SMALL_CREATING] = { small_create, SMALL_WRITING },
-	[SMALL_WRITING] = { small_write, SMALL_SETTING },
+	[SMALL_WRITING] = { small_write, SMALL_COMPARING },
+	[SMALL_COMPARING] = { small_compare, SMALL_SETTING },
 	[SMALL_SETTING] = { small_set, SMALL_RENAMING },
 	[SMALL_RENAMING] = { small_rename, SMALL_IDLE },
 	[SMALL_LEFT] = { NULL, SMALL_LEFT },
@@ -352,6 +356,37 @@ small_write(struct small_job *job)
 		.ctx = job,
 	};
 	rr_nfs_write(job->cp->to.nfs, &job->io);
+}
+
+/* Called when the server has read at the end of the source. The READ asked for the last octet and one octet
+ * behind it. If it did not bring one octet and the end of the file, the file is changing, and rr_cp_file()
+ * will copy it instead of this job. */
+static void
+small_was_compared(struct rr_nfs_io *io, int error)
+{
+	small_next(io->ctx, error ? error : io->moved != 1 || !io->eof);
+}
+
+/* Asks the server whether the source still ends where the list of the directory said, if the server copied
+ * the data by itself: it copied only the octets up to there. Otherwise goes on to the job's next state at
+ * once, as the data was read up to its end. */
+static void
+small_compare(struct small_job *job)
+{
+	if (!job->within) {
+		small_next(job, 0);
+		return;
+	}
+	job->io = (struct rr_nfs_io){
+		.file = &job->info.handle,
+		.data = job->data,
+		.offset = job->info.size - 1,
+		.length = 2,
+		.once = true,
+		.done = small_was_compared,
+		.ctx = job,
+	};
+	rr_nfs_read(job->cp->from.nfs, &job->io);
 }
 
 /* Sends the call that sets the attributes of the temporary file on the server. An empty file got its

@@ -4,6 +4,7 @@
 time, and what stays behind."""
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -173,6 +174,48 @@ def stale_links(work, server):
               and "too many copies" in result.stderr, result.stderr)
 
 
+def grown(work, server):
+    """A small file grows after its directory was listed, while the client waits for a large one that comes before it."""
+    source, target = f"{work}/served/growing", f"{work}/served/grown/growing"
+    os.makedirs(source)
+    os.mkdir(f"{work}/served/grown")
+    smalls = ("a", "z")
+    for name in ("a", "large", "z"):
+        open(f"{source}/{name}", "w").close()
+    with open(f"{source}/large", "wb") as file:
+        for _ in range(64):
+            file.write(b"x" * (1 << 20))
+    for _ in range(50):
+        for name in smalls:
+            with open(f"{source}/{name}", "w") as file:
+                file.write("of the list")
+        process = subprocess.Popen([TOOL, "cp", "-qr", server.url + "growing", server.url + "grown"], stderr=subprocess.PIPE, text=True)
+        while process.poll() is None and not os.path.exists(f"{target}/.large.rpcrdma-0"):
+            time.sleep(0.0002)
+        process.send_signal(signal.SIGSTOP)
+        os.waitid(os.P_PID, process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
+        late = [name for name in smalls if not os.path.exists(f"{target}/{name}") and not os.path.exists(f"{target}/.{name}.rpcrdma-0")]
+        for name in late:
+            with open(f"{source}/{name}", "a") as file:
+                file.write(", and more")
+        process.send_signal(signal.SIGCONT)
+        errors = process.communicate(timeout=60)[1]
+        if late:
+            break
+        shutil.rmtree(target)
+    else:
+        tap.skip("a small file that grew after it was listed is copied as a whole", "the copy was always faster than the test")
+        return
+    texts = []
+    for name in late:
+        with open(f"{target}/{name}") as file:
+            texts.append(file.read())
+    check("a small file that grew after it was listed is copied as a whole", process.returncode == 0
+          and set(texts) == {"of the list, and more"}, process.returncode, texts, errors)
+    shutil.rmtree(source)
+    shutil.rmtree(target)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="rpcrdma-small-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as work:
         os.mkdir(f"{work}/served")
@@ -185,6 +228,7 @@ def main():
             ended(work, server)
             stale(work, server)
             stale_links(work, server)
+            grown(work, server)
     tap.end()
 
 
