@@ -207,9 +207,8 @@ enum rr_check_verdict rr_check_null(struct rr_check_peer *peer, struct rr_text *
 /* Checks that the message that was sent last gets no answer: makes two NULL calls, and checks that the next
  * two messages are the replies to these calls. */
 enum rr_check_verdict rr_check_silence(struct rr_check_peer *peer, struct rr_text *why);
-/* Checks that the next message is an RDMA_ERROR with this XID and this error; the error is not compared if
- * the header behind its first four words does not decode. Then makes a NULL call, and checks that it is
- * answered. */
+/* Checks that the next message is an RDMA_ERROR with this XID and this error. Then makes a NULL call, and
+ * checks that it is answered. */
 enum rr_check_verdict rr_check_error(
 	struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct rr_text *why);
 

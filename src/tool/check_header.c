@@ -28,25 +28,46 @@ header_grant(struct rr_check_peer *peer, struct rr_text *why)
 	return credit > 0 ? RR_CHECK_PASS : rr_check_fail(why, "the reply grants no credit");
 }
 
-/* Sends a NULL call that asks for no credits, and an ordinary NULL call behind it. Checks that the first
- * reply that comes grants credits. The RPC-over-RDMA header is written here, as rr_check_call() takes 0
- * credits for its default: XID, version, credits, RDMA_MSG, and three empty chunk lists. */
+/* Waits for the replies to two calls, which may come in either order. Checks that one of them has this XID,
+ * and grants credits. */
+static enum rr_check_verdict
+header_grant_of_two(struct rr_check_peer *peer, uint32_t xid, struct rr_text *why)
+{
+	struct rr_check_reply reply;
+	struct rr_rdma_header header;
+
+	for (unsigned i = 0; i < 2; i++) {
+		if (!rr_check_reply(peer, &reply, why))
+			return RR_CHECK_FAIL;
+		header = reply.header;
+		rr_check_forget(&reply);
+		if (header.xid == xid)
+			return header.credit > 0 ? RR_CHECK_PASS
+						 : rr_check_fail(why, "the reply grants no credit");
+	}
+	return rr_check_fail(why, "two messages came, and neither is the reply");
+}
+
+/* Sends a NULL call that asks for no credits, and an ordinary NULL call behind it, so that a responder that
+ * discards the first call is noticed at once. Checks that the reply to the first call grants credits. The
+ * RPC-over-RDMA header is written here, as rr_check_call() asks for 32 credits: XID, version, credits,
+ * RDMA_MSG, and three empty chunk lists. */
 static enum rr_check_verdict
 header_credit_zero(struct rr_check_peer *peer, struct rr_text *why)
 {
 	uint32_t words[] = { 0, 0, 0, 0, 0, 0, 0 };
-	struct rr_check_call call = { .no_rpc = true };
+	struct rr_check_call call = { .no_rpc = true }, next = { 0 };
 	uint8_t out[256];
 	uint32_t size;
 
-	call.xid = rr_random_u32(&rr_env_system);
+	call.xid = rr_random_u32(&rr_env_system) | 1;
 	words[0] = htobe32(call.xid);
 	words[1] = htobe32(peer->version);
 	memcpy(out, words, sizeof(words));
 	size = rr_check_put_rpc(peer, &call, out + sizeof(words), sizeof(out) - sizeof(words));
-	if (rr_check_send(peer, out, (uint32_t)sizeof(words) + size, 0) < 0)
+	if (rr_check_send(peer, out, (uint32_t)sizeof(words) + size, 0) < 0 || rr_check_call(peer, &next) < 0)
 		return rr_check_fail(why, "it cannot be sent");
-	return header_grant(peer, why) == RR_CHECK_FAIL ? RR_CHECK_FAIL : RR_CHECK_PASS;
+	return header_grant_of_two(peer, call.xid, why);
 }
 
 /* Makes a call to learn how many credits the reply grants, then sends that many calls (at most 32) without

@@ -254,7 +254,9 @@ rr_check_error(struct rr_check_peer *peer, uint32_t xid, uint32_t error, struct 
 	if (header.xid != xid)
 		return rr_check_fail(
 			why, "an RDMA_ERROR with XID 0x%08x, for a call with 0x%08x", header.xid, xid);
-	if (reply.result == RR_HEADER_OK && header.err != error)
+	if (reply.result != RR_HEADER_OK)
+		return rr_check_fail(why, "an RDMA_ERROR that does not decode");
+	if (header.err != error)
 		return rr_check_fail(why, "RDMA_ERROR %u, where %u is due", header.err, error);
 	return rr_check_null(peer, why);
 }

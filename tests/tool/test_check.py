@@ -53,6 +53,10 @@ def test_server(directory):
         tap.result(done.returncode == 0 and found and {(r["row"], r["version"]) for r in found} == {("B4", 1)},
                    "--only takes a row, --rpcrdma-version a version", [found])
         test_formats(server.url)
+    with Server(TOOL, directory, "--read-only") as server:
+        done, found = results("--destructive", "--only", "B7-repeated-call", server.url)
+        tap.result(done.returncode == 0 and [r["verdict"] for r in found] == ["skip"] and "MKDIR fails with status 30" in found[0]["why"],
+                   "where nothing can be made, a repeated MKDIR shows nothing", [done.stderr, *found])
     with Server(TOOL, directory, "--nfs", "4") as server:
         done, found = results(server.url)
         tap.result(done.returncode == 0 and any(r["name"] == "B9-failed-read" and r["verdict"] == "pass" for r in found)
@@ -102,6 +106,7 @@ class Responder(threading.Thread):
     def __init__(self, answer, private=PRIVATE, reads=False):
         super().__init__(daemon=True)
         self.answer, self.private = answer, private
+        self.msn = {}  # of each connection
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"nfs://127.0.0.1:{self.listener.getsockname()[1]}/"
         self.start()
@@ -131,7 +136,7 @@ class Responder(threading.Thread):
             depths = data[:4] if revision == 2 else b""
             private = depths + self.private
             peer.sendall(b"MPA ID Rep Frame" + bytes([request[16] & 0x10, revision]) + struct.pack(">H", len(private)) + private)
-            self.msn = 0
+            self.msn[peer] = 0
             while True:
                 self.frame(peer)
         except (EOFError, OSError):
@@ -147,9 +152,9 @@ class Responder(threading.Thread):
             self.send(peer, message)
 
     def send(self, peer, message):
-        self.msn += 1
+        self.msn[peer] += 1
         body = b"".join(struct.pack(">I", word & 0xffffffff) for word in message)
-        ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + body
+        ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn[peer], 0) + body
         frame = struct.pack(">H", len(ulpdu)) + ulpdu
         peer.sendall(frame + bytes(-len(frame) % 4 + 4))
 
@@ -172,12 +177,16 @@ def good(words):
     return [reply(xid)] if words[8] == 0 else []
 
 
-BROKEN = {  # the case that fails, and the responder
+BROKEN = {  # the case that fails, with what is broken where a case has several, and the responder
     "A2-null-reply": lambda w: [reply(w[0], rpc_xid=w[0] + 1)] if w[1] == 1 else good(w),
     "B1-grant": lambda w: [[*m[:2], 0, *m[3:]] for m in good(w)],
+    "B1-credit-zero, as the call is discarded": lambda w: [] if w[1] == 1 and w[2] == 0 else good(w),
+    "B3-unknown-version, by another error": lambda w: [[w[0], w[1], 32, 4, 2]] if w[1] == 99 else good(w),
     "B3-unknown-version": lambda w: [[w[0], 1, 32, 4, 1, 1, 1]] if w[1] == 99 else good(w),
     "B3-error-to-responder": lambda w: [[w[0], 1, 32, 4, 2]] if w[1] == 1 and w[3] == 4 else good(w),
     "B4-unknown-procedure": lambda w: [] if w[3] == 77 else good(w),
+    "B4-unknown-procedure, as no error is named": lambda w: [[w[0], 1, 32, 4]] if w[3] == 77 else good(w),
+    "B4-unknown-procedure, by ERR_VERS without versions": lambda w: [[w[0], 1, 32, 4, 1]] if w[3] == 77 else good(w),
     "B4-msgp": lambda w: [] if w[3] == 2 else good(w),
     "B4-done": lambda w: [[w[0], 1, 32, 4, 2]] if w[1] == 1 and w[3] == 3 else good(w),
     "B4-short": lambda w: [[w[0], 1, 32, 4, 2]] if len(w) < 7 else good(w),
@@ -197,7 +206,7 @@ def test_broken():
     responder.listener.close()
     for name, answer in BROKEN.items():
         responder = Responder(answer)
-        done, found = results("--rpcrdma-version", "1", "--timeout", "2", "--only", name, responder.url + "?mountport=1")
+        done, found = results("--rpcrdma-version", "1", "--timeout", "2", "--only", name.split(",")[0], responder.url + "?mountport=1")
         tap.result(done.returncode == 1 and [r["verdict"] for r in found] == ["fail"], f"a responder that breaks {name} is found",
                    [done.stderr, *found])
         responder.listener.close()
