@@ -13,10 +13,10 @@
  *
  * A job copies a file. It reads the whole file, makes the target under its temporary name, writes it by a
  * single stable WRITE (no COMMIT follows), sets its mode and times, and renames it; with version 4, a single
- * COMPOUND does all that, and another reads the whole file. What a server copies by itself is not read,
- * except for its end: the file may have grown since its directory was listed. Each step is tried once: in any
- * unusual case, from an existing file to a lost connection, the file is left for rr_cp_file(), which handles
- * and reports all cases. The directories and names of jobs belong to the caller, who keeps them until
+ * COMPOUND does all that, and another reads the whole file. Data that the server copies by itself is not
+ * read, except for its end: the file may have grown since its directory was listed. Each step is tried once:
+ * in any unusual case, from an existing file to a lost connection, the file is left for rr_cp_file(), which
+ * handles and reports all cases. The directories and names of jobs belong to the caller, who keeps them until
  * rr_cp_small_end().
  */
 
