@@ -82,6 +82,9 @@ names_run_all(struct rr_names *names, char **urls, int (*each)(struct rr_names *
 	for (; engine && *urls && !rr_tool_interrupted(NULL); urls++)
 		if (names_run_one(names, engine, *urls, each) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
+	/* A signal has kept the other URLs from being handled. */
+	if (engine && *urls)
+		status = RR_EXIT_FAILED;
 	rpcrdma_engine_free(engine);
 	return rr_filters_end(names->tool, filters, rr_tool_end_output(names->tool, status));
 }
