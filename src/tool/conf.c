@@ -90,6 +90,26 @@ conf_skip_blanks(struct rr_conf *conf)
 	}
 }
 
+/* Skips the rest of the present line and the lines that a backslash joins to it, as conf_skip_line() does.
+ * Words are not looked at, except for quotation marks and for the beginning of a comment, which no backslash
+ * continues. At least one octet of the line was read before. */
+static void
+conf_skip_joined(struct rr_conf *conf)
+{
+	bool quoted = false, between = false;
+
+	for (; conf->at < conf->size; conf->at++) {
+		const char *at = conf->text + conf->at;
+
+		if ((*at == '\n' && at[-1] != '\\') || (*at == '#' && between && !quoted))
+			break;
+		conf->next += *at == '\n';
+		quoted ^= *at == '"';
+		between = *at == '\n' || conf_is_blank(*at);
+	}
+	conf_skip_line(conf);
+}
+
 static bool
 conf_octal(char c)
 {
@@ -108,7 +128,7 @@ conf_escape(const char *at)
 
 /* Returns the present word, and moves behind the word and the blanks that follow. The word's quotation marks
  * and backslashes are removed in conf->text itself. Returns NULL after a syntax error: the text of the error
- * is then in conf->bad, and the line is skipped. */
+ * is then in conf->bad, and the line is skipped with those that are joined to it. */
 static char *
 conf_take_word(struct rr_conf *conf)
 {
@@ -135,7 +155,7 @@ conf_take_word(struct rr_conf *conf)
 		conf->bad = "a quotation mark has no other one in the same line";
 	conf->at = (size_t)(at - conf->text);
 	if (conf->bad) {
-		conf_skip_line(conf);
+		conf_skip_joined(conf);
 		return NULL;
 	}
 	/* The zero octet below may overwrite the character behind the word, so the reader goes on first. */
@@ -161,7 +181,7 @@ rr_conf_first(struct rr_conf *conf)
 	char *word;
 
 	if (!conf->ended)
-		conf_skip_line(conf);
+		conf_skip_joined(conf);
 	conf->bad = NULL;
 	for (;;) {
 		conf_skip_blanks(conf);

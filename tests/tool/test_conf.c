@@ -91,6 +91,24 @@ a_line_that_makes_no_sense_says_so_and_the_next_one_counts(void **state)
 }
 
 static void
+a_line_that_is_skipped_goes_as_far_as_backslashes_join_it(void **state)
+{
+	struct rr_conf conf = conf_of("a b \\\n c \"d # e\" \\\n f # g \\\nh i # j \\\nk");
+
+	(void)state;
+	expect("a\\x b \\\n c \\\n d\ne", "1:! 4:e");
+	expect("\"a \\\n c\nd", "1:! 3:d");
+	expect("a\\x # b \\\nc", "1:! 2:c");
+	expect("a\\x b\\", "1:!");
+	assert_string_equal(rr_conf_first(&conf), "a");
+	assert_string_equal(rr_conf_first(&conf), "h");
+	assert_int_equal(conf.line, 4);
+	assert_string_equal(rr_conf_first(&conf), "k");
+	assert_null(rr_conf_first(&conf));
+	rr_conf_free(&conf);
+}
+
+static void
 what_is_no_text_is_refused(void **state)
 {
 	struct rr_conf conf;
@@ -152,6 +170,7 @@ main(void)
 		cmocka_unit_test(a_backslash_joins_lines),
 		cmocka_unit_test(blanks_are_kept_in_quotation_marks_and_by_octal_numbers),
 		cmocka_unit_test(a_line_that_makes_no_sense_says_so_and_the_next_one_counts),
+		cmocka_unit_test(a_line_that_is_skipped_goes_as_far_as_backslashes_join_it),
 		cmocka_unit_test(what_is_no_text_is_refused),
 		cmocka_unit_test(no_file_is_too_strange),
 	};
