@@ -163,7 +163,7 @@ devices_run(const struct rr_tool *tool, int argc, char **argv)
 		printf("{\"devices\":[],");
 		devices_json_member("reason", text.text);
 		printf("}\n");
-		return RR_EXIT_FAILED;
+		return rr_tool_end_output(tool, RR_EXIT_FAILED);
 	}
 	if (error)
 		return rr_tool_fail(

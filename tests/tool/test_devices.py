@@ -18,7 +18,7 @@ def run(*arguments):
 
 
 def check(name, good, result):
-    tap.result(good, name, [f"exit status {result.returncode}", result.stdout[:2000], result.stderr])
+    tap.result(good, name, [f"exit status {result.returncode}", (result.stdout or "")[:2000], result.stderr])
 
 
 people, machine = run(), run("--json")
@@ -29,6 +29,9 @@ check("where there is none, it says why", bool(devices) or found["reason"] in pe
 check("and prints nothing else", bool(devices) or not people.stdout, people)
 check("each device is listed", all(f"{d['device']}: " in people.stdout for d in devices), people)
 check("one that is not usable has a reason", all(d["usable"] or d["reason"] for d in devices), machine)
+with open("/dev/full", "w") as full:
+    lost = subprocess.run([TOOL, "devices", "--json"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+check("output that cannot be written is an error", lost.returncode == 1 and "No space left" in lost.stderr, lost)
 check("an unknown option is a usage error", run("--jason").returncode == 2, run("--jason"))
 check("and so is an argument", run("rxe0").returncode == 2, run("rxe0"))
 tap.end()
