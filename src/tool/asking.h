@@ -7,30 +7,32 @@
 
 #include "tool/measure.h"
 
-/* A thread asks other threads, one after the other, to add their counters to a measure (measure.h). A thread
- * that answers too late finds that it is not asked any more. */
+/* A thread asks other threads, all at once, to add their counters to a measure (measure.h). A thread that
+ * answers too late finds that it is not asked any more. A thread has a number from 0 to 63. */
+enum { RR_ASKING_MAX = 64 };
+
 struct rr_asking {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
-	struct rr_measure *measure; /* the thread that is asked adds to it, while wanted is set */
-	const void *wanted; /* stands for the thread that is asked; NULL: none is, or it has answered */
+	struct rr_measure
+		*measure; /* the threads that are asked add to it, while their bits of wanted are set */
+	uint64_t wanted;  /* the bit 1 << number of each thread that is asked and has not answered yet */
 };
 
 void rr_asking_init(struct rr_asking *asking);
 void rr_asking_destroy(struct rr_asking *asking);
 
-/* Asks a thread to add to the measure: writes `request` to the thread's eventfd `fd`, and waits until the
- * thread has answered, or until the time `limit` (CLOCK_REALTIME). `who` is any pointer that both sides use
- * for that thread. Returns false if the thread has not answered in time. */
-bool rr_asking_ask(struct rr_asking *asking, struct rr_measure *measure, const void *who, int fd,
-	uint64_t request, const struct timespec *limit);
+/* Begins to ask the threads 0 to count - 1 to add to the measure. The caller then lets each of them know. */
+void rr_asking_begin(struct rr_asking *asking, struct rr_measure *measure, uint32_t count);
+/* Waits until all threads that are asked have answered, or until the time `limit` (CLOCK_REALTIME). Returns
+ * the number of threads that have not answered, which are not asked any more. */
+uint32_t rr_asking_end(struct rr_asking *asking, const struct timespec *limit);
 
-/* Called by the thread `who` when it was asked: returns the measure to which the thread adds. A lock is then
- * held until the thread calls rr_asking_give(). Returns NULL, without the lock, if nobody waits for this
- * thread any more. */
-struct rr_measure *rr_asking_take(struct rr_asking *asking, const void *who);
-/* Called by that thread when it has added to the measure: ends the wait of the asking thread, and releases
- * the lock. */
-void rr_asking_give(struct rr_asking *asking);
+/* Called by the thread with that number when it was asked: returns the measure to which the thread adds. A
+ * lock is then held until the thread calls rr_asking_give(). Returns NULL, without the lock, if nobody waits
+ * for this thread any more. */
+struct rr_measure *rr_asking_take(struct rr_asking *asking, uint32_t number);
+/* Called by that thread when it has added to the measure: notes its answer, and releases the lock. */
+void rr_asking_give(struct rr_asking *asking, uint32_t number);
 
 #endif

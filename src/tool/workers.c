@@ -24,6 +24,8 @@
 /* The time that a service has, after STOP, to answer the calls that it has received. */
 #define DRAIN_LIMIT (4 * RR_SECOND)
 
+_Static_assert((int)RR_WORKERS_MAX <= (int)RR_ASKING_MAX, "each worker has a bit");
+
 /* Requests to a worker: an eventfd adds up the numbers written to it, so each request has its own bits. */
 #define STOP    UINT64_C(1)
 #define MEASURE (UINT64_C(1) << 20)
@@ -136,17 +138,26 @@ workers_drain_limit_reached(struct rr_timer *timer)
 static void
 worker_measure(const struct worker *worker)
 {
-	struct rr_measure *measure = rr_asking_take(worker->asking, worker);
+	struct rr_measure *measure = rr_asking_take(worker->asking, worker->index);
 
 	if (!measure)
 		return;
 	worker->ops->measure(worker->service, worker->index, measure);
 	rr_measure_engine(measure, worker->engine);
-	rr_asking_give(worker->asking);
+	rr_asking_give(worker->asking, worker->index);
 }
 
-/* Asks all workers, one after the other, to add their counts to the measure, and waits for their answers, at
- * most MEASURE_LIMIT in all. Counts the workers that do not answer in time. Runs in the monitor's thread. */
+/* Sends a request, such as REPORT or STOP, to all workers by their eventfds. */
+static void
+workers_tell(struct rr_workers_run *run, eventfd_t request)
+{
+	for (uint32_t i = 0; i < run->count; i++)
+		eventfd_write(run->all[i].request.fd, request);
+}
+
+/* Asks all workers to add their counts to the measure, and waits for their answers, at most MEASURE_LIMIT:
+ * a worker that hangs keeps no other from being asked in time. Counts the workers that do not answer in time.
+ * Runs in the monitor's thread. */
 static void
 workers_ask(void *ctx, struct rr_measure *measure)
 {
@@ -158,9 +169,9 @@ workers_ask(void *ctx, struct rr_measure *measure)
 	limit.tv_sec += limit.tv_nsec / (long)RR_SECOND;
 	limit.tv_nsec %= (long)RR_SECOND;
 	measure->threads = run->count;
-	for (uint32_t i = 0; i < run->count; i++)
-		measure->silent += !rr_asking_ask(
-			&run->asking, measure, &run->all[i], run->all[i].request.fd, MEASURE, &limit);
+	rr_asking_begin(&run->asking, measure, run->count);
+	workers_tell(run, MEASURE);
+	measure->silent += rr_asking_end(&run->asking, &limit);
 }
 
 static int
@@ -199,14 +210,6 @@ worker_request_came(struct rr_watch *watch, unsigned events)
 	rr_loop_want(worker->engine->loop, watch, 0);
 	worker->ops->shutdown(worker->service);
 	rr_loop_arm(worker->engine->loop, &worker->drain, DRAIN_LIMIT);
-}
-
-/* Sends a request, such as REPORT or STOP, to all workers by their eventfds. */
-static void
-workers_tell(struct rr_workers_run *run, eventfd_t request)
-{
-	for (uint32_t i = 0; i < run->count; i++)
-		eventfd_write(run->all[i].request.fd, request);
 }
 
 void
