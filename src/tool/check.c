@@ -223,6 +223,10 @@ rr_check_make(
 		verdict = rr_check_fail(why, "no connection: %.200s", peer.why.text);
 	else
 		verdict = which->run(&peer, why);
+	/* Many cases end without a reason of their own if a call cannot be sent. */
+	if (verdict == RR_CHECK_FAIL && !why->text[0])
+		rr_check_fail(
+			why, "a call cannot be sent%s%.200s", peer.why.text[0] ? ": " : "", peer.why.text);
 	rr_check_close(&peer);
 	return verdict;
 }
@@ -271,8 +275,23 @@ check_list(const struct rr_check *check)
 
 /* ---- The whole command ---- */
 
+/* Says why no case was run. Returns RR_EXIT_FAILED after a signal; else RR_EXIT_USAGE. */
+static int
+check_nothing(const struct rr_check *check)
+{
+	if (rr_tool_interrupted(NULL))
+		return rr_tool_fail(check->tool, "interrupted before the first case");
+	for (size_t table = 0; table < CHECK_TABLES; table++)
+		for (const struct rr_check_case *each = check_tables[table]; each->name; each++)
+			if (check_is_wanted(check, each))
+				return rr_tool_usage(check->tool,
+					"no case that is wanted is for a version of RPC-over-RDMA that is "
+					"allowed and the server speaks; --list shows the versions of each");
+	return rr_tool_usage(check->tool, "there is no such case; --list shows them");
+}
+
 /* Finds the server, runs the test cases, and prints their results. Returns RR_EXIT_FAILED if a case failed,
- * or no connection could be made; RR_EXIT_USAGE if no case was run. */
+ * or no connection could be made; and the status of check_nothing() if no case was run. */
 static int
 check_server(struct rr_check *check, const char *url)
 {
@@ -287,7 +306,7 @@ check_server(struct rr_check *check, const char *url)
 	rr_check_find_objects(check, url);
 	check_all(check);
 	if (check->result_count == 0)
-		return rr_tool_usage(check->tool, "there is no such case; --list shows them");
+		return check_nothing(check);
 	rr_check_report(check);
 	for (uint32_t i = 0; i < check->result_count; i++)
 		failed += check->results[i].verdict == RR_CHECK_FAIL;

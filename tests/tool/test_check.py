@@ -75,6 +75,9 @@ def test_formats(url):
     done = run("--only", listed[0], url)
     tap.result(done.stdout.endswith("2 passed, 0 failed, 0 skipped\n"), "text ends with a count", [done.stdout])
     tap.result(run("--only", "nothing", url).returncode == 2, "a case that there is not is a usage error")
+    done = run("--only", "B13-unknown-option", "--rpcrdma-version", "1", url)
+    tap.result(done.returncode == 2 and "no such case" not in done.stderr and "version" in done.stderr,
+               "so is one that is not made in the version that is allowed, with that reason", [done.stderr])
 
 
 # ---- check --serve ----
