@@ -47,7 +47,6 @@ struct rr_check_peer {
 	struct rr_endpoint *endpoint;
 	bool established, disconnected;
 	uint32_t version; /* of RPC-over-RDMA */
-	uint32_t xid;     /* the XID that was used last */
 	/* What the peer's private data says, or its defaults (RFC 8797, 5) if it sent none: whether it
 	 * supports remote invalidation, and the sizes of its messages. */
 	bool has_private_data, invalidates;
@@ -84,12 +83,10 @@ struct rr_check_reply {
 
 /* A call of a case. Zeroes mean a NULL call of NFS version 3, in an RDMA_MSG, with a new XID. */
 struct rr_check_call {
-	/* xid: 0: rr_check_call() sets a random XID. rpc_xid: the XID in the RPC header; 0: the same. credit:
-	 * the credits that are asked for; 0: 32. rdma_proc: the procedure of RPC-over-RDMA. proc: that of
-	 * NFS. */
-	uint32_t xid, rpc_xid, credit, rdma_proc, proc;
-	uint32_t vers;         /* of NFS; 0: 3 */
-	uint32_t rdma_version; /* 0: the version of the connection */
+	/* xid: 0: rr_check_call() sets a random XID. rpc_xid: the XID in the RPC header; 0: the same.
+	 * rdma_proc: the procedure of RPC-over-RDMA. proc: that of NFS. */
+	uint32_t xid, rpc_xid, rdma_proc, proc;
+	uint32_t vers; /* of NFS; 0: 3 */
 	struct rr_chunk_lists lists;
 	struct rpcrdma_bytes args;
 	bool no_rpc; /* nothing stands behind the RPC-over-RDMA header */
@@ -139,7 +136,6 @@ struct rr_check {
 	struct rr_url url;
 	struct rr_fabric *fabric;
 	struct sockaddr_storage address; /* of the server: rr_check_connect() connects to it */
-	bool speaks_2;
 	/* The objects that the URL names: a directory and a file in it; or a file, and the directory that was
 	 * mounted. */
 	struct rpcrdma_nfs_handle directory, file;

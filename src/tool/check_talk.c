@@ -60,9 +60,7 @@ rr_check_put_rpc(const struct rr_check_peer *peer, const struct rr_check_call *c
 int
 rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call)
 {
-	struct rr_rdma_header header = { .vers = call->rdma_version ? call->rdma_version : peer->version,
-		.credit = call->credit ? call->credit : 32,
-		.proc = call->rdma_proc };
+	struct rr_rdma_header header = { .vers = peer->version, .credit = 32, .proc = call->rdma_proc };
 	struct rpcrdma_xdr_writer writer;
 	uint8_t *out = malloc(TALK_MAX);
 	uint32_t size;
@@ -72,7 +70,7 @@ rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call)
 		return -RPCRDMA_ERR_NOMEM;
 	if (call->xid == 0)
 		call->xid = rr_random_u32(&rr_env_system) | 1;
-	header.xid = peer->xid = call->xid;
+	header.xid = call->xid;
 	rpcrdma_xdr_writer_init(&writer, out, TALK_MAX, NULL, 0);
 	rr_rdma_put_any_header(&writer, &header, &call->lists);
 	size = (uint32_t)rpcrdma_xdr_length(&writer);

@@ -113,7 +113,6 @@ struct rr_side {
 	const struct rr_side_ops *ops;
 	struct rpcrdma_nfs *nfs; /* remote */
 	struct rr_loop *loop;
-	const char *name;        /* the argument of the command, for messages */
 	uint32_t piece_max;      /* the most octets of a piece */
 	uint32_t hole_unit;      /* octets of zeroes that become a hole: a power of two */
 	struct rr_text text;     /* of the last error */
