@@ -98,9 +98,21 @@ doctor_null(struct rr_doctor *doctor, uint32_t version, struct rr_check_reply *r
 		rr_check_fail(why, "%.250s", peer.why.text);
 		return false;
 	}
-	answered = rr_check_call(&peer, &call) == 0 && rr_check_reply(&peer, reply, why);
+	if (rr_check_call(&peer, &call) < 0) {
+		rr_check_fail(why, "the call cannot be sent: %.200s", peer.why.text);
+		answered = false;
+	} else {
+		answered = rr_check_reply(&peer, reply, why);
+	}
 	rr_check_close(&peer);
 	return answered;
+}
+
+/* Returns the version of RPC-over-RDMA in which calls are made: 2 if the user chose it, else 1. */
+static uint32_t
+doctor_which_version(const struct rr_doctor *doctor)
+{
+	return doctor->check.filters.versions == RR_VERSIONS_2 ? 2 : 1;
 }
 
 /* Makes the step "first call" of the diagnosis and prints its result: makes a NULL call and judges the
@@ -109,8 +121,7 @@ static bool
 doctor_first_call(struct rr_doctor *doctor)
 {
 	struct rr_doctor_step step = { .name = "first call" };
-	enum rr_versions versions = doctor->check.filters.versions;
-	uint32_t version = versions == RR_VERSIONS_2 ? 2 : 1;
+	uint32_t version = doctor_which_version(doctor);
 	struct rr_check_reply reply;
 	struct rr_text why = { "" };
 
@@ -190,19 +201,24 @@ doctor_mount(struct rr_doctor *doctor, const char *url)
 }
 
 /* Makes the step `name` of the diagnosis and prints its result: runs the test case case_name of `rpcrdma
- * check`, in version 1 of RPC-over-RDMA. The table must have a case of that name. */
+ * check`, in the version of RPC-over-RDMA that the user chose (1: both). The step is skipped if the case is
+ * not made for that version. The table must have a case of that name. */
 static void
 doctor_case(
 	struct rr_doctor *doctor, const char *name, const char *case_name, const struct rr_check_case *table)
 {
 	struct rr_doctor_step step = { .name = name };
 	struct rr_text why = { "" };
+	uint32_t version = doctor_which_version(doctor);
 	enum rr_check_verdict verdict;
 
 	while (strcmp(table->name, case_name) != 0)
 		table++;
 	rr_doctor_begin(doctor);
-	verdict = rr_check_make(&doctor->check, table, 1, &why);
+	if (version == 1 ? table->version_1 : table->version_2)
+		verdict = rr_check_make(&doctor->check, table, version, &why);
+	else
+		verdict = rr_check_skip(&why, "not for version %u", version);
 	step.failed = verdict == RR_CHECK_FAIL;
 	step.skipped = verdict == RR_CHECK_SKIP;
 	rr_doctor_found(&step, "%s%s%.200s", step.failed ? "" : table->text,

@@ -126,6 +126,10 @@ def test_server(top):
     with Server(TOOL, f"{top}/served", "--rpcrdma-version", "1") as server:
         diagnosed("a version that the server does not speak", "first call", "versions 1 to 1", "--rpcrdma-version",
                   "--rpcrdma-version", "2", server.url)
+    with Server(TOOL, f"{top}/served", "--rpcrdma-version", "2") as server:
+        done, steps = doctor("--rpcrdma-version", "2", server.url)
+        tap.result(done.returncode == 0 and "long reply" in [s["step"] for s in steps], "all steps are made in the version that is asked for",
+                   [done.stderr, *steps])
 
 
 def test_memlock():
