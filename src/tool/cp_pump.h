@@ -70,7 +70,8 @@ struct rr_pump {
 	/* The members for all copies between two sides. */
 	bool within, clones; /* both sides are one server, which copies, or clones, as far as this is known */
 	bool within_proved;  /* the server did it once */
-	uint64_t copied_within; /* octets of the last run that the server copied by itself */
+	uint64_t copied_within;  /* octets of the last run that the server copied by itself */
+	uint64_t counted_within; /* octets of this file that rr_pump_within() has added to the progress */
 };
 
 /* Sets up the pump and makes its buffers. Returns 0, or -RPCRDMA_ERR_NOMEM. */

@@ -49,6 +49,17 @@ within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 	return result < 0 ? result : search.error;
 }
 
+/* Adds octets to the progress that the user sees, unless this is a further round, whose octets were counted
+ * before. Notes how many were added, as a refusal takes them back. */
+static void
+within_count(struct rr_pump *pump, uint64_t octets)
+{
+	if (pump->again)
+		return;
+	pump->counted_within += octets;
+	rr_progress_add(pump->progress, octets);
+}
+
 /* Makes the server copy one piece of the file by itself, and waits until that is done. Returns 0; 1 if the
  * server does not copy by itself; or a negative number. */
 static int
@@ -60,7 +71,7 @@ within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 		return result;
 	pump->copied_within += length;
 	pump->last = offset + length;
-	rr_progress_add(pump->progress, pump->again ? 0 : length);
+	within_count(pump, length);
 	rr_progress_show(pump->progress);
 	return 0;
 }
@@ -91,7 +102,7 @@ within_extents(struct rr_pump *pump, uint64_t size)
 			return result < 0 ? result : 1;
 		if (extent.end <= at)
 			break;
-		rr_progress_add(pump->progress, pump->again ? 0 : rr_min(extent.start, size) - at);
+		within_count(pump, rr_min(extent.start, size) - at);
 		result = within_range(pump, extent.start, rr_min(extent.end, size));
 	}
 	return result;
@@ -108,7 +119,7 @@ within_clone(struct rr_pump *pump, uint64_t size)
 	if (result != 0)
 		return result;
 	pump->copied_within = pump->last = size;
-	rr_progress_add(pump->progress, pump->again ? 0 : size);
+	within_count(pump, size);
 	return 0;
 }
 
@@ -117,7 +128,7 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 {
 	int result;
 
-	pump->copied_within = 0;
+	pump->copied_within = pump->counted_within = 0;
 	result = within_clone(pump, size);
 	if (result == 1)
 		result = pump->extents ? within_extents(pump, size) : within_range(pump, 0, size);
@@ -129,5 +140,7 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 	pump->within = pump->within_proved;
 	pump->by_server = false;
 	pump->last = pump->copied_within = 0;
+	/* The octets that the server copied until then are counted when they are written again. */
+	pump->progress->total -= pump->counted_within;
 	return 1;
 }
