@@ -13,19 +13,21 @@ enum {
 	LOCAL_LOCKED = 16384     /* KiB that an engine with an adapter locks */
 };
 
-/* Tells whether any line of the file begins with the word, followed by a blank or the end of the line.
- * Returns false also if the file cannot be opened. */
+/* Tells whether any line of the file begins with the word, and a blank, a tab or the end of the line stands
+ * behind the word. A word that ends in '/' is the beginning of a path: anything may stand behind it. Returns
+ * false also if the file cannot be opened. */
 static bool
 local_has_line(const char *path, const char *word)
 {
 	FILE *file = fopen(path, "re");
+	size_t length = strlen(word);
+	bool open_end = word[length - 1] == '/', found = false;
 	char line[LOCAL_LINE];
-	bool found = false;
 
 	if (!file)
 		return false;
 	while (!found && fgets(line, sizeof(line), file))
-		found = strncmp(line, word, strlen(word)) == 0 && strchr(" \n", line[strlen(word)]);
+		found = strncmp(line, word, length) == 0 && (open_end || strchr(" \t\n", line[length]));
 	fclose(file);
 	return found;
 }
