@@ -58,6 +58,8 @@ error_version(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_null(peer, why);
 }
 
+/* Sends a message whose procedure, 77, does not exist, and checks that it is answered by the error ERR_CHUNK.
+ * RFC 8166, 4.5.2, has that error for a header with "an invalid value in the rdma_proc field". */
 static enum rr_check_verdict
 error_procedure(struct rr_check_peer *peer, struct rr_text *why)
 {

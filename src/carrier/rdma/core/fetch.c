@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/rdma/core/fetch.h"
 
-/* Returns the state with which the Read chunks are read into memory. Its member left is the number of RDMA
- * Reads: one for each segment that is not empty. */
+/* Begins to read the segments of the Read list `lists` into memory: nothing is read yet, but left is the
+ * number of RDMA Reads that it takes, one for each segment that is not empty. `chunks`, which was made from
+ * the same lists, says where in memory each segment belongs. */
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)
 {
