@@ -595,6 +595,46 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 	assert_int_equal(fake->calls[OP_CREATE_SESSION], 2);
 }
 
+/* Makes the server forget the session, and refuse to make another one, once. */
+static void
+lose_session(void)
+{
+	fake->session += 100;
+	refuse(OP_CREATE_SESSION, NFS4ERR_SERVERFAULT, 1);
+}
+
+static struct piece group[3];
+static int group_error;
+
+/* Called when one piece of the group ends: cancels all others. */
+static void
+group_done(struct rr_nfs_io *io, int error)
+{
+	piece_done(io, error);
+	group_error = error;
+	for (uint32_t i = 0; i < 3; i++) {
+		if (!group[i].done)
+			rr_nfs_io_cancel(&group[i].io);
+		group[i].done = true;
+	}
+}
+
+static void
+a_call_that_ends_may_cancel_those_that_end_with_it(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	lose_session();
+	for (uint32_t i = 0; i < 3; i++) {
+		piece_start(&group[i], 1000 * i, 1000);
+		group[i].io.done = group_done;
+	}
+	piece_end(&group[0]);
+	assert_int_equal(group_error, -RPCRDMA_ERR_REJECTED);
+	assert_whole();
+}
+
 /* ---- Hostile servers ---- */
 
 /* The client neither crashes nor goes on for ever. */
@@ -718,6 +758,7 @@ main(void)
 		TEST(a_stateid_that_is_no_good_any_more_is_made_anew),
 		TEST(a_server_that_asks_to_come_back_later_is_asked_again),
 		TEST(a_call_that_is_given_up_takes_its_slot_with_it),
+		TEST(a_call_that_ends_may_cancel_those_that_end_with_it),
 		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
 		TEST(steps_that_are_refused_for_ever_end_the_opening),
 		TEST(lies_end_what_is_under_way_with_an_error),

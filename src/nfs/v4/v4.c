@@ -141,13 +141,17 @@ rr_v4_opens(const struct rr_v4 *v4)
 /* ---- Calls ---- */
 
 /* Called from the loop: removes the first call from v4->ending and calls its done(). If more calls are in
- * that list, sets the timer again for the next of them. */
+ * that list, sets the timer again for the next of them. The list is empty if its calls were cancelled. */
 static void
 v4_ends(struct rr_timer *timer)
 {
 	struct rr_v4 *v4 = rr_container(timer, struct rr_v4, ends);
-	struct rr_call *outer = rr_container(rr_list_pop(&v4->ending), struct rr_call, link);
+	struct rr_list *link = rr_list_pop(&v4->ending);
+	struct rr_call *outer;
 
+	if (!link)
+		return;
+	outer = rr_container(link, struct rr_call, link);
 	if (!rr_list_empty(&v4->ending))
 		rr_loop_arm(v4->loop, &v4->ends, 0);
 	rr_loop_disarm(v4->loop, &outer->timer);
