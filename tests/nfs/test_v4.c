@@ -595,6 +595,20 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 	assert_int_equal(fake->calls[OP_CREATE_SESSION], 2);
 }
 
+static void
+turn_while(bool (*holds)(void))
+{
+	for (int turn = 0; turn < 20000 && holds(); turn++)
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
+	assert_false(holds());
+}
+
+static bool
+refusals_are_left(void)
+{
+	return fake->times > 0;
+}
+
 /* Makes the server forget the session, and refuse to make another one, once. */
 static void
 lose_session(void)
@@ -633,6 +647,38 @@ a_call_that_ends_may_cancel_those_that_end_with_it(void **state)
 	piece_end(&group[0]);
 	assert_int_equal(group_error, -RPCRDMA_ERR_REJECTED);
 	assert_whole();
+}
+
+static struct piece paused;
+
+static bool
+paused_is_under_way(void)
+{
+	return !paused.done;
+}
+
+/* Starts a call that the server asks to come back later, so that the call is in its slot for some time. */
+static void
+start_paused(void)
+{
+	refuse(OP_SEQUENCE, NFS4ERR_DELAY, 1);
+	piece_start(&paused, 0, 1000);
+	turn_while(refusals_are_left);
+}
+
+static void
+a_call_that_comes_back_after_the_session_was_refused_makes_another_one(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	start_paused();
+	lose_session();
+	assert_int_equal(read_file(1000, 1000), -RPCRDMA_ERR_REJECTED);
+	assert_false(paused.done);
+	turn_while(paused_is_under_way);
+	assert_int_equal(paused.error, 0);
+	assert_memory_equal(data, fake->data, 1000);
 }
 
 /* ---- Hostile servers ---- */
@@ -759,6 +805,7 @@ main(void)
 		TEST(a_server_that_asks_to_come_back_later_is_asked_again),
 		TEST(a_call_that_is_given_up_takes_its_slot_with_it),
 		TEST(a_call_that_ends_may_cancel_those_that_end_with_it),
+		TEST(a_call_that_comes_back_after_the_session_was_refused_makes_another_one),
 		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
 		TEST(steps_that_are_refused_for_ever_end_the_opening),
 		TEST(lies_end_what_is_under_way_with_an_error),

@@ -294,6 +294,9 @@ dispatch_outer(struct rr_v4_slot *slot, struct rr_call *outer)
 void
 rr_v4_pump(struct rr_v4 *v4)
 {
+	/* The calls in the queue came after the end of the session, or were made again after it. */
+	if (v4->state == RR_V4_IDLE && !rr_list_empty(&v4->queue))
+		rr_v4_event(v4, RR_V4_START);
 	while (v4->state == RR_V4_READY && !rr_list_empty(&v4->queue)) {
 		struct rr_v4_slot *slot = rr_v4_slot_get(v4);
 

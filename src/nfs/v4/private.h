@@ -324,8 +324,8 @@ void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 
 /* ---- dispatch.c: calls into slots ---- */
 
-/* Sends the calls of the queue that can be sent now, while there is a session. Closes idle files if the queue
- * is empty. */
+/* Sends the calls of the queue that can be sent now, while there is a session; if there is none, and the
+ * queue is not empty, begins to make one. Closes idle files if the queue is empty. */
 void rr_v4_pump(struct rr_v4 *v4);
 
 /* Sends the call in the slot again, at the end of the pause for a busy server. */

@@ -189,8 +189,6 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 				call->proc));
 		return;
 	}
-	if (v4->state == RR_V4_IDLE)
-		rr_v4_event(v4, RR_V4_START);
 	rr_v4_pump(v4);
 }
 
