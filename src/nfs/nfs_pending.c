@@ -8,6 +8,7 @@
 
 enum { PENDINGS_KEPT = 64 }; /* free operations whose memory is kept for the next ones, at most */
 
+static void pending_send(struct rr_nfs_pending *pending, uint32_t proc);
 static void pending_done(struct rr_call *call, int error);
 
 void
@@ -17,13 +18,14 @@ rr_nfs_pending_init(struct rpcrdma_nfs *nfs)
 	rr_cache_init(&nfs->pendings, nfs->env, sizeof(struct rr_nfs_pending), PENDINGS_KEPT);
 }
 
-/* Sends the call of an operation again, after the pause for a busy server (NFS3ERR_JUKEBOX). */
+/* Sends the call of an operation again, after the pause for a busy server (NFS3ERR_JUKEBOX). The server may
+ * have executed the call before it was busy, so pending->reconnects stays what it was at the first time. */
 static void
 pending_again(struct rr_timer *timer)
 {
 	struct rr_nfs_pending *pending = rr_container(timer, struct rr_nfs_pending, retry.later);
 
-	rr_nfs_pending_call(pending, pending->call.proc);
+	pending_send(pending, pending->call.proc);
 }
 
 int
@@ -97,12 +99,11 @@ rr_nfs_pending_end(struct rpcrdma_nfs *nfs)
 
 /* ---- One call ---- */
 
-void
-rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
+static void
+pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 {
 	struct rpcrdma_nfs *nfs = pending->nfs;
 
-	pending->reconnects = rr_nfs_repeats(nfs);
 	pending->call = (struct rr_call){
 		.program = &NFS_V3_program,
 		.proc = proc,
@@ -118,6 +119,13 @@ rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
 	if (proc == NFSPROC3_READLINK)
 		pending->call.reply_max += RR_NFS_PATH; /* the target has no sink */
 	rr_nfs_send(nfs, &pending->call);
+}
+
+void
+rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc)
+{
+	pending->reconnects = rr_nfs_repeats(pending->nfs);
+	pending_send(pending, proc);
 }
 
 /* Ends the operation with this error. If a caller waits in rr_nfs_pending_wait(), only notes the error there;

@@ -45,7 +45,7 @@ struct rr_nfs_pending {
 	struct rr_nfs_io data; /* of a read or a write */
 	struct rr_call call;   /* of every other operation */
 	struct rr_nfs_retry retry;
-	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent */
+	uint32_t reconnects; /* rr_nfs_repeats() when the call was sent for the first time */
 	union {
 		GETATTR3args getattr;
 		SETATTR3args setattr;
@@ -111,7 +111,7 @@ int rr_nfs_newer_new(
 /* Frees an operation that could not be started. Returns error, so that the caller can return it. */
 int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
 
-/* Sends, or sends again, the procedure proc with pending->args. */
+/* Sends the procedure proc with pending->args. */
 void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
 
 /* Ends the operation and calls done(), or lets rr_nfs_pending_wait() return. */

@@ -250,6 +250,26 @@ an_answer_that_was_lost_does_not_make_a_failure_of_a_success(void **state)
 	assert_int_equal(rpcrdma_nfs_rmdir(nfs, &root, "dir", NULL), 0);
 }
 
+/* The server executes the call and restarts, is busy when the call comes again, and then refuses it. */
+static void
+an_answer_that_was_lost_before_the_server_was_busy_does_not_make_a_failure(void **state)
+{
+	struct rpcrdma_nfs_object made = { .size = sizeof(made) };
+	struct outcome outcome = { 0 };
+	const struct rpcrdma_nfs_then then = { note, &outcome };
+
+	(void)state;
+	open_export();
+	fake->crash_at = NFSPROC3_MKDIR;
+	assert_int_equal(rpcrdma_nfs_mkdir(nfs, &root, "dir", NULL, &made, &then), 0);
+	while (fake->crash_at != UINT32_MAX)
+		assert_true(rr_loop_turn(fake->stage.engine->loop, -1) >= 0);
+	fake->jukebox = 1;
+	assert_int_equal(wait_for(&outcome), 0);
+	assert_int_equal(made.type, RPCRDMA_NFS_DIRECTORY);
+	assert_int_equal(fake->calls[NFSPROC3_MKDIR], 3);
+}
+
 static void
 a_failure_stays_one_where_the_connection_was_lost(void **state)
 {
@@ -435,6 +455,7 @@ main(void)
 		fake_test(a_link_whose_answer_was_lost_is_made_once),
 		fake_test(a_file_system_says_its_size),
 		fake_test(an_answer_that_was_lost_does_not_make_a_failure_of_a_success),
+		fake_test(an_answer_that_was_lost_before_the_server_was_busy_does_not_make_a_failure),
 		fake_test(a_failure_stays_one_where_the_connection_was_lost),
 		fake_test(data_goes_there_and_back),
 		fake_test(many_operations_are_under_way_at_a_time),
