@@ -681,6 +681,24 @@ a_call_that_comes_back_after_the_session_was_refused_makes_another_one(void **st
 	assert_memory_equal(data, fake->data, 1000);
 }
 
+/* The OPEN fails while another call still has the stateid that the server does not know any more. */
+static void
+a_file_that_a_call_still_uses_stays_in_the_table_if_it_cannot_be_opened_again(void **state)
+{
+	(void)state;
+	open_file();
+	assert_whole();
+	start_paused();
+	fake->stateid++;
+	refuse(OP_OPEN, NFS4ERR_ACCESS, 1);
+	assert_int_equal(read_file(1000, 1000), NFS3ERR_ACCES);
+	assert_false(paused.done);
+	assert_int_equal(rr_v4_opens(nfs->v4), 1);
+	turn_while(paused_is_under_way);
+	assert_int_equal(paused.error, 0);
+	assert_int_equal(rr_v4_opens(nfs->v4), 1);
+}
+
 /* ---- Hostile servers ---- */
 
 /* The client neither crashes nor goes on for ever. */
@@ -806,6 +824,7 @@ main(void)
 		TEST(a_call_that_is_given_up_takes_its_slot_with_it),
 		TEST(a_call_that_ends_may_cancel_those_that_end_with_it),
 		TEST(a_call_that_comes_back_after_the_session_was_refused_makes_another_one),
+		TEST(a_file_that_a_call_still_uses_stays_in_the_table_if_it_cannot_be_opened_again),
 		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
 		TEST(steps_that_are_refused_for_ever_end_the_opening),
 		TEST(lies_end_what_is_under_way_with_an_error),

@@ -42,7 +42,8 @@ waiting_is_worth_it(int error)
 }
 
 /* Called when an OPEN ends: the calls that wait for the file go back to the queue, or end with the error of
- * OPEN. If OPEN failed, the file stays in the table of opens only if it was open before. */
+ * OPEN. If OPEN failed, the file stays in the table of opens only if it was open before, or if calls in other
+ * slots use the entry: they were sent with a stateid that the server has forgotten meanwhile. */
 static void
 waiting_open_end(struct rr_v4_slot *slot, int error)
 {
@@ -58,6 +59,8 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 	/* The OPEN was for more access than the file has: the file stays open as it was. */
 	if (open->access)
 		open->state = RR_V4_OPEN_READY;
+	else if (open->users > 0)
+		open->state = RR_V4_OPEN_LOST;
 	else
 		rr_v4_open_forget(v4, open);
 }
