@@ -699,6 +699,35 @@ a_file_that_a_call_still_uses_stays_in_the_table_if_it_cannot_be_opened_again(vo
 	assert_int_equal(rr_v4_opens(nfs->v4), 1);
 }
 
+static bool
+close_is_under_way(void)
+{
+	return fake->calls[OP_CLOSE] == 0;
+}
+
+static void
+a_file_that_is_made_while_it_is_closed_stays_open(void **state)
+{
+	sattr3 attributes = { 0 };
+
+	(void)state;
+	open_file();
+	assert_whole();
+	/* The file is not used any more. The server lets its CLOSE wait. */
+	refuse(OP_SEQUENCE, NFS4ERR_DELAY, 1);
+	turn_while(refusals_are_left);
+	assert_int_equal(rr_nfs_create(nfs, rr_nfs_root(nfs), "file", false, &attributes, &object), 0);
+	assert_int_equal(fake->calls[OP_OPEN], 2);
+	assert_true(close_is_under_way());
+	turn_while(close_is_under_way);
+	assert_whole();
+	assert_int_equal(fake->calls[OP_OPEN], 2);
+	assert_int_equal(rr_v4_opens(nfs->v4), 1);
+	rpcrdma_nfs_close(nfs);
+	nfs = NULL;
+	assert_int_equal(fake->opens, 0);
+}
+
 /* ---- Hostile servers ---- */
 
 /* The client neither crashes nor goes on for ever. */
@@ -825,6 +854,7 @@ main(void)
 		TEST(a_call_that_ends_may_cancel_those_that_end_with_it),
 		TEST(a_call_that_comes_back_after_the_session_was_refused_makes_another_one),
 		TEST(a_file_that_a_call_still_uses_stays_in_the_table_if_it_cannot_be_opened_again),
+		TEST(a_file_that_is_made_while_it_is_closed_stays_open),
 		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
 		TEST(steps_that_are_refused_for_ever_end_the_opening),
 		TEST(lies_end_what_is_under_way_with_an_error),

@@ -48,7 +48,8 @@ proc_create_build(struct rr_v4_slot *slot)
 
 /* Handles the result of CREATE: fills in the caller's result, and enters the file in the table of opens. The
  * file is open, because data will be written to it next; rr_v4_wait_open() has kept room for it in the
- * table. */
+ * table. An entry of this file whose CLOSE is under way ends with that CLOSE, so this OPEN has an entry of
+ * its own. */
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {
@@ -57,6 +58,8 @@ proc_create_take(struct rr_v4_slot *slot)
 	struct rpcrdma_bytes handle = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
 	struct rr_v4_open *open = rr_v4_open_find(slot->v4, handle);
 
+	if (open && open->state == RR_V4_OPEN_CLOSING)
+		open = NULL;
 	if (!open && handle.length > 0)
 		open = rr_v4_open_new(slot->v4, handle);
 	if (open)
