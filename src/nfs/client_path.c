@@ -62,8 +62,9 @@ path_inside_export(const struct rpcrdma_nfs *nfs, const char *target)
 {
 	size_t length = strlen(nfs->export);
 
-	if (strcmp(nfs->export, "/") == 0)
-		return target;
+	/* The path is as the user wrote it, and may end in "/". */
+	while (length > 0 && nfs->export[length - 1] == '/')
+		length--;
 	if (strncmp(target, nfs->export, length) != 0 || (target[length] != '/' && target[length] != '\0'))
 		return NULL;
 	return target + length;

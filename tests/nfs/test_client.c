@@ -184,6 +184,22 @@ the_last_link_is_followed_only_where_asked_or_before_a_slash(void **state)
 }
 
 static void
+an_export_that_is_named_with_a_slash_at_its_end_has_absolute_links(void **state)
+{
+	(void)state;
+	fake->export = "/export/";
+	fake_add(fake, 0, "a", NF3DIR);
+	fake_link(fake, 0, "absolute", "/export/a");
+	fake_link(fake, 0, "to-root", "/export");
+	fake_link(fake, 0, "beside", "/exported");
+	nfs = fake_must_open(fake, "/export/");
+	assert_string_equal(rr_nfs_export(nfs), "/export/");
+	assert_int_equal(rr_nfs_walk(nfs, "to-root/absolute", true, &object), 0);
+	assert_int_equal(object.attributes.type, NF3DIR);
+	assert_int_equal(rr_nfs_walk(nfs, "beside", true, &object), -RPCRDMA_ERR_NOTSUP);
+}
+
+static void
 walks_that_lead_nowhere_fail(void **state)
 {
 	char name[300];
@@ -468,6 +484,7 @@ main(void)
 		fake_test(limits_of_no_use_are_refused),
 		fake_test(paths_are_walked_and_links_on_the_way_followed),
 		fake_test(the_last_link_is_followed_only_where_asked_or_before_a_slash),
+		fake_test(an_export_that_is_named_with_a_slash_at_its_end_has_absolute_links),
 		fake_test(walks_that_lead_nowhere_fail),
 		fake_test(attributes_that_lookup_leaves_out_are_asked_for),
 		fake_test(an_empty_handle_is_refused),
