@@ -150,7 +150,9 @@ lookup(void *ctx, struct rpcrdma_request *request, const void *args, void *resul
 		res->status = NFS3ERR_NOENT;
 		return RPCRDMA_HANDLED;
 	}
-	res->u.resok.object = handle_of(object->same ? object->same : (uint32_t)(object - fake->objects));
+	if (object->same)
+		object = &fake->objects[object->same];
+	res->u.resok.object = handle_of((uint32_t)(object - fake->objects));
 	if (fake->lie == FAKE_EMPTY_HANDLE)
 		res->u.resok.object.data.length = 0;
 	res->u.resok.obj_attributes = follow(fake, object);

@@ -436,6 +436,36 @@ what_was_done_before_the_answer_was_lost_counts_as_done(void **state)
 	assert_int_equal(fake->calls[NFSPROC3_CREATE], 2);
 }
 
+/* Not only a file can have further names. */
+static void
+a_further_name_whose_answer_was_lost_is_made_once(void **state)
+{
+	static const char *const names[] = { "file", "symlink", "fifo" };
+	const struct rpcrdma_nfs_handle *root;
+	char name[32];
+
+	(void)state;
+	fake_file(fake, 0, "file", 0);
+	fake_link(fake, 0, "symlink", "target");
+	fake_add(fake, 0, "fifo", NF3FIFO);
+	fake_file(fake, 0, "other", 0);
+	nfs = fake_must_open(fake, "/export");
+	root = rr_nfs_root(nfs);
+	for (uint32_t i = 0; i < 3; i++) {
+		snprintf(name, sizeof(name), "second-%s", names[i]);
+		assert_int_equal(rr_nfs_walk(nfs, names[i], false, &object), 0);
+		fake->crash_at = NFSPROC3_LINK;
+		assert_int_equal(rr_nfs_link(nfs, &object.handle, root, name), 0);
+		assert_int_equal(fake->crash_at, UINT32_MAX);
+	}
+	/* The name is that of another file of the same type. */
+	assert_int_equal(rr_nfs_walk(nfs, "file", false, &object), 0);
+	rr_loop_arm(fake->stage.loop, &fake->crash, 0);
+	assert_int_equal(rr_nfs_link(nfs, &object.handle, root, "other"), NFS3ERR_EXIST);
+	assert_int_equal(rr_client_reconnects(rr_nfs_rpc(nfs)), 4);
+	assert_string_equal(rpcrdma_nfs_error(nfs), rpcrdma_nfs_status_text(NFS3ERR_EXIST));
+}
+
 static void
 what_was_there_before_is_no_success(void **state)
 {
@@ -498,6 +528,7 @@ main(void)
 		fake_test(each_entry_may_call_the_client_and_end_the_reading),
 		fake_test(jukebox_is_waited_out),
 		fake_test(what_was_done_before_the_answer_was_lost_counts_as_done),
+		fake_test(a_further_name_whose_answer_was_lost_is_made_once),
 		fake_test(what_was_there_before_is_no_success),
 		fake_test(created_objects_are_looked_up_where_the_answer_leaves_them_open),
 	};
