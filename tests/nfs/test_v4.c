@@ -425,6 +425,23 @@ a_session_of_few_operations_does_not_make_whole_files(void **state)
 	assert_false(rr_nfs_can_put(nfs));
 }
 
+/* The longest COMPOUND that the client cannot do without is that of REMOVE, with six operations. */
+static void
+a_session_of_six_operations_is_enough(void **state)
+{
+	struct rr_text text;
+
+	(void)state;
+	fake->operations = 5;
+	assert_int_equal(fake4_open(fake, RR_NFS_VERSION_42, &nfs, &text), -RPCRDMA_ERR_PEER);
+	fake->operations = 6;
+	open_file();
+	assert_whole();
+	assert_int_equal(read_once(), 0);
+	assert_int_equal(rr_nfs_remove(nfs, rr_nfs_root(nfs), "file"), 0);
+	assert_int_equal(fake->calls[OP_REMOVE], 1);
+}
+
 /* ---- Paths ---- */
 
 static uint32_t
@@ -841,6 +858,7 @@ main(void)
 		TEST(a_small_file_is_made_and_written_and_renamed_by_one_call),
 		TEST(a_small_file_that_is_not_whole_is_not_renamed),
 		TEST(a_session_of_few_operations_does_not_make_whole_files),
+		TEST(a_session_of_six_operations_is_enough),
 		TEST(a_path_is_looked_up_by_one_call),
 		TEST(a_path_takes_as_many_calls_as_the_session_makes_necessary),
 		TEST(a_lost_session_is_made_again),

@@ -9,7 +9,7 @@
 enum {
 	SESSION_MESSAGE = (1 << 20) + 4096,
 	SESSION_CACHED = 4096,
-	SESSION_OPS_LEAST = 7, /* operations of a COMPOUND; those that a client cannot do without have 6 */
+	SESSION_OPS_LEAST = 6, /* operations of a COMPOUND: the longest that is always needed is REMOVE's */
 	SESSION_MESSAGE_LEAST = 8192,
 	SESSION_BACK = 4096
 };
