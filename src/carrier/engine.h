@@ -40,7 +40,9 @@ enum rr_versions {
  * Read chunk for it (draft-cel-nfsv4-rpcrdma-reliable-reply-02, section 5.3.1). Responders that cannot are
  * always offered a Reply chunk. */
 enum rr_reply_chunks {
-	RR_REPLY_CHUNKS_AUTO, /* a Reply chunk if the reply will not fit inline, else the responder chooses */
+	/* A Reply chunk if the reply will probably not fit inline. If it may or may not fit, a Reply chunk
+	 * only if the responder cannot provide a Read chunk. */
+	RR_REPLY_CHUNKS_AUTO,
 	RR_REPLY_CHUNKS_ALWAYS,
 	RR_REPLY_CHUNKS_NEVER
 };

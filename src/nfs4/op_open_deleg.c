@@ -56,9 +56,10 @@ deleg_broken(void *ctx)
 	pthread_mutex_unlock(&shared->lock);
 }
 
-/* Handles a delegation for which the storage gave no open or no lease. A reclaimed delegation stays valid,
- * and the answer to the OPEN asks the client to return it; any other delegation ends. The caller holds the
- * lock of the tables. */
+/* Handles a delegation for which the storage gave no open or no lease, unless it was revoked meanwhile. A
+ * reclaimed delegation, which the client had before the server started, counts as recalled: rr_open_give()
+ * then sets "recall" in the answer, and the client has a lease period to return it. Any other delegation, of
+ * which the client does not know yet, ends. The caller holds the lock of the tables. */
 static void
 deleg_fail(struct rr_nfs4_compound *c)
 {

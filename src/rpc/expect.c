@@ -6,9 +6,9 @@
 /* Returns how many octets the results are expected to have at least: the maximum if a large reply is likely,
  * so that a Reply chunk is offered, else the minimum. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 5.2.2:
  * "There are a few particular situations where the frequency of large replies is high": flavors that forbid
- * placement, and READDIR. "In these two cases, using a Reply chunk could be the more efficient default
- * choice." But 5.3.1 of the same draft: if "the requester cannot calculate the maximum size of the reply", it
- * "does not provide a Reply chunk".
+ * placement (expected->whole), and READDIR (expected->often_large). "In these two cases, using a Reply chunk
+ * could be the more efficient default choice." But 5.3.1 of the same draft: if "the requester cannot
+ * calculate the maximum size of the reply", it "does not provide a Reply chunk".
  *
  * A large reply is also likely if the last reply of the procedure took more than half of the maximum. A Reply
  * chunk spares the round trip in which a Read chunk is pulled, and is at most twice as large as that

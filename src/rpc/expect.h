@@ -17,8 +17,10 @@ struct rr_expected {
 };
 
 /* Returns how many octets results are expected to have at least. If these are more than the inline threshold,
- * the caller offers a Reply chunk. If they are fewer, but the maximum is above the threshold, a responder
- * that can provide a Read chunk chooses (enum rr_reply_chunks in carrier/engine.h). */
+ * the caller offers a Reply chunk. If they are fewer, but the maximum is above the threshold, it depends on
+ * the responder whether the caller offers one: if the responder can provide a Read chunk, the caller offers
+ * none, and a reply that turns out large comes by such a Read chunk; else the caller offers a Reply chunk
+ * (enum rr_reply_chunks in carrier/engine.h). */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 
 #endif

@@ -179,12 +179,15 @@ data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own,
 	return RR_CHECK_PASS;
 }
 
+/* This side does not announce that it supports Send With Invalidate, so the responder must not use it. */
 static enum rr_check_verdict
 data_invalidation_cleared(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return data_invalidation(peer, &(struct rr_private_data){ 4096, 4096, false }, why);
 }
 
+/* This side announces that it supports Send With Invalidate, so the responder may use it if it announced
+ * that, too. */
 static enum rr_check_verdict
 data_invalidation_agreed(struct rr_check_peer *peer, struct rr_text *why)
 {
