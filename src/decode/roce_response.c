@@ -94,28 +94,34 @@ rr_roce_responses(const struct rr_roce_at *at, bool all)
 	reader->responses = later;
 }
 
-void
-rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
+/* Delivers a packet that is due, and the held packets that are due then; holds a packet that is early. Drops
+ * a packet that was repeated, or whose Read is not known. Returns false if there is no room to hold the
+ * packet. */
+static bool
+response_take(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
 	struct rr_roce_side *reader = &at->connection->sides[!at->from];
-	struct rr_roce_read *read;
-	uint32_t index;
+	struct rr_roce_read *read = response_find_read(reader, packet->psn);
+	uint32_t index = read ? rr_roce_ahead(packet->psn, read->psn) : 0;
 
-	rr_roce_learn_mtu(at->connection, packet);
-	read = response_find_read(reader, packet->psn);
-	if (!read)
-		return;
-	index = rr_roce_ahead(packet->psn, read->psn);
-	if (index < read->next)
-		return; /* the packet was repeated */
-	if (!response_is_due(reader, read, index)) {
-		/* If there is no room to hold the packet, the packets that are missing are given up, and this
-		 * packet is dropped. */
-		if (!rr_roce_hold_add(&reader->responses, at->shared->memory, packet))
-			rr_roce_responses(at, true);
-		return;
-	}
+	if (!read || index < read->next)
+		return true;
+	if (!response_is_due(reader, read, index))
+		return rr_roce_hold_add(&reader->responses, at->shared->memory, packet);
 	response_deliver(at, read, packet);
 	if (reader->responses.first)
 		rr_roce_responses(at, false);
+	return true;
+}
+
+void
+rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
+{
+	rr_roce_learn_mtu(at->connection, packet);
+	if (response_take(at, packet))
+		return;
+	/* Without room to hold the packet, the packets that are missing are given up. The packet may be due
+	 * then, and there is room; without memory it is dropped. */
+	rr_roce_responses(at, true);
+	(void)response_take(at, packet);
 }

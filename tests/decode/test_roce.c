@@ -227,6 +227,30 @@ responses_to_several_reads_may_change_places(void **state)
 	assert_int_equal(found.operations, 2 + 4);
 }
 
+/* The second packet of a response is missing, and more packets follow than can wait for it. */
+static void
+a_response_goes_on_after_a_packet_that_is_given_up(void **state)
+{
+	enum { PACKETS = 70 };
+	static const uint8_t data[4 + MTU];
+
+	(void)state;
+	made_begin(&made);
+	send_long_call(9);
+	read_request(50);
+	rr_put_be32(made.packets[made.count - 1].data + 20 + 8 + 12 + 12, PACKETS * MTU);
+	for (uint32_t i = 0; i < PACKETS; i++) {
+		bool is_first = i == 0, is_last = i == PACKETS - 1;
+		uint8_t opcode = is_first ? RESPONSE_FIRST : is_last ? RESPONSE_LAST : RESPONSE_MIDDLE;
+
+		if (i != 1)
+			made_roce(&made, 0, opcode, SERVER_QP, 50 + i,
+				(struct rpcrdma_bytes){ data, is_first || is_last ? 4 + MTU : MTU });
+	}
+	made_decode(&made, NULL, &found);
+	assert_int_equal(found.operations, 1 + PACKETS - 1);
+}
+
 /* A Read takes as many PSNs as its response has packets, also where their number is not known yet. */
 static void
 a_request_behind_a_read_is_next(void **state)
@@ -369,6 +393,7 @@ main(void)
 		cmocka_unit_test(queue_pairs_are_paired_by_their_answers),
 		cmocka_unit_test(read_responses_may_come_in_any_order_and_again),
 		cmocka_unit_test(responses_to_several_reads_may_change_places),
+		cmocka_unit_test(a_response_goes_on_after_a_packet_that_is_given_up),
 		cmocka_unit_test(a_request_behind_a_read_is_next),
 		cmocka_unit_test(a_connection_begins_with_its_managers_messages),
 		cmocka_unit_test(a_rejection_has_its_reason),
