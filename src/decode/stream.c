@@ -11,6 +11,7 @@ rr_stream_start(struct rr_stream *stream, uint32_t sequence)
 	stream->started = true;
 	stream->next = sequence;
 	stream->range_count = 0;
+	stream->acknowledged = 0;
 }
 
 uint32_t
@@ -134,13 +135,33 @@ stream_reserve(struct rr_stream *stream, struct rr_decode_memory *memory, uint32
 	return true;
 }
 
-/* Copies the octets of a segment into the buffer, with zeros for octets that were not captured, and without
- * octets that were read already. Returns false if there is no memory. */
+/* Writes zeros to the octets of the buffer from start to end, except those that have come, and counts them as
+ * not captured. */
+static void
+stream_clear(struct rr_stream *stream, uint32_t start, uint32_t end)
+{
+	for (uint32_t i = 0; i <= stream->range_count && start < end; i++) {
+		bool is_last = i == stream->range_count;
+		uint32_t until = is_last || stream->ranges[i].start > end ? end : stream->ranges[i].start;
+
+		if (until > start) {
+			memset(stream->data + start, 0, until - start);
+			stream->uncaptured += until - start;
+		}
+		if (!is_last && stream->ranges[i].end > start)
+			start = stream->ranges[i].end;
+	}
+}
+
+/* Copies the octets of a segment into the buffer, with zeros for octets that were not captured and have not
+ * come before, and without octets that were read already. Octets that close the first gap, or a part of it,
+ * end the count of packets that acknowledged the gap. Returns false if there is no memory. */
 static bool
 stream_store(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
 {
 	uint32_t skip = 0, size = segment->size + segment->missing, at = segment->sequence - stream->next;
+	uint32_t front = rr_stream_size(stream), captured;
 
 	if ((int32_t)at < 0) {
 		skip = -at < size ? -at : size;
@@ -151,11 +172,13 @@ stream_store(
 		return true;
 	if (!stream_reserve(stream, memory, at + size - skip))
 		return false;
-	memset(stream->data + at, 0, size - skip);
-	if (skip < segment->size)
-		memcpy(stream->data + at, segment->data + skip, segment->size - skip);
-	stream->uncaptured += segment->missing;
+	captured = segment->size > skip ? segment->size - skip : 0;
+	if (captured > 0)
+		memcpy(stream->data + at, segment->data + skip, captured);
+	stream_clear(stream, at + captured, at + size - skip);
 	stream_note(stream, at, at + size - skip);
+	if (rr_stream_size(stream) > front)
+		stream->acknowledged = 0;
 	return true;
 }
 

@@ -25,8 +25,8 @@ struct rr_stream {
 	uint32_t next; /* sequence number of data[0] */
 	bool started;
 	bool broken; /* octets in front of data[0] are missing; set here, cleared by the reader */
-	/* Segments outside of the window, in a row; and packets that acknowledged a gap, since a gap was
-	 * given up. */
+	/* Segments outside of the window, in a row; and packets that acknowledged the first gap, since octets
+	 * came for it. */
 	uint32_t strays, acknowledged;
 	uint32_t range_count;
 	struct rr_stream_range ranges[RR_STREAM_RANGES]; /* ascending, never adjacent */

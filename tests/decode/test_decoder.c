@@ -195,6 +195,47 @@ a_gap_that_is_acknowledged_is_given_up(void **state)
 	rr_decoder_free(decoder);
 }
 
+/* Acknowledgements of a gap that was closed since do not count for the next gap. */
+static void
+gaps_that_close_are_not_given_up(void **state)
+{
+	(void)state;
+	made_begin(&made);
+	made_open(&made, false, false);
+	for (uint32_t xid = 1; xid <= 60; xid += 2) {
+		uint32_t first = made.count;
+
+		made_call(&made, 0, xid);
+		made_call(&made, 0, xid + 1);
+		made_reply(&made, 1, xid + 1);
+		swap(first, first + 1);
+		swap(first + 1, first + 2);
+		made_reply(&made, 1, xid);
+	}
+	made_decode(&made, NULL, &found);
+	assert_int_equal(found.count, 120);
+	assert_int_equal(found.notes + found.counters.lost, 0);
+}
+
+/* A segment waits behind a gap, and comes again, captured without its last octets. */
+static void
+octets_that_came_are_not_lost_as_they_come_again(void **state)
+{
+	(void)state;
+	made_begin(&made);
+	made_open(&made, false, false);
+	made_call(&made, 0, 1);
+	made_call(&made, 0, 2);
+	swap(4, 5);
+	made.packets[6] = made.packets[5];
+	made.packets[5] = made.packets[4];
+	made.packets[5].size = 60;
+	made.count = 7;
+	made_decode(&made, NULL, &found);
+	assert_int_equal(found.count, 2);
+	assert_int_equal(found.messages[1].xid, 2);
+}
+
 static void
 a_capture_may_begin_in_the_middle(void **state)
 {
@@ -373,6 +414,8 @@ main(void)
 		cmocka_unit_test(messages_do_not_depend_on_segments),
 		cmocka_unit_test(after_a_lost_segment_the_next_messages_are_found),
 		cmocka_unit_test(a_gap_that_is_acknowledged_is_given_up),
+		cmocka_unit_test(gaps_that_close_are_not_given_up),
+		cmocka_unit_test(octets_that_came_are_not_lost_as_they_come_again),
 		cmocka_unit_test(a_capture_may_begin_in_the_middle),
 		cmocka_unit_test(a_capture_may_begin_in_an_fpdu),
 		cmocka_unit_test(an_fpdu_with_a_wrong_crc_is_not_decoded),
