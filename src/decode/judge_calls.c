@@ -70,14 +70,15 @@ rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
 }
 
 /* Removes the oldest call to make room. If the call has no reply yet, its connection counts as incomplete
- * from now on: the reply would otherwise be reported as one that no call asked for. */
+ * from now on: the reply would otherwise be reported as one that no call asked for. A message that is not a
+ * call has no reply, and mostly no error. */
 static void
 call_evict(struct rr_judge *judge)
 {
 	struct rr_judge_call *oldest = rr_container(judge->call_ages.next, struct rr_judge_call, age);
 	struct rr_map_link *link = rr_map_find(&judge->connections, oldest->connection);
 
-	if (!oldest->answered) {
+	if (!oldest->answered && !oldest->is_plain) {
 		judge->evicted++;
 		rr_container(link, struct rr_judge_connection, link)->lossy = true;
 	}
@@ -102,7 +103,9 @@ call_alloc(struct rr_judge *judge)
 }
 
 /* Remembers a call, or another message that an error may answer, and the memory that it offers for RDMA. An
- * earlier call of the same side with the same XID is forgotten. Returns NULL if there is no memory. */
+ * earlier call of the same side with the same XID is forgotten, and does not count as outstanding any more,
+ * because a reply ends the later call. If there is no memory, returns NULL, and the connection is no longer
+ * whole: the reply or the error would otherwise be reported as one that no message asked for. */
 static struct rr_judge_call *
 call_begin(const struct rr_judged *judged)
 {
@@ -111,11 +114,15 @@ call_begin(const struct rr_judged *judged)
 	struct rr_judge_call *call =
 		rr_judge_find_call(judge, judged->connection->number, judged->from, judged->xid);
 
+	if (call && !call->answered && !call->is_plain)
+		judged->connection->sides[judged->from].outstanding--;
 	if (call)
 		rr_judge_end_call(judge, call);
 	call = call_alloc(judge);
-	if (!call)
+	if (!call) {
+		judged->connection->lossy = true;
 		return NULL;
+	}
 	call->place = *judged->place;
 	/* The ends in judged->place are valid only during this callback. */
 	call->place.ends = judged->connection->ends;
@@ -163,8 +170,7 @@ call_version(const struct rr_judged *judged)
 }
 
 /* Checks a call: whether another call without a reply has its XID, whether its sender has a credit for it,
- * its version and its chunks. Then remembers the call. If there is no memory for that, the connection is no
- * longer whole: the reply would otherwise be reported as one that no call asked for. */
+ * its version and its chunks. Then remembers the call. */
 void
 rr_judge_call(const struct rr_judged *judged)
 {
@@ -178,10 +184,8 @@ rr_judge_call(const struct rr_judged *judged)
 	call_version(judged);
 	rr_judge_chunk_kinds(judged);
 	call = call_begin(judged);
-	if (!call) {
-		judged->connection->lossy = true;
+	if (!call)
 		return;
-	}
 	call->digest = rr_judge_digest(judged->message->payload.data, judged->message->payload.length);
 	rr_judge_overlaps(judged, call);
 }
@@ -217,7 +221,8 @@ rr_judge_answered(const struct rr_judged *judged, struct rr_judge_call *call)
 
 /* Checks a reply that the responder leaves in its own memory, from where the requester reads the reply: the
  * reply must be of version 2, and both sides must have announced that they use such replies. Remembers that
- * memory. */
+ * memory. If the judge has no room for that, the connection is no longer whole: RDMA to that memory, and the
+ * RDMA_DONE, would otherwise be reported. */
 static void
 call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 {
@@ -232,6 +237,8 @@ call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 		rr_judge_message(judged, RR_RULE_PROVIDED, "%s did not",
 			sides[0].announced_reads ? "the responder" : "the requester");
 	call->provided = rr_judge_provide(judged->judge, call, judged->message);
+	if (!call->provided)
+		judged->connection->lossy = true;
 }
 
 /* Checks a reply: whether a call without a reply has its XID, its version, the credits that it grants, and

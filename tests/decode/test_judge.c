@@ -21,25 +21,56 @@ judge_found(void *ctx, const struct rr_finding *finding)
 	verdict->counts[finding->rule]++;
 }
 
+/* A judge that is given packets, with the decoder in front of it. */
+struct court {
+	struct verdict verdict;
+	struct rr_decoder *decoder;
+	struct rr_judge *judge;
+	uint32_t frame;
+};
+
+static void
+court_open(struct court *court, const struct rr_env *env)
+{
+	struct rr_decode_sink sink;
+
+	*court = (struct court){ .frame = 0 };
+	assert_int_equal(rr_judge_new(env, judge_found, &court->verdict, &court->judge), 0);
+	sink = rr_judge_sink(court->judge);
+	assert_int_equal(rr_decoder_new(&rr_env_system, NULL, &sink, &court->decoder), 0);
+}
+
+/* Passes the packets of made on, so that there is room for others. */
+static void
+court_hear(struct court *court)
+{
+	for (uint32_t i = 0; i < made.count; i++)
+		rr_decoder_packet(court->decoder, RR_LINK_RAW, court->frame++, made.packets[i].data,
+			made.packets[i].size);
+	made.count = 0;
+}
+
+static void
+court_close(struct court *court)
+{
+	rr_decoder_finish(court->decoder);
+	rr_judge_finish(court->judge);
+	court->verdict.messages = rr_judge_messages(court->judge);
+	rr_decoder_free(court->decoder);
+	rr_judge_free(court->judge);
+}
+
 static struct verdict
 judge(void)
 {
-	struct verdict verdict = { { 0 }, 0 };
-	struct rr_decode_sink sink;
-	struct rr_decoder *decoder;
-	struct rr_judge *judge;
+	struct court court;
+	uint32_t count = made.count;
 
-	assert_int_equal(rr_judge_new(&rr_env_system, judge_found, &verdict, &judge), 0);
-	sink = rr_judge_sink(judge);
-	assert_int_equal(rr_decoder_new(&rr_env_system, NULL, &sink, &decoder), 0);
-	for (uint32_t i = 0; i < made.count; i++)
-		rr_decoder_packet(decoder, RR_LINK_RAW, i, made.packets[i].data, made.packets[i].size);
-	rr_decoder_finish(decoder);
-	rr_judge_finish(judge);
-	verdict.messages = rr_judge_messages(judge);
-	rr_decoder_free(decoder);
-	rr_judge_free(judge);
-	return verdict;
+	court_open(&court, &rr_env_system);
+	court_hear(&court);
+	made.count = count;
+	court_close(&court);
+	return court.verdict;
 }
 
 static void
@@ -194,6 +225,98 @@ what_is_cut_in_a_capture_is_no_finding(void **state)
 	}
 }
 
+/* A message that is no call needs no reply: the judge may forget it, and goes on judging all rules. */
+static void
+many_calls_after_properties_leave_the_connection_whole(void **state)
+{
+	struct court court;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	court_open(&court, &rr_env_system);
+	announce(CLIENT);
+	announce(SERVER);
+	for (uint32_t xid = 2; xid < 4200; xid++) {
+		CALLS(.vers = 2, .xid = xid);
+		REPLIES(.vers = 2, .xid = xid);
+		court_hear(&court);
+	}
+	assert_int_equal(rr_judge_evicted(court.judge), 0);
+	REPLIES(.vers = 2, .xid = 5000);
+	court_hear(&court);
+	court_close(&court);
+	assert_only(&court.verdict, RR_RULE_STRAY_REPLY);
+}
+
+/* A call that takes the place of a call with the same XID has one reply, which gives both credits back. */
+static void
+a_call_that_comes_twice_takes_no_credit_for_ever(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.xid = 1);
+	REPLIES(.xid = 1);
+	for (uint32_t xid = 2; xid < 22; xid++) {
+		CALLS(.xid = xid);
+		CALLS(.xid = xid);
+		REPLIES(.xid = xid);
+	}
+	verdict = judge();
+	assert_only(&verdict, RR_RULE_TWICE);
+	assert_int_equal(verdict.counts[RR_RULE_TWICE], 20);
+}
+
+/* ---- Memory ---- */
+
+/* Allocates memory for a judge, except the one time when the count of allocations reaches 0. */
+static void *
+scarce_realloc(void *ctx, void *old, size_t size)
+{
+	uint32_t *left = ctx;
+
+	if (size > 0 && (*left)-- == 0)
+		return NULL;
+	return rr_env_system.realloc(rr_env_system.ctx, old, size);
+}
+
+/* Without memory for one thing, the judge knows less, and does not take good traffic for wrong. */
+static void
+a_lack_of_memory_is_no_finding(void **state)
+{
+	uint32_t left;
+	struct rr_env env = rr_env_system;
+
+	(void)state;
+	env.realloc = scarce_realloc;
+	env.ctx = &left;
+	for (uint32_t lacks = 0; lacks < 40; lacks++) {
+		struct court court;
+
+		made_begin(&made);
+		open_with(4096, true);
+		announce(CLIENT);
+		announce(SERVER);
+		CALLS(.vers = 2);
+		say(SERVER, (struct said){ .vers = 2, .proc = RR_RDMA_NOMSG, .lists = read_chunk(0, 100) });
+		rdma_read(CLIENT, HANDLE, OFFSET, 100);
+		rdma_response(SERVER, 0, 100, true);
+		say(CLIENT, (struct said){ .vers = 2, .proc = RR_RDMA_DONE });
+		say(CLIENT, (struct said){ .xid = 9, .vers = 2, .proc = RR_RDMA_OPTIONAL, .opttype = 99 });
+		say(SERVER, (struct said){
+				    .xid = 9, .vers = 2, .proc = RR_RDMA_ERROR, .err = RR_ERR_INVAL_OPTION });
+		left = UINT32_MAX;
+		court_open(&court, &env);
+		left = lacks;
+		court_hear(&court);
+		court_close(&court);
+		assert_only(&court.verdict, RR_RULES);
+	}
+}
+
 /* ---- Anything may be captured ---- */
 
 static const char *
@@ -254,6 +377,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(good_traffic_has_no_findings),
 		cmocka_unit_test(what_is_missing_in_a_capture_is_no_finding),
 		cmocka_unit_test(what_is_cut_in_a_capture_is_no_finding),
+		cmocka_unit_test(many_calls_after_properties_leave_the_connection_whole),
+		cmocka_unit_test(a_call_that_comes_twice_takes_no_credit_for_ever),
+		cmocka_unit_test(a_lack_of_memory_is_no_finding),
 		cmocka_unit_test(no_change_of_a_packet_breaks_anything),
 	};
 
