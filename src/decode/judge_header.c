@@ -66,7 +66,7 @@ header_positions(const struct rr_judged *judged)
 
 	/* The octets in a Read chunk count with their padding to a multiple of four. */
 	for (uint32_t i = 0; i < lists->read_count; i++)
-		total += (lists->reads[i].target.length + 3u) & ~UINT64_C(3);
+		total += (lists->reads[i].target.length + UINT64_C(3)) & ~UINT64_C(3);
 	for (uint32_t i = 0; i < lists->read_count; i++) {
 		uint32_t position = lists->reads[i].position;
 

@@ -67,14 +67,16 @@ returned_reply(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
 	const struct rr_chunk_lists *lists = &judged->message->lists;
 	uint64_t total = lists->has_reply ? rr_chunk_length(&lists->reply) : 0;
+	/* A call without any segment has no regions. */
+	const struct rr_judge_region *at =
+		call->regions ? call->regions + call->region_count - call->reply_size : NULL;
 
 	if (lists->has_reply && !call->has_reply) {
 		rr_judge_message(judged, RR_RULE_RETURNED, "a Reply chunk, and no such chunk was offered");
 		return;
 	}
 	if (lists->has_reply)
-		returned_chunk(judged, call->regions + call->region_count - call->reply_size,
-			call->reply_size, &lists->reply);
+		returned_chunk(judged, at, call->reply_size, &lists->reply);
 	if (judged->message->header.proc == RR_RDMA_MSG && total > 0)
 		rr_judge_message(judged, RR_RULE_REPLY_CHUNK, "%llu octets", (unsigned long long)total);
 }

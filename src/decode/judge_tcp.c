@@ -24,14 +24,15 @@ tcp_same_hosts(const struct rr_judge_connection *connection, const struct rr_pac
 bool
 rr_judge_foreign(void *ctx, const struct rr_place *place, struct rpcrdma_bytes data)
 {
-	const struct rpcrdma_message stream = { .stream = (const uint8_t *)data.data + RR_RECORD_MARK_SIZE,
-		.length = data.length - RR_RECORD_MARK_SIZE };
+	struct rpcrdma_message stream = { 0 };
 	struct rr_judge *judge = ctx;
 	struct rpcrdma_xdr_reader reader;
 	struct rr_call_header call;
 
 	if (data.length < RR_RECORD_MARK_SIZE)
 		return false;
+	stream.stream = (const uint8_t *)data.data + RR_RECORD_MARK_SIZE;
+	stream.length = data.length - RR_RECORD_MARK_SIZE;
 	rpcrdma_xdr_reader_init(&reader, &stream, NULL);
 	if (!rr_rpc_get_call(&reader, &call) || call.prog != 100003 || call.proc == 0)
 		return false;

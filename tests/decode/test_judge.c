@@ -270,6 +270,34 @@ a_call_that_comes_twice_takes_no_credit_for_ever(void **state)
 	assert_int_equal(verdict.counts[RR_RULE_TWICE], 20);
 }
 
+/* A position counts the octets of the whole RPC message, whatever length a chunk has. */
+static void
+a_position_behind_a_chunk_of_any_length_is_found(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.rpc_proc = WRITE, .tail = BODY, .lists = read_chunk(500, UINT32_MAX - 1));
+	verdict = judge();
+	assert_only(&verdict, RR_RULE_POSITION);
+}
+
+static void
+an_empty_reply_chunk_may_be_offered_and_returned(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.xid = 1, .lists = reply_chunk(NULL, 0));
+	REPLIES(.xid = 1, .lists = reply_chunk(NULL, 0));
+	verdict = judge();
+	assert_only(&verdict, RR_RULES);
+}
+
 /* ---- Memory ---- */
 
 /* Allocates memory for a judge, except the one time when the count of allocations reaches 0. */
@@ -379,6 +407,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(what_is_cut_in_a_capture_is_no_finding),
 		cmocka_unit_test(many_calls_after_properties_leave_the_connection_whole),
 		cmocka_unit_test(a_call_that_comes_twice_takes_no_credit_for_ever),
+		cmocka_unit_test(a_position_behind_a_chunk_of_any_length_is_found),
+		cmocka_unit_test(an_empty_reply_chunk_may_be_offered_and_returned),
 		cmocka_unit_test(a_lack_of_memory_is_no_finding),
 		cmocka_unit_test(no_change_of_a_packet_breaks_anything),
 	};
