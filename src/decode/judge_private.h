@@ -68,15 +68,14 @@ struct rr_judge_side {
 	bool opened;          /* its handshake was captured */
 	bool invalidates;     /* the flag R of its private data, or its transport property of version 2 */
 	bool announced_reads; /* version 2: it accepts replies in Read chunks */
-	bool has_properties;  /* it sent transport properties */
 	uint32_t send_size, receive_size; /* of its private data, octets */
 	uint32_t limit_2;                 /* the largest message that it receives in version 2 */
 	uint32_t refused;                 /* the version that it refused with ERR_VERS; 0: no version */
 	/* Credits for the calls of this side, as the last reply and the reply before it granted them; and how
 	 * many of its calls have no reply. */
 	uint32_t grant, last_grant, outstanding;
-	uint32_t calls, replies; /* its calls, and the replies to them */
-	uint32_t last_error;     /* the XID of the last RDMA_ERROR that it sent */
+	uint32_t replies;    /* to its calls */
+	uint32_t last_error; /* the XID of the last RDMA_ERROR that it sent */
 	bool has_error;
 	/* The state of DDP, by queue: the last message number; and the offset that the next segment of the
 	 * message must have, or 0 if the next segment begins a message. */

@@ -117,7 +117,6 @@ rr_judge_call_begins(const struct rr_judged *judged)
 	uint32_t limit = side_larger(side->grant, side->last_grant);
 
 	side->outstanding++;
-	side->calls++;
 	if (!rr_judge_is_whole(judged->connection) || side->outstanding <= limit)
 		return;
 	rr_judge_message(judged, RR_RULE_CREDITS, "%u calls, where %u are granted", side->outstanding, limit);
@@ -153,7 +152,6 @@ rr_judge_grant(const struct rr_judged *judged)
 static void
 side_properties(struct rr_judge_side *side, const struct rr_property_set *set)
 {
-	side->has_properties = true;
 	if (set->has & 1u << RR_PROPERTY_RECEIVE_SIZE)
 		side->limit_2 = side_larger(side->limit_2, set->values[RR_PROPERTY_RECEIVE_SIZE]);
 	if (set->has & 1u << RR_PROPERTY_READ_CHUNKS)

@@ -106,7 +106,6 @@ rdmap_request(struct rr_rdmap *side, struct rr_decode_memory *memory, struct rpc
 	if (side->read_count == RR_RDMAP_READS) {
 		side->read_first++;
 		side->read_count--;
-		side->strays++;
 	}
 	*rdmap_read(side, side->read_count++) = op->request;
 }
@@ -131,12 +130,10 @@ rdmap_response(struct rr_rdmap *reader, const struct rr_ddp_header *header, stru
 		op->last = header->last;
 		op->handle = request->source_stag;
 		op->offset = request->source_to + at;
-		reader->strays += i;
 		reader->read_first = (reader->read_first + i + header->last) % RR_RDMAP_READS;
 		reader->read_count -= i + header->last;
 		return;
 	}
-	reader->strays++;
 }
 
 void

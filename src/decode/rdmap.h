@@ -48,7 +48,6 @@ struct rr_rdmap {
 		*reads; /* Requests of this side that are not answered; NULL: there was no Request */
 	uint32_t read_first, read_count;
 	uint64_t skipped; /* Sends that were not complete */
-	uint64_t strays;  /* Read Responses whose Request is not known, and Requests that were forgotten */
 };
 
 /* Handles a segment that side sent, and describes the operation that it completes in *op (RR_OP_PART if there
