@@ -310,6 +310,25 @@ a_read_of_what_was_revoked_is_refused_without_a_reproach(void **state)
 	}
 }
 
+/* The Read was allowed as it came, and waits for its turn to be answered. */
+static void
+a_read_that_waits_is_refused_without_a_reproach_after_a_revocation(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+
+	(void)state;
+	node_post(initiator, RR_WORK_READ, initiator->memory, 100, region.handle, region.offset, 1);
+	node_collect(initiator);
+	memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
+	rr_iwarp_received(&responder->engine, initiator->out_size);
+	rr_iwarp_revoke(&responder->engine, region.handle);
+	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
+	node_collect(responder);
+	assert_int_equal(responder->engine.state, RR_IWARP_CLOSING);
+	assert_non_null(strstr(responder->engine.text.text, "before its data left"));
+	assert_true(responder->engine.revoked);
+}
+
 static void
 the_end_in_the_middle_of_a_message_is_told_as_such(void **state)
 {
@@ -413,6 +432,7 @@ main(void)
 		PAIR_TEST(a_peer_must_not_invalidate_what_it_is_reading),
 		PAIR_TEST(invalidation_stops_a_write_in_the_middle_of_an_fpdu_only),
 		PAIR_TEST(a_read_of_what_was_revoked_is_refused_without_a_reproach),
+		PAIR_TEST(a_read_that_waits_is_refused_without_a_reproach_after_a_revocation),
 		PAIR_TEST(the_end_in_the_middle_of_a_message_is_told_as_such),
 		PAIR_TEST(few_batches_are_kept),
 		PAIR_TEST(handles_of_small_tables_are_known),

@@ -128,9 +128,13 @@ tx_begin_response(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_response *response = tx_response_at(&engine->tx, engine->tx.response_next);
 	const struct rr_read_request *request = &response->request;
+	enum rr_region_fault fault = RR_REGION_FINE;
 
-	if (request->size && rr_regions_find(&engine->regions, request->source_stag, request->source_to,
-				     request->size, RR_REMOTE_READ, &response->from)) {
+	if (request->size)
+		fault = rr_regions_find(&engine->regions, request->source_stag, request->source_to,
+			request->size, RR_REMOTE_READ, &response->from);
+	if (fault) {
+		engine->revoked = fault == RR_REGION_REVOKED;
 		rr_iwarp_fault(engine, -RPCRDMA_ERR_ACCESS, RR_CAUSE_RDMAP_INVALID_STAG, NULL,
 			"the peer's RDMA Read was refused: handle 0x%08x was invalidated before its data "
 			"left",
