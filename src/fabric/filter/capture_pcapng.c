@@ -32,12 +32,23 @@ capture_block(
 void
 rr_capture_begin_file(FILE *file)
 {
-	const uint32_t section[] = { SECTION_MAGIC, 1, UINT32_MAX, UINT32_MAX };
-	const uint32_t interface[] = { LINK_RAW, RR_CAPTURE_PACKET_MAX, 1u << 16 | OPTION_RESOLUTION,
-		NANOSECONDS, 0 };
+	/* Each number is in the byte order of this machine, so its size matters. */
+	const struct {
+		uint32_t magic;
+		uint16_t major, minor;
+		uint64_t length; /* all ones: not known */
+	} section = { SECTION_MAGIC, 1, 0, UINT64_MAX };
+	const struct {
+		uint16_t link, reserved;
+		uint32_t packet_max;
+		uint16_t option, option_size;
+		uint8_t resolution, padding[3];
+		uint16_t end, end_size;
+	} interface = { LINK_RAW, 0, RR_CAPTURE_PACKET_MAX, OPTION_RESOLUTION, 1, NANOSECONDS, { 0 }, 0, 0 };
 
-	capture_block(file, BLOCK_SECTION, section, sizeof(section), NULL, 0);
-	capture_block(file, BLOCK_INTERFACE, interface, sizeof(interface), NULL, 0);
+	_Static_assert(sizeof(section) == 16 && sizeof(interface) == 20, "there is no padding");
+	capture_block(file, BLOCK_SECTION, &section, sizeof(section), NULL, 0);
+	capture_block(file, BLOCK_INTERFACE, &interface, sizeof(interface), NULL, 0);
 }
 
 void
