@@ -250,7 +250,7 @@ rr_endpoint_close(struct rr_endpoint *endpoint)
 uint64_t
 rr_endpoint_moved(const struct rr_endpoint *endpoint)
 {
-	return endpoint->moved;
+	return endpoint->ops->moved ? endpoint->ops->moved(endpoint) : endpoint->moved;
 }
 
 const char *

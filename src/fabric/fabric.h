@@ -192,7 +192,8 @@ struct rr_fabric_ops {
 		struct rr_region *region);
 	int (*invalidate)(struct rr_endpoint *endpoint, struct rr_region *region);
 	int (*revoke)(struct rr_endpoint *endpoint, struct rr_region *region);
-	int (*corrupt)(struct rr_endpoint *endpoint); /* NULL: the provider cannot do it */
+	int (*corrupt)(struct rr_endpoint *endpoint);          /* NULL: the provider cannot do it */
+	uint64_t (*moved)(const struct rr_endpoint *endpoint); /* NULL: the endpoint's member moved counts */
 	void (*disconnect)(struct rr_endpoint *endpoint);
 	void (*close)(struct rr_endpoint *endpoint);
 };
@@ -338,7 +339,7 @@ void rr_endpoint_disconnect(struct rr_endpoint *endpoint);
 void rr_endpoint_close(struct rr_endpoint *endpoint);
 
 /* Returns the number of octets that the peer has taken and sent so far, including those of work requests
- * that are not complete. Returns 0 if the provider does not count octets, and for an endpoint of a filter. */
+ * that are not complete. Returns 0 if the provider does not count octets. */
 uint64_t rr_endpoint_moved(const struct rr_endpoint *endpoint);
 
 /* Returns the peer's address as text, for messages. */

@@ -288,6 +288,25 @@ random_faults_end_in_order(void **state)
 	}
 }
 
+/* ---- Only over iWARP, which counts octets as they move ---- */
+
+static void
+a_filter_hides_no_octets_that_moved(void **state)
+{
+	struct world *world = world_with("drop send 2");
+
+	(void)state;
+	world_connect(world);
+	assert_int_equal(side_send(&world->client, "x", 1, 1), 0);
+	world_until(world, world->server.receives == 1);
+	assert_true(rr_endpoint_moved(world->client.endpoint) > 0);
+	assert_true(rr_endpoint_moved(world->server.endpoint) > 0);
+	assert_int_equal(side_send(&world->client, "x", 1, 2), 0);
+	world_until(world, world->client.disconnected);
+	assert_true(rr_endpoint_moved(world->client.endpoint) > 0);
+	world_free(world);
+}
+
 /* ---- Only over a path with CRC ---- */
 
 static void
@@ -356,6 +375,7 @@ main(void)
 		cmocka_unit_test(random_faults_end_in_order),
 		cmocka_unit_test(no_damage_where_nothing_would_find_it),
 	};
+	const struct CMUnitTest counting[] = { cmocka_unit_test(a_filter_hides_no_octets_that_moved) };
 	const struct CMUnitTest with_crc[] = { cmocka_unit_test(damage_is_found_by_the_crc) };
 	int failed;
 
@@ -363,5 +383,6 @@ main(void)
 	failed = cmocka_run_group_tests_name("loop", tests, NULL, NULL);
 	provider = rr_iwarp_fabric_new;
 	failed += cmocka_run_group_tests_name("iwarp", tests, NULL, NULL);
+	failed += cmocka_run_group_tests_name("counting", counting, NULL, NULL);
 	return failed + cmocka_run_group_tests_name("crc", with_crc, NULL, NULL);
 }

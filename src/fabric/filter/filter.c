@@ -19,6 +19,16 @@ filter_ignore_request(struct rr_filter_endpoint *endpoint, const void *private_d
 	(void)size;
 }
 
+/* Returns how many octets the endpoint below has moved: a filter moves none itself. Without an endpoint
+ * below, returns the number that was noted when that endpoint was closed. */
+static uint64_t
+filter_moved(const struct rr_endpoint *base)
+{
+	const struct rr_filter_endpoint *endpoint = (const struct rr_filter_endpoint *)base;
+
+	return endpoint->below ? rr_endpoint_moved(endpoint->below) : base->moved;
+}
+
 struct rr_filter_fabric *
 rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t size)
 {
@@ -30,6 +40,7 @@ rr_filter_new(struct rr_fabric *below, const struct rr_fabric_ops *ops, size_t s
 	fabric->ops = *ops;
 	fabric->ops.name = rr_fabric_name(below);
 	fabric->ops.limits = *rr_fabric_limits(below);
+	fabric->ops.moved = filter_moved;
 	fabric->base =
 		(struct rr_fabric){ .ops = &fabric->ops, .loop = loop, .config = *rr_fabric_config(below) };
 	fabric->env = rr_loop_env(loop);
