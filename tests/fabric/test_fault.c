@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "../test.h"
+#include "fabric/filter/flight.h"
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/loop/loop.h"
 #include "world.h"
@@ -288,6 +289,20 @@ random_faults_end_in_order(void **state)
 	}
 }
 
+/* ---- Captures ---- */
+
+static void
+a_flight_that_cannot_be_written_is_not_written(void **state)
+{
+	struct rr_flight *flight;
+
+	(void)state;
+	assert_int_equal(rr_flight_new("/dev/full", &flight), 0);
+	assert_int_equal(rr_flight_write(flight), -RPCRDMA_ERR_SYSTEM);
+	assert_false(rr_flight_is_written(flight));
+	rr_flight_free(flight);
+}
+
 /* ---- Only over iWARP, which counts octets as they move ---- */
 
 static void
@@ -374,6 +389,7 @@ main(void)
 		cmocka_unit_test(a_receive_fails),
 		cmocka_unit_test(random_faults_end_in_order),
 		cmocka_unit_test(no_damage_where_nothing_would_find_it),
+		cmocka_unit_test(a_flight_that_cannot_be_written_is_not_written),
 	};
 	const struct CMUnitTest counting[] = { cmocka_unit_test(a_filter_hides_no_octets_that_moved) };
 	const struct CMUnitTest with_crc[] = { cmocka_unit_test(damage_is_found_by_the_crc) };

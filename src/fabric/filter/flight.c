@@ -85,16 +85,18 @@ flight_put(const struct rr_flight *flight, FILE *file)
 int
 rr_flight_write(struct rr_flight *flight)
 {
-	FILE *file = fopen(flight->path, "we");
-	bool failed;
+	bool failed = true;
+	FILE *file;
 
-	if (!file)
-		return -RPCRDMA_ERR_SYSTEM;
+	/* The lock is taken first: to open the file empties it, which another writer must not see. */
 	pthread_mutex_lock(&flight->lock);
-	flight_put(flight, file);
-	failed = ferror(file);
-	failed |= fclose(file) != 0;
-	flight->is_written = true;
+	file = fopen(flight->path, "we");
+	if (file) {
+		flight_put(flight, file);
+		failed = ferror(file);
+		failed |= fclose(file) != 0;
+	}
+	flight->is_written |= !failed;
 	pthread_mutex_unlock(&flight->lock);
 	return failed ? -RPCRDMA_ERR_SYSTEM : 0;
 }

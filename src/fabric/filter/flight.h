@@ -32,7 +32,7 @@ int rr_flight_write(struct rr_flight *flight);
  * be blocked in all threads. Returns -RPCRDMA_ERR_SYSTEM, with errno, on failure. */
 int rr_flight_watch(struct rr_flight *flight, int signal_number, uint64_t hang);
 
-/* Whether the recorder has ever written its file, or tried to after opening it. */
+/* Whether the recorder has ever written its file without an error. */
 bool rr_flight_is_written(struct rr_flight *flight);
 
 /* Ends the thread and frees the recorder, which may be NULL; all fabrics that write to its capture must have
