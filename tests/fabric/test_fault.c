@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "../test.h"
+#include "fabric/filter/capture.h"
 #include "fabric/filter/flight.h"
 #include "fabric/iwarp/iwarp.h"
 #include "fabric/loop/loop.h"
+#include "wire/rpcrdma2.h"
 #include "world.h"
 
 /* Both sides of a connection are behind the same filter: operations of both count. */
@@ -291,6 +293,78 @@ random_faults_end_in_order(void **state)
 
 /* ---- Captures ---- */
 
+static struct rr_capture *capture;
+static uint32_t packets;
+
+static void
+count_packet(void *ctx, uint64_t time, const void *data, size_t size)
+{
+	(void)ctx;
+	(void)time;
+	(void)data;
+	(void)size;
+	packets++;
+}
+
+static int
+make_captured(struct rr_loop *loop, const struct rr_fabric_config *config, struct rr_fabric **fabric)
+{
+	struct rr_fabric *below;
+
+	assert_int_equal(provider(loop, config, &below), 0);
+	return rr_capture_fabric_new(below, capture, fabric);
+}
+
+/* Sends an RDMA_NOMSG with a Read chunk, which is a call in version 1. */
+static void
+send_long_call(struct side *side, uint32_t xid, struct rr_region region)
+{
+	struct rr_read_segment read = { 0, { region.handle, 8, region.offset } };
+	const struct rr_chunk_lists lists = { .reads = &read, .read_count = 1 };
+	const struct rr_rdma_header header = { .xid = xid, .vers = 1, .credit = 1, .proc = RR_RDMA_NOMSG };
+	struct rpcrdma_xdr_writer writer;
+	uint8_t out[256];
+
+	rpcrdma_xdr_writer_init(&writer, out, sizeof(out), NULL, 0);
+	rr_rdma_put_any_header(&writer, &header, &lists);
+	assert_int_equal(side_send(side, out, (uint32_t)rpcrdma_xdr_length(&writer), 1), 0);
+	world_settle(side->world);
+}
+
+/* Returns how many packets the capture of a call of each side has, with these XIDs. */
+static uint32_t
+count_with_xids(uint32_t client, uint32_t server)
+{
+	static uint8_t memory[2][8];
+	struct rr_region regions[2];
+	struct world *world;
+	struct rr_text text;
+
+	packets = 0;
+	assert_int_equal(rr_capture_new(count_packet, NULL, &capture), 0);
+	world_provider(make_captured, NULL);
+	world = world_new(&rr_fabric_config_default);
+	world_connect(world);
+	assert_int_equal(
+		rr_endpoint_register(world->client.endpoint, memory[0], 8, RR_REMOTE_READ, &regions[0]), 0);
+	assert_int_equal(
+		rr_endpoint_register(world->server.endpoint, memory[1], 8, RR_REMOTE_READ, &regions[1]), 0);
+	send_long_call(&world->client, client, regions[0]);
+	send_long_call(&world->server, server, regions[1]);
+	assert_int_equal(world->client.receives + world->server.receives, 2);
+	world_free(world);
+	assert_int_equal(rr_capture_close(capture, &text), 0);
+	return packets;
+}
+
+/* Both sides choose XIDs, and may choose the same one: a call in the reverse direction is no reply. */
+static void
+a_long_call_of_the_peer_ends_no_call(void **state)
+{
+	(void)state;
+	assert_int_equal(count_with_xids(7, 7), count_with_xids(7, 8));
+}
+
 static void
 a_flight_that_cannot_be_written_is_not_written(void **state)
 {
@@ -389,6 +463,7 @@ main(void)
 		cmocka_unit_test(a_receive_fails),
 		cmocka_unit_test(random_faults_end_in_order),
 		cmocka_unit_test(no_damage_where_nothing_would_find_it),
+		cmocka_unit_test(a_long_call_of_the_peer_ends_no_call),
 		cmocka_unit_test(a_flight_that_cannot_be_written_is_not_written),
 	};
 	const struct CMUnitTest counting[] = { cmocka_unit_test(a_filter_hides_no_octets_that_moved) };

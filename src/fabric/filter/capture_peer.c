@@ -142,8 +142,9 @@ capture_was_written(struct rr_capture_endpoint *endpoint)
 }
 
 /* Whether a message of the peer is a reply, an error or an RDMA_DONE. After each of these the peer no longer
- * reads the chunks of the message that it answers. An RDMA_NOMSG counts as a reply unless it has Read chunks
- * and also segments to be written: such a message is a call. */
+ * reads the chunks of the message that it answers. An RDMA_NOMSG with Read chunks is a call in version 1. In
+ * version 2, it may be a reply that this side reads: it counts as a reply unless it also has segments to be
+ * written. */
 static bool
 capture_is_reply(
 	const struct rr_rdma_header *header, const struct rr_chunk_lists *lists, struct rpcrdma_bytes payload)
@@ -151,7 +152,7 @@ capture_is_reply(
 	uint32_t xid, type;
 
 	if (header->proc == RR_RDMA_NOMSG)
-		return lists->read_count == 0 || lists->segment_count == 0;
+		return lists->read_count == 0 || (header->vers != 1 && lists->segment_count == 0);
 	return header->proc == RR_RDMA_ERROR || header->proc == RR_RDMA_DONE ||
 	       (rr_rpc_peek(payload.data, payload.length, &xid, &type) && type == RR_REPLY);
 }
