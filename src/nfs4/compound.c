@@ -14,6 +14,9 @@
 /* The most spare compounds whose memory a server keeps for the next calls. */
 enum { COMPOUND_SPARE = 16 };
 
+/* More octets than an operation that changes something takes from the arena, beside its result. */
+enum { COMPOUND_MEMORY = 4096 };
+
 /* Stands for an operation that is unknown or was not decoded. */
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
@@ -135,6 +138,8 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 	uint32_t number = c->operation == &compound_illegal ? c->args->fault_op : c->op->argop;
 
 	c->writer.next = start;
+	/* An error is written without the operation's memory, which it may overwrite. */
+	c->writer.end = c->arena_end;
 	c->writer.item_count = items;
 	c->writer.failed = false;
 	rpcrdma_put_u32(&c->writer, number);
@@ -197,9 +202,10 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 		compound_release(c);
 		rr_nfs4_unlock_tables(c->server);
 	}
-	c->writer.end = c->arena_end;
 	/* Only this operation has written behind the end of the previous result. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
+	/* Until here the result was read from the operation's memory, which it must not overwrite. */
+	c->writer.end = c->arena_end;
 	c->result->count++;
 	c->result->message.length = (uint32_t)(c->writer.next - c->writer.start);
 	c->result->message.item_count = c->writer.item_count;
@@ -235,6 +241,8 @@ compound_check(struct rr_nfs4_compound *c)
 	status = flags & RR_NFS4_OP_CHANGES ? rr_nfs4_check_size(c, rr_nfs4_size(c) + estimate) : NFS4_OK;
 	if (status != NFS4_OK)
 		return status;
+	if (flags & RR_NFS4_OP_CHANGES && rr_nfs4_left(c) < estimate + COMPOUND_MEMORY)
+		return NFS4ERR_REP_TOO_BIG;
 	if (flags & RR_NFS4_OP_VFS && c->current.kind == RR_NFS4_FH_PSEUDO)
 		return c->operation->pseudo;
 	if (flags & RR_NFS4_OP_SAVED)

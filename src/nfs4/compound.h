@@ -183,6 +183,9 @@ union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 /* Returns zeroed memory from the end of the arena, which lives until the result of the operation is encoded;
  * NULL if the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
+/* Returns how many octets of the arena are left for the result of the operation and for more memory: the
+ * result does not overwrite memory of the operation, but gets NFS4ERR_REP_TOO_BIG. */
+uint32_t rr_nfs4_left(const struct rr_nfs4_compound *c);
 
 /* Returns the status of NFS for a status of the storage. */
 nfsstat4 rr_nfs4_status(enum rr_vfs_status status);

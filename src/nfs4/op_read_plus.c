@@ -6,12 +6,17 @@
  * RFC 8267, 6.1, has no item for READ_PLUS: its data is never in a Write chunk, but in the stream, which over
  * RDMA may be a Reply chunk.
  */
+#include <stddef.h>
+
 #include "base/checked.h"
 #include "nfs4/ops.h"
 
 /* PLUS_HEAD: octets of the result beside the data: number and status; eof; count; kind of content; offset;
  * and length, taken as eight octets as in a hole. PLUS_DATA_MAX: the most octets of data in an answer. */
 enum { PLUS_HEAD = 8 + 4 + 4 + 4 + 8 + 8, PLUS_DATA_MAX = 24 << 10 };
+
+/* Octets of the arena that the answer needs beside the data, with room to spare for alignment. */
+enum { PLUS_BESIDE = PLUS_HEAD + 4 + sizeof(read_plus_content) + 4 * _Alignof(max_align_t) };
 
 struct plus_work {
 	uint64_t end;  /* offset behind the last octet asked for; at most the size of the file */
@@ -163,6 +168,10 @@ rr_op_read_plus(struct rr_nfs4_compound *c)
 		return NFS4ERR_DELAY;
 	work->size = (uint32_t)rr_min(
 		rr_min(PLUS_DATA_MAX, (room - PLUS_HEAD) & ~3u), c->op->u.opread_plus.rpa_count);
+	/* The data is in the arena twice: where it is read to, and in the result. */
+	if (rr_nfs4_left(c) <= PLUS_BESIDE + 8)
+		return NFS4ERR_REP_TOO_BIG;
+	work->size = (uint32_t)rr_min(work->size, (rr_nfs4_left(c) - PLUS_BESIDE) / 2 & ~3u);
 	work->data = rr_nfs4_alloc(c, work->size);
 	return work->data ? rr_nfs4_attributes(c, &c->current, plus_typed) : NFS4ERR_DELAY;
 }

@@ -150,6 +150,8 @@ op_listxattrs_done(struct rr_nfs4_compound *c)
 	ok->lxr_names.values = rr_nfs4_alloc(c, (size_t)count * sizeof(*ok->lxr_names.values) + 1);
 	if (!ok->lxr_names.values)
 		return NFS4ERR_DELAY;
+	/* The list must also fit in front of the names; 8 octets are the number and the status. */
+	room = (uint32_t)rr_min(room, rr_nfs4_left(c) > 8 ? rr_nfs4_left(c) - 8 : 0);
 	for (; name < end; name += strlen(name) + 1) {
 		uint32_t length = (uint32_t)strlen(name);
 

@@ -149,6 +149,12 @@ rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step 
 	return then(c);
 }
 
+uint32_t
+rr_nfs4_left(const struct rr_nfs4_compound *c)
+{
+	return (uint32_t)(c->writer.end - c->writer.next);
+}
+
 /* Returns zeroed memory from the end of the arena, while the results grow from the beginning of the arena.
  * Returns NULL if there is too little left between them. */
 void *

@@ -217,6 +217,114 @@ extended_attributes_are_kept(void **state)
 	assert_int_equal(RUN(peer, op_putfh(file.handle), op_xattr(OP_GETXATTR, "bb")), NFS4ERR_OP_ILLEGAL);
 }
 
+/* Tells whether the value of GETXATTR, or the data of READ_PLUS, has `octet` throughout. */
+static bool
+is_all(struct rpcrdma_bytes bytes, uint8_t octet)
+{
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		if (((const uint8_t *)bytes.data)[i] != octet)
+			return false;
+	}
+	return true;
+}
+
+enum { LARGE = 24 << 10 };
+
+static nfs_argop4
+op_read_plus(const struct file *file)
+{
+	return (nfs_argop4){ .argop = OP_READ_PLUS, .u.opread_plus = { file->stateid, 0, LARGE } };
+}
+
+/* Makes a file with LARGE octets 'x' and opens it. */
+static void
+open_large_file(struct peer *peer, struct file *file)
+{
+	static char text[LARGE + 1];
+
+	memset(text, 'x', LARGE);
+	open_file(peer, "file", RW, file);
+	assert_int_equal(RUN(peer, op_putfh(file->handle), op_write(&file->stateid, 0, text)), NFS4_OK);
+}
+
+/* An operation behind large results has less memory, but nothing of it is overwritten while it is read. */
+static void
+a_second_large_answer_has_its_data(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	struct file file;
+
+	open_large_file(peer, &file);
+	assert_int_equal(RUN(peer, op_putfh(file.handle), op_read_plus(&file), op_read_plus(&file)), NFS4_OK);
+	for (uint32_t i = 1; i <= 2; i++) {
+		const read_plus_res4 *ok = &peer_res(peer, i)->u.opread_plus.u.rp_resok4;
+
+		assert_int_equal(ok->rpr_contents.count, 1);
+		assert_true(ok->rpr_contents.values[0].u.rpc_data.d_data.length > 0);
+		assert_true(is_all(ok->rpr_contents.values[0].u.rpc_data.d_data, 'x'));
+	}
+}
+
+/* A value that does not fit behind the other results is refused; it is never a part, nor other octets. */
+static void
+a_value_behind_a_large_answer_is_whole_or_refused(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	static char value[LARGE + 1];
+	struct file file;
+	nfs_argop4 get = op_xattr(OP_GETXATTR, "a");
+	nfsstat4 status;
+
+	memset(value, 'v', LARGE);
+	open_large_file(peer, &file);
+	assert_int_equal(
+		RUN(peer, op_putfh(file.handle), op_setxattr(SETXATTR4_CREATE, "a", value)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_putfh(file.handle), get), NFS4_OK);
+	assert_int_equal(peer_res(peer, 1)->u.opgetxattr.u.gxr_value.length, LARGE);
+	status = RUN(peer, op_putfh(file.handle), op_read_plus(&file), get);
+	if (status == NFS4ERR_REP_TOO_BIG)
+		return;
+	assert_int_equal(status, NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opgetxattr.u.gxr_value.length, LARGE);
+	assert_true(is_all(peer_res(peer, 2)->u.opgetxattr.u.gxr_value, 'v'));
+}
+
+/* Names behind results of any size are those of the file: the list ends where the memory does. */
+static void
+names_behind_a_large_answer_are_right(void **state)
+{
+	enum { NAMES = 90, NAME = 240 };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	nfs_argop4 list = { .argop = OP_LISTXATTRS, .u.oplistxattrs = { 0, 1 << 16 } };
+	struct file file;
+	char name[NAME + 1] = { 0 };
+
+	memset(name, 'n', NAME);
+	open_large_file(peer, &file);
+	for (int i = 0; i < NAMES; i++) {
+		name[0] = (char)('0' + i / 10);
+		name[1] = (char)('0' + i % 10);
+		assert_int_equal(
+			RUN(peer, op_putfh(file.handle), op_setxattr(SETXATTR4_CREATE, name, "")), NFS4_OK);
+	}
+	for (uint32_t large = 0; large <= LARGE; large += 1024) {
+		nfs_argop4 plus = op_read_plus(&file);
+		const LISTXATTRS4resok *ok;
+
+		plus.u.opread_plus.rpa_count = large;
+		assert_int_equal(RUN(peer, op_putfh(file.handle), plus, list), NFS4_OK);
+		ok = &peer_res(peer, 2)->u.oplistxattrs.u.lxr_value;
+		assert_true(ok->lxr_names.count > 0);
+		for (uint32_t i = 0; i < ok->lxr_names.count; i++) {
+			const struct rpcrdma_bytes *got = &ok->lxr_names.values[i];
+
+			assert_int_equal(got->length, NAME);
+			assert_true(
+				is_all((struct rpcrdma_bytes){ (const char *)got->data + 2, NAME - 2 }, 'n'));
+		}
+	}
+}
+
 /* 15.5.3 */
 static void
 advice_is_taken_without_an_error(void **state)
@@ -240,6 +348,9 @@ main(void)
 		TEST(holes_are_found),
 		TEST(files_are_copied_within_the_server),
 		TEST(extended_attributes_are_kept),
+		TEST(a_second_large_answer_has_its_data),
+		TEST(a_value_behind_a_large_answer_is_whole_or_refused),
+		TEST(names_behind_a_large_answer_are_right),
 		TEST(advice_is_taken_without_an_error),
 	};
 
