@@ -11,6 +11,8 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
 
 	rr_nfs4_lock_tables(c->server);
+	if (work->opening)
+		work->reserved.state->opening = false;
 	rr_nfs4_stateid_next(work->reserved.state, stateid);
 	rr_nfs4_state_release(work->reserved.state);
 	rr_nfs4_unlock_tables(c->server);
@@ -39,6 +41,8 @@ op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args
 
 	rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_find_state(c, &c->current, &args->open_stateid, RR_NFS4_OPEN, &state);
+	if (status == NFS4_OK && state->opening)
+		status = NFS4ERR_DELAY;
 	if (status == NFS4_OK) {
 		work->reserved =
 			(struct rr_nfs4_reserved){ state, state->access, state->deny, state->combinations };
@@ -46,6 +50,8 @@ op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args
 	}
 	if (status == NFS4_OK) {
 		rr_nfs4_state_hold(state);
+		work->opening = !rr_open_is_enough(&work->reserved);
+		state->opening = work->opening;
 		if (state->opened)
 			c->opened[0] = rr_nfs4_opened_hold(state->opened);
 	}
@@ -66,8 +72,7 @@ op_downgrade_typed(struct rr_nfs4_compound *c)
 	status = op_downgrade_reserve(c, &c->op->u.opopen_downgrade);
 	if (status != NFS4_OK)
 		return status;
-	return rr_open_is_enough(&work->reserved) ? op_downgrade_finish(c)
-						  : rr_open_storage(c, op_downgrade_opened);
+	return work->opening ? rr_open_storage(c, op_downgrade_opened) : op_downgrade_finish(c);
 }
 
 uint32_t

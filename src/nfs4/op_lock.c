@@ -127,11 +127,13 @@ lock_opened(struct rr_nfs4_compound *c)
 	const struct rr_lock_work *work = c->op_memory;
 	struct rr_vfs *vfs = c->server->vfs;
 
+	rr_nfs4_lock_tables(c->server);
+	if (!c->opened[1])
+		c->state->opening = false;
+	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal))
+		c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
+	rr_nfs4_unlock_tables(c->server);
 	if (c->vfs_status == RR_VFS_OK) {
-		rr_nfs4_lock_tables(c->server);
-		if (rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal))
-			c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
-		rr_nfs4_unlock_tables(c->server);
 		if (!c->opened[1])
 			vfs->ops->close(vfs, c->vfs.opening.open);
 	}
@@ -145,12 +147,20 @@ lock_open(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_opening *opening;
+	bool is_other;
 
 	/* Any error tells lock_opened() that there is no new open. */
 	if (c->opened[1]) {
 		c->vfs_status = RR_VFS_EXIST;
 		return lock_opened(c);
 	}
+	rr_nfs4_lock_tables(c->server);
+	is_other = c->state->opening || c->state->opened;
+	c->state->opening = !is_other;
+	rr_nfs4_unlock_tables(c->server);
+	/* Another LOCK of the lock-owner opens the file, or has just done so. */
+	if (is_other)
+		return NFS4ERR_DELAY;
 	opening = &rr_nfs4_vfs_begin(c)->opening;
 	opening->object = rr_nfs4_object_as(c, &c->current, 0);
 	opening->access = c->lock_access;
@@ -219,6 +229,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 		status = args->locker.new_lock_owner
 				 ? lock_new_owner(c, &args->locker.u.open_owner, &state)
 				 : lock_known_owner(c, &args->locker.u.lock_owner, &state);
+	if (status == NFS4_OK && state->opening)
+		status = NFS4ERR_DELAY;
 	if (status != NFS4_OK)
 		return status;
 	c->state = rr_nfs4_state_hold(state);

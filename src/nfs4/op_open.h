@@ -9,6 +9,7 @@
  * delegation. OPEN_DOWNGRADE uses `reserved` alone. */
 struct rr_nfs4_open_work {
 	struct rr_nfs4_reserved reserved; /* the open state, held, with its share before this operation */
+	bool opening;                     /* this operation has set `opening` of the state */
 	struct rr_vfs_set set;            /* attributes that a new file gets */
 	const bitmap4 *asked;             /* attributes to be set; NULL: there are no such attributes */
 	bool truncate;                    /* truncate an existing file, once the OPEN is sure to succeed */

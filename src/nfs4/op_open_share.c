@@ -57,6 +57,8 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
 	rr_nfs4_lock_tables(c->server);
 	rr_open_give(c, &ok->delegation);
+	if (work->opening)
+		state->opening = false;
 	rr_nfs4_stateid_next(state, &ok->stateid);
 	rr_nfs4_state_release(state);
 	rr_nfs4_unlock_tables(c->server);
@@ -243,6 +245,8 @@ rr_open_file(struct rr_nfs4_compound *c)
 	}
 	if (status == NFS4_OK) {
 		enough = rr_open_is_enough(&work->reserved);
+		if (!enough || work->truncate)
+			work->reserved.state->opening = work->opening = true;
 		if (work->reserved.state->opened)
 			c->opened[0] = rr_nfs4_opened_hold(work->reserved.state->opened);
 	}

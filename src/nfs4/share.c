@@ -75,6 +75,8 @@ rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, cons
 
 	if (share_is_denied(tables, share->id, share->access, share->deny))
 		return NFS4ERR_SHARE_DENIED;
+	if (state && state->opening)
+		return NFS4ERR_DELAY;
 	/* access 0 says that the state is new. */
 	*reserved = (struct rr_nfs4_reserved){ state, 0, 0, 0 };
 	if (!state) {
@@ -97,6 +99,7 @@ rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
 {
 	struct rr_nfs4_state *state = reserved->state;
 
+	state->opening = false;
 	if (state->revoked != RR_NFS4_VALID) {
 		rr_nfs4_state_release(state);
 		return;

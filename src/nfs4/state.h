@@ -80,6 +80,10 @@ struct rr_nfs4_state {
 	 * states. */
 	uint32_t combinations;
 	struct rr_list locks;
+	/* The storage opens the file for this state: until that has ended, other operations that need such an
+	 * open get NFS4ERR_DELAY. So no open takes the place of one that may more, and what an operation that
+	 * fails undoes is its own. */
+	bool opening;
 	/* For a lock: its place in the open's locks, the open, and the locked ranges. */
 	struct rr_list of_open;
 	struct rr_nfs4_state *parent;
@@ -240,7 +244,7 @@ struct rr_nfs4_reserved {
 };
 /* Reserves the share that an OPEN asks for: makes the open state, or raises its share. Stores in *reserved
  * the state, with a reference for the caller, and the share that it had before. Errors: NFS4ERR_SHARE_DENIED
- * if another open conflicts; NFS4ERR_DELAY if there is no memory or no quota. */
+ * if another open conflicts; NFS4ERR_DELAY if there is no memory or no quota, or state->opening is set. */
 nfsstat4 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client,
 	const struct rr_nfs4_share *share, struct rr_nfs4_reserved *reserved);
 /* Sets the share back to what *reserved says; if the operation has made the state, ends the state. Also

@@ -356,6 +356,95 @@ the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file(void **state)
 	assert_int_equal(RUN(owner, op_root(), op_lookup("file"), op_open_fh(W)), NFS4ERR_ACCESS);
 }
 
+static void
+hold_open(void *ctx, enum rr_memory_operation operation, const struct rr_vfs_call *call,
+	struct rr_memory_fate *fate)
+{
+	const bool *fails = ctx;
+
+	(void)call;
+	fate->held = operation == RR_MEMORY_OPEN;
+	if (fate->held && *fails)
+		fate->status = RR_VFS_IO;
+}
+
+/* Connects peers[1] with a second session of the client, for calls beside those of `peer`. */
+static struct peer *
+second_session(struct world *world, const struct peer *peer)
+{
+	struct peer *beside = &world->peers[1];
+
+	*beside = (struct peer){ .world = world,
+		.minor = 2,
+		.clientid = peer->clientid,
+		.create_sequence = peer->create_sequence };
+	peer_connect(beside, 0);
+	assert_int_equal(peer_create_session(beside), NFS4_OK);
+	return beside;
+}
+
+/* Starts the operations by `beside`. While the storage holds its open, `peer` gets NFS4ERR_DELAY for `op`.
+ * Then lets the storage go on, and returns the status that `beside` got. */
+static nfsstat4
+cross(struct peer *beside, const nfs_argop4 *ops, struct peer *peer, nfs_argop4 op, bool fails)
+{
+	const struct rr_memory_script script = { hold_open, &fails };
+	struct world *world = peer->world;
+	struct started first;
+
+	rr_memory_steer(world->memory, &script);
+	beside->sequence++;
+	peer_start_all(beside, ops, 3, &first);
+	while (rr_memory_held(world->memory) == 0)
+		rr_loop_turn(world->stage.engine->loop, -1);
+	rr_memory_steer(world->memory, NULL);
+	assert_int_equal(RUN(peer, ops[0], ops[1], op), NFS4ERR_DELAY);
+	rr_memory_release(world->memory);
+	while (!first.done)
+		rr_loop_turn(world->stage.engine->loop, -1);
+	return beside->res.status;
+}
+
+/* While the storage opens the file for an OPEN, another OPEN of the same open-owner is put off. So none takes
+ * from what the other has, and a failure undoes nothing that an answer has named. */
+static void
+opens_of_an_owner_do_not_cross(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *beside = second_session(world, peer);
+	const nfs_argop4 save = op_plain(OP_SAVEFH), both = op_open("file", "o", RW, 0, false);
+	const nfs_argop4 ops[] = { op_root(), save, op_open("file", "o", R, 0, false) };
+	stateid4 stateid;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "p", RW, 0, true), op_close(&stateid_current)), NFS4_OK);
+	for (int fails = 0; fails < 2; fails++) {
+		assert_int_equal(cross(beside, ops, peer, both, fails), fails ? NFS4ERR_IO : NFS4_OK);
+		assert_int_equal(RUN(peer, op_root(), both), NFS4_OK);
+		stateid = opened(peer, 1);
+		assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_write(&stateid, 0, "x"),
+					 op_close(&stateid)),
+			NFS4_OK);
+	}
+}
+
+/* The same for the first LOCKs of a lock-owner. */
+static void
+first_locks_of_an_owner_do_not_cross(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *beside = second_session(world, peer);
+	nfs_argop4 ops[] = { op_root(), op_lookup("file"), op_plain(OP_LOCK) }, other;
+	stateid4 stateid;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, true)), NFS4_OK);
+	stateid = opened(peer, 1);
+	ops[2] = op_lock(&stateid, "l", WRITE_LT, 0, 1);
+	other = op_lock(&stateid, "l", WRITE_LT, 5, 1);
+	assert_int_equal(cross(beside, ops, peer, other, false), NFS4_OK);
+	assert_int_equal(RUN(peer, ops[0], ops[1], other), NFS4_OK);
+}
+
 int
 main(void)
 {
@@ -372,6 +461,10 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file, world_setup_memory,
 			world_teardown),
+		cmocka_unit_test_setup_teardown(
+			opens_of_an_owner_do_not_cross, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			first_locks_of_an_owner_do_not_cross, world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -343,12 +343,20 @@ started_done(struct rr_call *call, int error)
 void
 peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started)
 {
+	peer_start_all(peer, op, 1, started);
+}
+
+void
+peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct started *started)
+{
 	SEQUENCE4args *sequence = &started->ops[0].u.opsequence;
 
-	*started = (struct started){ .ops = { { .argop = OP_SEQUENCE }, *op } };
+	*started = (struct started){ .ops = { { .argop = OP_SEQUENCE } } };
+	memcpy(started->ops + 1, ops, count * sizeof(*ops));
 	*sequence = (SEQUENCE4args){ .sa_sequenceid = peer->sequence, .sa_cachethis = peer->cache };
 	memcpy(sequence->sa_sessionid, peer->session, sizeof(peer->session));
-	started->args = (COMPOUND4args){ .minorversion = peer->minor, .argarray = { 2, started->ops } };
+	started->args =
+		(COMPOUND4args){ .minorversion = peer->minor, .argarray = { count + 1, started->ops } };
 	memset(&peer->res, 0, sizeof(peer->res));
 	started->call = (struct rr_call){ .program = &nfs42_NFS_V4_program,
 		.proc = NFSPROC4_COMPOUND,

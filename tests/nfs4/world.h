@@ -114,11 +114,13 @@ nfsstat4 peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count);
  * when the answer has come. */
 struct started {
 	COMPOUND4args args;
-	nfs_argop4 ops[2];
+	nfs_argop4 ops[4];
 	struct rr_call call;
 	bool done;
 };
 void peer_start(struct peer *peer, const nfs_argop4 *op, struct started *started);
+/* The same for up to three operations. */
+void peer_start_all(struct peer *peer, const nfs_argop4 *ops, uint32_t count, struct started *started);
 
 /* Sends a COMPOUND of a SEQUENCE and these operations, and returns its status. The result of ops[i] is
  * peer_res(peer, i). */
