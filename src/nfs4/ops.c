@@ -14,14 +14,7 @@
 
 /* Octets of parts of results. OPS_STATUS: number and status of an operation; OPS_BITMAP: a bitmap4 of
  * attributes; OPS_DELEGATION: a read delegation. */
-enum {
-	OPS_STATUS = 8,
-	OPS_STATEID = 16,
-	OPS_CINFO = 20,
-	OPS_BITMAP = 16,
-	OPS_DELEGATION = 36,
-	OPS_FATTR_SLACK = 64
-};
+enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_DELEGATION = 36 };
 
 static uint32_t
 ops_getattr_estimate(const nfs_argop4 *op)
@@ -166,7 +159,7 @@ rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 		if (op->argop == OP_READLINK && ++reads > by_reference)
 			size += RR_VFS_TARGET_MAX + 1;
 		if (op->argop == OP_READ && ++reads > by_reference)
-			size += op->u.opread.count + 3;
+			size += (uint64_t)op->u.opread.count + 3;
 		/* A retry gets the cached reply, whatever it asks for now: 4096 octets are the most that a
 		 * slot keeps if sa_cachethis is set, and 512 are room to spare. */
 		if (op->argop == OP_SEQUENCE)
