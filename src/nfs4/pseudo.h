@@ -10,7 +10,7 @@
  * is empty. A directory or export is known here by its index in the array `entries`.
  */
 
-enum { RR_PSEUDO_MAX = 512, RR_PSEUDO_DEPTH = 32 };
+enum { RR_PSEUDO_MAX = 512 };
 
 struct rr_pseudo_entry {
 	uint32_t parent; /* index of the directory above; that of the root is the root */
