@@ -98,7 +98,7 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 	if (!rr_identity_resume(&tree->identity)) {
 		if (fd >= 0)
 			close(fd);
-		fd = rr_tree_open_own(tree, object->fd, access);
+		fd = -1;
 		error = EIO;
 	}
 	errno = error;

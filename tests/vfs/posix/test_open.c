@@ -267,6 +267,28 @@ an_ordinary_user_may_too_with_its_own_files(void **state)
 	rr_object_put(folder->tree, &file);
 }
 
+/* The server opens the file as itself, and then cannot act as the caller again. */
+static void
+nothing_is_opened_for_a_caller_whose_identity_is_lost(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object file;
+	enum rr_vfs_status status;
+	int fd = -1;
+
+	skip_unless_root();
+	folder_file(folder, "pub/f", "abc");
+	folder_chmod(folder, "pub/f", 0111);
+	file = walk_to(folder, "f");
+	assert_int_equal(rr_tree_as(folder->tree, &alice), 0);
+	folder->tree->identity.uid = UINT32_MAX; /* no thread can have this number */
+	status = rr_tree_open(folder->tree, &file, O_RDONLY, &fd);
+	rr_tree_as_self(folder->tree);
+	assert_int_equal(status, RR_VFS_IO);
+	assert_int_equal(fd, -1);
+	rr_object_put(folder->tree, &file);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
 
 int
@@ -282,6 +304,7 @@ main(void)
 		TEST(an_owned_directory_is_read_as_its_mode_says),
 		TEST(a_file_that_may_be_written_but_not_read_is_written),
 		TEST(what_may_be_executed_may_be_read),
+		TEST(nothing_is_opened_for_a_caller_whose_identity_is_lost),
 		TEST(lookups_need_the_callers_permission_to_search),
 		TEST(an_ordinary_user_may_too_with_its_own_files),
 	};
