@@ -179,7 +179,6 @@ rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew
 
 	if (!new)
 		return -RPCRDMA_ERR_NOMEM;
-	*crew = new;
 	new->env = env;
 	new->loop = loop;
 	new->config = *config;
@@ -191,8 +190,10 @@ rr_crew_new(const struct rr_env *env, struct rr_loop *loop, const struct rr_crew
 	fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (fd >= 0 && rr_loop_watch(loop, &new->watch, fd, RR_READABLE) == 0)
 		crew_grow(new);
-	if (new->count > 0)
+	if (new->count > 0) {
+		*crew = new;
 		return 0;
+	}
 	/* rr_crew_free() closes watch.fd unless it is negative. Without rr_loop_watch() it is not set yet. */
 	new->watch.fd = fd;
 	rr_crew_free(new);

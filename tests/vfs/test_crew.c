@@ -1,9 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <rpcrdma/error.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "vfs/crew.h"
 
@@ -20,6 +25,19 @@ pthread_cond_signal(pthread_cond_t *cond)
 	signals++;
 	wanted = cond;
 	return held_back ? 0 : pthread_cond_broadcast(cond);
+}
+
+/* Where this is set, no eventfd can be made. */
+static atomic_bool refused;
+
+int
+eventfd(unsigned count, int flags)
+{
+	if (refused) {
+		errno = EMFILE;
+		return -1;
+	}
+	return (int)syscall(SYS_eventfd2, count, flags);
 }
 
 struct world {
@@ -119,6 +137,22 @@ a_thread_that_was_woken_is_woken_again(void **state)
 	}
 }
 
+/* The caller may free what it was given: a crew that could not be made is not given to it. */
+static void
+a_crew_that_cannot_be_made_is_not_returned(void **state)
+{
+	static const struct rr_crew_config config = { .max = 1 };
+	struct world *world = *state;
+	struct rr_crew *crew = NULL;
+	int error;
+
+	refused = true;
+	error = rr_crew_new(&rr_env_system, world->loop, &config, &crew);
+	refused = false;
+	assert_int_equal(error, -RPCRDMA_ERR_SYSTEM);
+	assert_null(crew);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -127,6 +161,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(jobs_that_come_at_once_wake_a_thread_once),
 		TEST(a_thread_that_was_woken_is_woken_again),
+		TEST(a_crew_that_cannot_be_made_is_not_returned),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
