@@ -52,6 +52,8 @@ tree_copy_exports(struct rr_tree *tree, const struct rr_tree_config *config, str
 	tree->core->roots = rr_alloc_array(tree->env, config->export_count, sizeof(*tree->core->roots));
 	if (!tree->core->exports || !tree->core->roots)
 		return rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for %u exports", config->export_count);
+	for (uint32_t i = 0; i < config->export_count; i++)
+		tree->core->roots[i].mount_fd = -1;
 	for (uint32_t i = 0; i < config->export_count; i++) {
 		const struct rr_tree_export *from = &config->exports[i];
 		char *name = rr_strdup(tree->env, from->name);
@@ -167,8 +169,6 @@ open_root(struct rr_tree *tree, struct rr_tree_root *root, struct rr_text *text)
 static int
 open_roots(struct rr_tree *tree, struct rr_text *text)
 {
-	for (uint32_t i = 0; i < tree->core->config.export_count; i++)
-		tree->core->roots[i].mount_fd = -1;
 	for (uint32_t i = 0; i < tree->core->config.export_count; i++) {
 		struct rr_tree_root *root = &tree->core->roots[i];
 		const char *name = tree->core->exports[i].name;

@@ -2,9 +2,11 @@
 #include "folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <rpcrdma/error.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void
 finds_objects_by_name_and_by_handle(void **state)
@@ -44,6 +46,25 @@ says_why_a_tree_cannot_be_exported(void **state)
 	assert_int_equal(rr_tree_new(&folder->env, &config, &tree, &folder->text), -RPCRDMA_ERR_INVAL);
 	twice[0].name = "pub";
 	assert_int_equal(rr_tree_new(&folder->env, &config, &tree, &folder->text), -RPCRDMA_ERR_INVAL);
+}
+
+/* Descriptor 0 belongs to the program, even where a tree cannot be made. */
+static void
+a_tree_that_cannot_be_made_closes_no_descriptor_of_others(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_tree_export unnamed = { folder->exported, "pub" };
+	struct rr_tree_config config = folder->config;
+	struct rr_tree *tree;
+	int other = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	assert_true(other >= 0);
+	assert_true(other == STDIN_FILENO || dup2(other, STDIN_FILENO) == STDIN_FILENO);
+	config.exports = &unnamed;
+	assert_int_equal(rr_tree_new(&folder->env, &config, &tree, &folder->text), -RPCRDMA_ERR_INVAL);
+	assert_true(fcntl(STDIN_FILENO, F_GETFD) >= 0);
+	if (other != STDIN_FILENO)
+		close(other);
 }
 
 /* Takes only the inode number of an object that was found. */
@@ -300,6 +321,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(finds_objects_by_name_and_by_handle),
 		TEST(says_why_a_tree_cannot_be_exported),
+		TEST(a_tree_that_cannot_be_made_closes_no_descriptor_of_others),
 		TEST(keeps_exports_apart),
 		TEST(refuses_bad_names_and_answers_dots),
 		TEST(symbolic_links_are_objects_and_lead_nowhere),
