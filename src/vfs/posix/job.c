@@ -171,15 +171,27 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	return false;
 }
 
-/* Returns the storer (a thread that stores changes) of the file system that place stands for, and makes it at
- * the first use. Each file system has its own storer, so that a file system that hangs delays no other.
- * Returns NULL if there are too many storers already, or no storer can be made. */
+/* Returns the storer of the file system that place stands for, or NULL if there is none. */
 static struct rr_storer *
-posix_storer(struct rr_posix *posix, uint64_t place)
+posix_storer_find(const struct rr_posix *posix, uint64_t place)
 {
 	for (uint32_t i = 0; i < posix->storer_count; i++)
 		if (posix->storers[i].place == place)
 			return posix->storers[i].storer;
+	return NULL;
+}
+
+/* Returns the storer (a thread that stores changes) of the file system that place stands for, and makes it at
+ * the first use. Each file system has its own storer, so that a file system that hangs delays no other.
+ * Returns NULL if there are too many storers already, or no storer can be made. A place from a handle that a
+ * client may have forged must not come here: storers stay until the provider ends. */
+static struct rr_storer *
+posix_storer(struct rr_posix *posix, uint64_t place)
+{
+	struct rr_storer *storer = posix_storer_find(posix, place);
+
+	if (storer)
+		return storer;
 	if (posix->storer_count == RR_POSIX_STORERS ||
 		rr_storer_new(posix->env, posix->vfs.loop, &posix->storers[posix->storer_count].storer) < 0)
 		return NULL;
@@ -233,6 +245,22 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 	}
 	/* Of an unordered job this is 0, which means nothing without a key. */
 	job->crew.order = orders[kind->order];
+}
+
+/* Returns the storer for the changes of a job: that of the file system in which the (last) object of its call
+ * lies. Returns NULL where the call names no object, where the object's handle is forged, or where there is
+ * no storer: the crew's thread then stores the changes, if there are any. */
+static struct rr_storer *
+posix_job_storer(struct rr_posix *posix, const struct rr_posix_job *job, const struct rr_posix_kind *kind)
+{
+	const struct rr_vfs_object *object = posix_object(kind, job->work.call, kind->objects[1] ? 1 : 0);
+	struct rr_storer *storer = object ? posix_storer_find(posix, job->crew.place) : NULL;
+
+	if (storer || !object)
+		return storer;
+	if (!object->open && !rr_tree_is_genuine(posix->tree, object->handle))
+		return NULL;
+	return posix_storer(posix, job->crew.place);
 }
 
 /* Gets the memory that a job needs, because memory() of a call may only be called in the loop's thread: for
@@ -326,7 +354,7 @@ posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 	job->crew.run = posix_job_run;
 	job->crew.done = posix_job_done;
 	job->store.done = posix_job_stored;
-	job->storer = posix_storer(posix, job->crew.place);
+	job->storer = posix_job_storer(posix, job, kind);
 	if (work->operation == rr_posix_readdir)
 		job->crew.place |= RR_CREW_BULK;
 	work->call->job = job;

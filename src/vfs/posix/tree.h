@@ -125,6 +125,9 @@ struct rr_tree_place {
 };
 struct rr_tree_place rr_tree_place(struct rpcrdma_bytes handle);
 
+/* Tells whether this server made the handle, for one of the tree's exports. Its object may be gone. */
+bool rr_tree_is_genuine(const struct rr_tree *tree, struct rpcrdma_bytes handle);
+
 /* Tells whether place stands for the file system of an export's root, and that file system lies in memory as
  * a whole. */
 bool rr_tree_in_memory(const struct rr_tree *tree, uint64_t place);

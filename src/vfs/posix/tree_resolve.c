@@ -364,6 +364,15 @@ rr_tree_place(struct rpcrdma_bytes handle)
 }
 
 bool
+rr_tree_is_genuine(const struct rr_tree *tree, struct rpcrdma_bytes handle)
+{
+	struct rr_handle_place place;
+	struct rr_handle_id id;
+
+	return rr_handle_decode(&tree->core->keys, handle, &id, &place) && resolve_root(tree, id.export);
+}
+
+bool
 rr_tree_in_memory(const struct rr_tree *tree, uint64_t place)
 {
 	const struct rr_tree_core *core = tree->core;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* This tests what a job of the provider holds while it is under way, and what it leaves behind. */
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "folder.h"
+#include "vfs/posix/posix_private.h"
+
+/* Where the device of an object is in a handle: behind the version, the depth and the export. */
+enum { DEVICE_AT = 6 };
+
+struct world {
+	struct folder *folder;
+	struct rr_loop *loop;
+	struct rr_posix_shared *shared;
+	struct rr_posix *posix;
+	struct rr_vfs_handle file;
+};
+
+static int
+setup(void **state)
+{
+	struct world *world = calloc(1, sizeof(*world));
+	void *folder;
+	struct rr_vfs *vfs;
+
+	assert_non_null(world);
+	assert_int_equal(folder_setup(&folder), 0);
+	world->folder = folder;
+	folder_file(world->folder, "pub/f", "text");
+	world->file = handle_of(world->folder, "f");
+	world->folder->config.workers = 1;
+	world->loop = rr_loop_new(&rr_env_system);
+	assert_non_null(world->loop);
+	assert_int_equal(rr_posix_shared_new(&rr_env_system, 1, &world->shared), 0);
+	assert_int_equal(rr_posix_new(&rr_env_system, world->loop, &world->folder->config, world->shared,
+				 &vfs, &world->folder->text),
+		0);
+	world->posix = rr_container(vfs, struct rr_posix, vfs);
+	*state = world;
+	return 0;
+}
+
+static int
+teardown(void **state)
+{
+	struct world *world = *state;
+	void *folder = world->folder;
+
+	world->posix->vfs.ops->destroy(&world->posix->vfs);
+	rr_posix_shared_free(world->shared);
+	rr_loop_free(world->loop);
+	folder_teardown(&folder);
+	free(world);
+	return 0;
+}
+
+static bool has_ended;
+
+static void
+note_end(struct rr_vfs_call *call)
+{
+	(void)call;
+	has_ended = true;
+}
+
+/* Prepares a call for the server's own user. */
+static struct rr_vfs_call
+call_for_test(void)
+{
+	static struct rr_vfs_caller caller;
+
+	caller = (struct rr_vfs_caller){ .uid = geteuid(), .gid = getegid() };
+	has_ended = false;
+	return (struct rr_vfs_call){ .caller = &caller, .done = note_end };
+}
+
+/* Does an operation that is always a job, and returns its status. */
+static enum rr_vfs_status
+seek_in(struct world *world, const struct rr_vfs_handle *handle)
+{
+	struct rr_vfs_seek seek = { .call = call_for_test(),
+		.object.handle = { handle->data, handle->length } };
+
+	assert_int_equal(world->posix->vfs.ops->seek(&world->posix->vfs, &seek), RR_VFS_PENDING);
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	return seek.call.status;
+}
+
+/* A storer is a thread, and stays as long as the provider. */
+static void
+a_forged_handle_makes_no_storer(void **state)
+{
+	struct world *world = *state;
+
+	for (uint8_t device = 1; device < 2 * RR_POSIX_STORERS; device++) {
+		struct rr_vfs_handle forged = world->file;
+
+		forged.data[DEVICE_AT] = device;
+		assert_int_equal(seek_in(world, &forged), RR_VFS_BAD_HANDLE);
+	}
+	assert_int_equal(world->posix->storer_count, 0);
+	assert_int_equal(seek_in(world, &world->file), RR_VFS_OK);
+	assert_int_equal(world->posix->storer_count, 1);
+}
+
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+
+int
+main(void)
+{
+	static const struct CMUnitTest tests[] = {
+		TEST(a_forged_handle_makes_no_storer),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
