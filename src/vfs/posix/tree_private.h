@@ -117,10 +117,15 @@ uint64_t rr_tree_believed(const struct rr_tree *tree, const struct rr_node *dire
 void rr_tree_object(
 	struct rr_tree *tree, struct rr_node *node, const struct statx *st, struct rr_object *object);
 
+/* Tells whether the same step may succeed later, after it failed with this errno: for want of descriptors or
+ * memory, or because it would have waited. */
+bool rr_tree_is_passing(int error);
+
 /* Walks path from the root of the export of node, and notes the place of each object on the way in its node.
- * The function writes zeros over the slashes in path. Returns true where the path leads to node. Stores in
- * *st the attributes of the last object that was found on the way, or zeros if none was found. */
-bool rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st);
+ * The function writes zeros over the slashes in path. Returns 0 where the path leads to node, EAGAIN where
+ * that could not be seen now (rr_tree_is_passing()), and else ENOENT. Stores in *st the attributes of the
+ * last object that was found on the way, or zeros if none was found. */
+int rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st);
 
 /* Tries to open the root by its own kernel handle. Where that succeeds, keeps fd, a descriptor of the root,
  * in root->mount_fd for open_by_handle_at(2); else closes fd, and root->mount_fd is -1. */

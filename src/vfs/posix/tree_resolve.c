@@ -124,9 +124,9 @@ resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st
 }
 
 /* Walks path from the root, and notes the place of each object on the way in its node. Writes zeros over the
- * slashes in path. Returns the node at the end of the path, which is then held; NULL where the path leads to
- * no object any more. Stores in *st the attributes of the last object that was found on the way; an empty
- * path leads to the root, and leaves *st as it is. */
+ * slashes in path. Returns the node at the end of the path, which is then held; NULL, with errno, where the
+ * path leads to no object any more. Stores in *st the attributes of the last object that was found on the
+ * way; an empty path leads to the root, and leaves *st as it is. */
 static struct rr_node *
 resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {
@@ -137,31 +137,41 @@ resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, 
 	for (char *name = strtok_r(path, "/", &rest); name; name = strtok_r(NULL, "/", &rest)) {
 		struct rr_node *next = NULL;
 		int fd = rr_tree_beneath(tree, at->path_fd, name, O_PATH);
+		int error = fd < 0 ? errno : rr_tree_stat(tree, root, fd, st);
 
-		if (fd >= 0 && rr_tree_stat(tree, root, fd, st) != 0)
+		if (!error && !(next = rr_tree_intern(tree, at, name, fd, st)))
+			error = ENOMEM;
+		else if (error && fd >= 0)
 			close(fd);
-		else if (fd >= 0)
-			next = rr_tree_intern(tree, at, name, fd, st);
 		if (next)
 			rr_nodes_hold(&tree->core->nodes, next);
 		rr_nodes_release(&tree->core->nodes, at);
-		if (!next)
+		if (!next) {
+			errno = error;
 			return NULL;
+		}
 		at = next;
 	}
 	return at;
 }
 
 bool
+rr_tree_is_passing(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM || error == EINTR || error == EAGAIN;
+}
+
+int
 rr_tree_follow(struct rr_tree *tree, struct rr_node *node, char *path, struct statx *st)
 {
 	struct rr_node *end;
 
 	memset(st, 0, sizeof(*st));
 	end = resolve_walk(tree, node->root, path, st);
-	if (end)
-		rr_nodes_release(&tree->core->nodes, end);
-	return end == node;
+	if (!end)
+		return rr_tree_is_passing(errno) ? EAGAIN : ENOENT;
+	rr_nodes_release(&tree->core->nodes, end);
+	return end == node ? 0 : ENOENT;
 }
 
 /* Finds the object of a node whose path is not known, by the kernel handle or else by a search, and gives the
@@ -182,7 +192,7 @@ resolve_find_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 		rr_nodes_where(&tree->core->nodes, node, &place);
 	error = rr_tree_kernel_find(tree, node, &place.kernel, path);
 	if (error == 0)
-		error = rr_tree_follow(tree, node, path, st) ? 0 : ENOENT;
+		error = rr_tree_follow(tree, node, path, st);
 	/* ENOENT: there is no kernel handle, or the kernel knows no path of the object, or that path does not
 	 * lie in the export or does not lead to the object any more. */
 	if (error == ENOENT)

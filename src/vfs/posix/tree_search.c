@@ -116,7 +116,8 @@ search_believed(const struct rr_tree *tree)
 
 /* Remembers for a time that the search found nothing: for its object, and, after a complete walk through the
  * whole export, for all objects whose inode numbers the walk did not see. Logs a warning where the walk
- * through the whole export reached the bound of entries. */
+ * through the whole export reached the bound of entries. A walk that was hindered shows nothing, and nothing
+ * is remembered of it. */
 static void
 search_remember_vain(struct rr_tree *tree)
 {
@@ -125,6 +126,8 @@ search_remember_vain(struct rr_tree *tree)
 	uint64_t hash;
 	struct rr_search_vain *vain = search_vain(tree, &search->id, &hash);
 
+	if (search->hindered)
+		return;
 	*vain = (struct rr_search_vain){ hash, search_believed(tree) };
 	if (search->hinted)
 		return;
@@ -235,22 +238,22 @@ search_begin(struct rr_tree *tree, const struct rr_node *node, const struct rr_h
 }
 
 /* Looks for the object of node at the place where it was last seen. Returns 0 if it is there; ENOENT if no
- * such place is known, or the object is not there any more; ESTALE if another object there has its inode
- * number, so that the object is gone from this file system. */
+ * such place is known, or the object is not there any more; EAGAIN if that cannot be seen now; ESTALE if
+ * another object there has its inode number, so that the object is gone from this file system. */
 static int
 search_seen_again(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 {
 	uint64_t root = rr_seen_key(&node->root->node->id);
 	char *path = rr_seen_path(&tree->core->seen, rr_seen_key(&node->id), root);
 	struct rr_handle_id id;
-	bool is_there;
+	int error;
 
 	if (!path)
 		return ENOENT;
-	is_there = rr_tree_follow(tree, node, path, st);
+	error = rr_tree_follow(tree, node, path, st);
 	rr_free(tree->env, path);
-	if (is_there)
-		return 0;
+	if (error != ENOENT)
+		return error;
 	id = rr_tree_id(tree, node->root, st);
 	return id.inode == node->id.inode && id.device == node->id.device ? ESTALE : ENOENT;
 }
@@ -260,6 +263,7 @@ rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st)
 {
 	int error = search_seen_again(tree, node, st);
+	bool again;
 
 	if (error != ENOENT)
 		return error;
@@ -281,8 +285,9 @@ rr_tree_search(
 	}
 	search_begin(tree, node, place);
 	search_run(tree, RR_SEARCH_CALL, true);
+	again = tree->core->search.root || tree->core->search.hindered;
 	error = search_seen_again(tree, node, st);
 	if (error != ENOENT)
 		return error;
-	return tree->core->search.root ? EAGAIN : ESTALE;
+	return again ? EAGAIN : ESTALE;
 }

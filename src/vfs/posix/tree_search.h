@@ -75,6 +75,8 @@ struct rr_search {
 	bool hinted;   /* true: this is the walk along the hints; false: the walk through the whole export */
 	bool found;    /* the object was found; its directory is still read to its end */
 	bool complete; /* the walk has left out no directory that it should have read */
+	bool hindered; /* the walk has left out an entry for want of descriptors, memory or the like: the next
+			  walk may find the object */
 	bool reading;  /* the innermost directory may have more entries to read */
 	int fd;        /* of the innermost directory, or -1 */
 	struct rr_list frames; /* of tree_walk.c: the directories from the innermost one up to the root */
@@ -92,7 +94,7 @@ void rr_search_end(struct rr_tree *tree);
 /* Looks for the object of node where it was seen before, else does a slice of a search for it. place is what
  * its handle says of its place. If the object is found, gives the node its place, and stores the attributes
  * in *st. Returns 0; ESTALE if the object is not in the export, or the search reached its bound; EAGAIN if
- * the search is not over; or another errno. The thread must act as the server itself. */
+ * the search is not over, or was hindered; or another errno. The thread must act as the server itself. */
 int rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st);
 

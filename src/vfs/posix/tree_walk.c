@@ -2,6 +2,7 @@
 #include "vfs/posix/tree_walk.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,9 @@
 
 /* Octets of entries that one step reads, and about the greatest rr_search.pending. */
 enum { ENTRIES_SIZE = 32768, PENDING_MAX = 8 << 20 };
+
+/* Flags for opening a directory in order to read its entries. */
+enum { TO_READ = O_RDONLY | O_DIRECTORY | O_NONBLOCK };
 
 /* A directory that is still to be read, in the directory of a frame. */
 struct below {
@@ -62,6 +66,17 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
+/* Notes that the walk had to leave something out because of this error (an errno). Where the error stays, an
+ * object there cannot be reached by any path, either, so the walk is complete without it. */
+static void
+walk_left_out(struct rr_search *search, int error)
+{
+	if (!rr_tree_is_passing(error))
+		return;
+	search->complete = false;
+	search->hindered = true;
+}
+
 /* Enters the directory of fd: makes a frame for it, which becomes the innermost one, and takes fd, from which
  * the directory's entries are read next. Returns false where there is no memory, with fd closed. */
 static bool
@@ -73,6 +88,7 @@ walk_frame_push(struct rr_tree *tree, const char *name, int fd, const struct rr_
 
 	if (!frame) {
 		close(fd);
+		walk_left_out(search, ENOMEM);
 		return false;
 	}
 	rr_list_init(&frame->below);
@@ -99,21 +115,23 @@ walk_clear(struct rr_tree *tree)
 	search->reading = false;
 }
 
-/* Opens the directory at path below the directory "directory" for reading. Returns the descriptor, with the
- * opened directory's identity in *id, or -1 where that is not possible. */
+/* Opens the object at path below the directory "directory" with flags. Returns the descriptor, with the
+ * object's identity in *id. Where that is not possible, returns -1 and notes what was left out. */
 static int
-walk_open(struct rr_tree *tree, int directory, const char *path, struct rr_handle_id *id)
+walk_open(struct rr_tree *tree, int directory, const char *path, uint64_t flags, struct rr_handle_id *id)
 {
-	int fd = rr_tree_beneath(tree, directory, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+	struct rr_search *search = &tree->core->search;
+	int fd = rr_tree_beneath(tree, directory, path, flags), error;
 	struct statx st;
 
-	if (fd < 0)
-		return -1;
-	if (rr_tree_stat(tree, tree->core->search.root, fd, &st) != 0) {
-		close(fd);
+	error = fd < 0 ? errno : rr_tree_stat(tree, search->root, fd, &st);
+	if (error) {
+		if (fd >= 0)
+			close(fd);
+		walk_left_out(search, error);
 		return -1;
 	}
-	*id = rr_tree_id(tree, tree->core->search.root, &st);
+	*id = rr_tree_id(tree, search->root, &st);
 	return fd;
 }
 
@@ -125,7 +143,8 @@ rr_tree_walk_begin(struct rr_tree *tree)
 	int fd;
 
 	walk_clear(tree);
-	fd = walk_open(tree, search->root->node->path_fd, "", &id);
+	search->hindered = false;
+	fd = walk_open(tree, search->root->node->path_fd, "", TO_READ, &id);
 	search->complete = fd >= 0 && walk_frame_push(tree, "", fd, &id);
 }
 
@@ -175,6 +194,7 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 		below = rr_alloc(tree->env, sizeof(*below) + length + 1);
 	if (!below) {
 		search->complete = false;
+		search->hindered |= search->pending <= PENDING_MAX;
 		return;
 	}
 	memcpy(below->name, name, length + 1);
@@ -189,22 +209,15 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 {
 	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
-	struct statx st;
-	bool wanted;
 	int fd;
 
 	if (entry->d_ino != search->id.inode || frame->id.device != search->id.device)
 		return false;
-	fd = rr_tree_beneath(tree, search->fd, entry->d_name, O_PATH);
+	fd = walk_open(tree, search->fd, entry->d_name, O_PATH, &id);
 	if (fd < 0)
 		return false;
-	wanted = rr_tree_stat(tree, search->root, fd, &st) == 0;
-	if (wanted) {
-		id = rr_tree_id(tree, search->root, &st);
-		wanted = rr_handle_same(&id, &search->id);
-	}
 	close(fd);
-	return wanted;
+	return rr_handle_same(&id, &search->id);
 }
 
 /* Looks at an entry of the directory of frame, and notes it as seen. Until the object was found: sets
@@ -231,7 +244,9 @@ walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *e
 }
 
 /* Reads some entries of the innermost directory, which is that of frame, and looks at each, until the search
- * has looked at as many entries as it may. Notes in search->reading whether there may be more to read. */
+ * has looked at as many entries as it may. Notes in search->reading whether there may be more to read. Where
+ * the directory cannot be read, the walk is not complete, because its objects can be reached all the same. A
+ * directory that was removed meanwhile (ENOENT) has none. */
 static void
 walk_read(struct rr_tree *tree, struct frame *frame)
 {
@@ -241,6 +256,10 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 	ssize_t size = getdents64(search->fd, entries, sizeof(entries));
 
 	rr_tree_in(tree, was_locked);
+	if (size < 0) {
+		search->complete = search->complete && errno == ENOENT;
+		walk_left_out(search, errno);
+	}
 	search->reading = size > 0;
 	for (ssize_t at = 0; at < size && search->left > 0;) {
 		const struct dirent64 *entry = (const struct dirent64 *)(const void *)(entries + at);
@@ -251,14 +270,13 @@ walk_read(struct rr_tree *tree, struct frame *frame)
 }
 
 /* Enters the directory with this name below that of frame. If it is the object that is searched for, sets
- * search->found instead. A directory that cannot be opened is passed over, and the walk still counts as
- * complete, because the objects below it cannot be reached, either. */
+ * search->found instead. A directory that cannot be opened is passed over (walk_left_out()). */
 static void
 walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 {
 	struct rr_search *search = &tree->core->search;
 	struct rr_handle_id id;
-	int fd = walk_open(tree, search->fd, name, &id);
+	int fd = walk_open(tree, search->fd, name, TO_READ, &id);
 
 	if (fd < 0)
 		return;
@@ -267,8 +285,8 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 	search->found = rr_handle_same(&id, &search->id);
 	if (search->found)
 		close(fd);
-	else if (!walk_frame_push(tree, name, fd, &id))
-		search->complete = false;
+	else
+		walk_frame_push(tree, name, fd, &id);
 }
 
 /* Opens the directory of frame again, by the path from the root at which it was seen. Returns false where the
@@ -281,7 +299,7 @@ walk_reopen(struct rr_tree *tree, const struct frame *frame)
 						rr_seen_key(&search->root->node->id))
 				      : rr_strdup(tree->env, "");
 	struct rr_handle_id id;
-	int fd = path ? walk_open(tree, search->root->node->path_fd, path, &id) : -1;
+	int fd = path ? walk_open(tree, search->root->node->path_fd, path, TO_READ, &id) : -1;
 
 	rr_free(tree->env, path);
 	walk_set_fd(search, fd);

@@ -1,14 +1,41 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This tests what it costs to find an object of which the server only has the handle. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "folder.h"
 
 enum { MANY = 3000, BOUND = 64, DEEP = 60 };
+
+/* From number fails_at on, counted from 0, these system calls fail with this errno. -1: they do not. */
+static int failure, fails_at = -1, calls;
+
+static bool
+is_to_fail(void)
+{
+	if (calls++ < fails_at || fails_at < 0)
+		return false;
+	errno = failure;
+	return true;
+}
+
+ssize_t
+getdents64(int fd, void *entries, size_t size)
+{
+	return is_to_fail() ? -1 : syscall(SYS_getdents64, fd, entries, size);
+}
+
+int
+statx(int fd, const char *restrict path, int flags, unsigned mask, struct statx *restrict st)
+{
+	return is_to_fail() ? -1 : (int)syscall(SYS_statx, fd, path, flags, mask, st);
+}
 
 /* Makes pub/d/0 and so on, and returns their handles, which the caller frees. */
 static struct rr_vfs_handle *
@@ -317,6 +344,38 @@ a_search_survives_what_is_moved_meanwhile(void **state)
 		move_during_search(folder, &handle, steps);
 }
 
+/* An object that is there is never answered as gone, whichever step of its search fails for a while. */
+static void
+a_search_that_was_hindered_says_nothing(void **state)
+{
+	static const int failures[] = { ENOMEM, EAGAIN };
+	struct folder *folder = *state;
+	struct rr_vfs_handle handle;
+	struct rr_object object;
+
+	folder_mkdir(folder, "pub/a");
+	folder_mkdir(folder, "pub/a/b");
+	folder_file(folder, "pub/a/b/f", "");
+	handle = handle_of(folder, "a/b/f");
+	for (size_t i = 0; i < sizeof(failures) / sizeof(*failures); i++) {
+		failure = failures[i];
+		calls = 0;
+		for (int at = 0; at <= calls; at++) {
+			enum rr_vfs_status status;
+
+			folder_start(folder);
+			calls = 0;
+			fails_at = at;
+			status = resolve(folder, &handle, &object);
+			fails_at = -1;
+			assert_true(status == RR_VFS_OK || status == RR_VFS_BUSY);
+			if (status == RR_VFS_OK)
+				rr_object_put(folder->tree, &object);
+			assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
+		}
+	}
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
 
 int
@@ -332,6 +391,7 @@ main(void)
 		TEST(an_object_whose_number_another_one_has_is_not_searched_for),
 		TEST(one_search_at_a_time_goes_on_between_calls),
 		TEST(a_search_survives_what_is_moved_meanwhile),
+		TEST(a_search_that_was_hindered_says_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
