@@ -18,12 +18,12 @@ struct rr_ring {
 	uint32_t under_way, most; /* reads: now, and at most */
 };
 
-/* Gives the kernel the reads that began since the last time. Where the kernel refuses them, tries again
- * later. */
+/* Gives the kernel the reads that began since the last time. Where the kernel refuses them, or takes only the
+ * first ones, tries again later. */
 static void
 ring_hand_over(struct rr_ring *ring)
 {
-	if (io_uring_submit(&ring->uring) < 0)
+	if (io_uring_submit(&ring->uring) < 0 || io_uring_sq_ready(&ring->uring) > 0)
 		rr_loop_arm(ring->loop, &ring->again, RING_AGAIN);
 }
 
