@@ -243,6 +243,11 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 		if (kind->order != RR_POSIX_UNORDERED)
 			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	}
+	/* The call of a lock names an open without an object. */
+	if (job->work.operation == rr_posix_lock_range) {
+		job->work.opens[0] = rr_container(call, struct rr_vfs_lock, call)->open;
+		rr_posix_open_hold(job->work.opens[0]);
+	}
 	/* Of an unordered job this is 0, which means nothing without a key. */
 	job->crew.order = orders[kind->order];
 }

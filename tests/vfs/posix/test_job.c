@@ -105,6 +105,28 @@ a_forged_handle_makes_no_storer(void **state)
 	assert_int_equal(world->posix->storer_count, 1);
 }
 
+/* The caller may close the open before the lock is there. */
+static void
+a_lock_holds_its_open(void **state)
+{
+	struct world *world = *state;
+	struct rr_object object = walk_to(world->folder, "f");
+	struct rr_vfs_lock lock = { .call = call_for_test(), .kind = RR_VFS_LOCK_READ, .length = 1 };
+	int fd;
+
+	assert_int_equal(rr_tree_open_apart(world->folder->tree, &object, O_RDONLY, &fd), RR_VFS_OK);
+	lock.open = rr_posix_open_new(world->shared, &object, fd);
+	assert_non_null(lock.open);
+	lock.open->access = RR_VFS_SHARE_READ;
+	rr_object_put(world->folder->tree, &object);
+	assert_int_equal(world->posix->vfs.ops->lock(&world->posix->vfs, &lock), RR_VFS_PENDING);
+	assert_int_equal(lock.open->refs, 2);
+	world->posix->vfs.ops->close(&world->posix->vfs, lock.open);
+	turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_int_equal(lock.call.status, RR_VFS_OK);
+	assert_int_equal(world->shared->open_count, 0);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -112,6 +134,7 @@ main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		TEST(a_forged_handle_makes_no_storer),
+		TEST(a_lock_holds_its_open),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
