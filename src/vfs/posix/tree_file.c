@@ -14,19 +14,22 @@
  * a call may wait, and without waiting where the tree hurries. */
 
 /* Tells whether to repeat a system call that failed with errno: the process had too few descriptors, and this
- * function has now closed some that the tree kept open. Otherwise errno stays as it is. */
+ * function has now closed some that the tree kept open. Otherwise errno stays as it is. Takes the lock
+ * meanwhile where the caller does not have it. */
 static bool
 file_try_again(struct rr_tree *tree)
 {
+	bool was_locked = tree->locked, again;
 	int error = errno;
 
-	if (!tree->locked)
+	if (error != EMFILE && error != ENFILE)
 		return false;
-	if ((error == EMFILE || error == ENFILE) &&
-		rr_nodes_trim(&tree->core->nodes, tree->core->nodes.open_count / 2))
-		return true;
+	rr_tree_in(tree, !was_locked);
+	again = rr_nodes_trim(&tree->core->nodes, tree->core->nodes.open_count / 2);
+	if (!was_locked)
+		rr_tree_out(tree);
 	errno = error;
-	return false;
+	return again;
 }
 
 /* Opens path (shorter than PATH_MAX) below directory, never outside of it and never through a symbolic link.

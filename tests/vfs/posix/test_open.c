@@ -2,7 +2,9 @@
 #include "folder.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static const uint32_t groups_of_alice[] = { 2001 }, groups_of_bob[] = { 2002, 2003 };
@@ -289,6 +291,42 @@ nothing_is_opened_for_a_caller_whose_identity_is_lost(void **state)
 	rr_object_put(folder->tree, &file);
 }
 
+/* The tree closes descriptors that it only keeps for later, and opens the file all the same. */
+static void
+a_file_is_opened_where_the_process_has_no_descriptor_left(void **state)
+{
+	enum { LIMIT = 64 };
+	struct folder *folder = *state;
+	struct rr_object file, other;
+	struct rlimit limit, small;
+	int taken[LIMIT], count = 0, apart, fd;
+
+	folder_file(folder, "pub/f", "abc");
+	file = walk_to(folder, "f");
+	for (int i = 0; i < 8; i++) {
+		char path[8];
+
+		snprintf(path, sizeof(path), "pub/%d", i);
+		folder_file(folder, path, "");
+		other = walk_to(folder, path + strlen("pub/"));
+		rr_object_put(folder->tree, &other);
+	}
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	small = (struct rlimit){ LIMIT, limit.rlim_max };
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &small), 0);
+	while (count < LIMIT && (taken[count] = dup(file.fd)) >= 0)
+		count++;
+	assert_int_equal(rr_tree_open_apart(folder->tree, &file, O_RDONLY, &apart), RR_VFS_OK);
+	close(apart);
+	while (count < LIMIT && (taken[count] = dup(file.fd)) >= 0)
+		count++;
+	assert_int_equal(rr_tree_open(folder->tree, &file, O_RDONLY, &fd), RR_VFS_OK);
+	while (count > 0)
+		close(taken[--count]);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	rr_object_put(folder->tree, &file);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, folder_setup, folder_teardown)
 
 int
@@ -305,6 +343,7 @@ main(void)
 		TEST(a_file_that_may_be_written_but_not_read_is_written),
 		TEST(what_may_be_executed_may_be_read),
 		TEST(nothing_is_opened_for_a_caller_whose_identity_is_lost),
+		TEST(a_file_is_opened_where_the_process_has_no_descriptor_left),
 		TEST(lookups_need_the_callers_permission_to_search),
 		TEST(an_ordinary_user_may_too_with_its_own_files),
 	};
