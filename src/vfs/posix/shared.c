@@ -3,6 +3,8 @@
 
 #include <rpcrdma/error.h>
 
+enum { LOCKS = (RR_POSIX_DEVICES + 1) * RR_POSIX_LOCKS };
+
 int
 rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix_shared **shared)
 {
@@ -12,7 +14,7 @@ rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_posix
 		return -RPCRDMA_ERR_NOMEM;
 	new->env = env;
 	new->verifier = verifier;
-	for (int i = 0; i < RR_POSIX_LOCKS; i++)
+	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_init(&new->locks[i], NULL);
 	for (int i = 0; i < RR_POSIX_LOCKS; i++)
 		rr_list_init(&new->opens[i]);
@@ -27,31 +29,51 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 {
 	if (!shared)
 		return;
-	for (int i = 0; i < RR_POSIX_LOCKS; i++)
+	for (int i = 0; i < LOCKS; i++)
 		pthread_mutex_destroy(&shared->locks[i]);
 	pthread_mutex_destroy(&shared->opens_lock);
 	pthread_mutex_destroy(&shared->leases_lock);
 	rr_free(shared->env, shared);
 }
 
+/* Returns the number of the set of locks of the file system in which the object of st lies. The first objects
+ * of a file system give it a set of its own, if there is one left. */
 static int
-shared_lock_of(const struct statx *st)
+shared_set_of(struct rr_posix_shared *shared, const struct statx *st)
 {
-	uint64_t device = (uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor;
-	uint64_t hash = (st->stx_ino ^ device << 20) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t device = ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) + 1;
+	int set = 0;
 
-	return (int)(hash >> 32) & (RR_POSIX_LOCKS - 1);
+	for (; set < RR_POSIX_DEVICES; set++) {
+		uint64_t there = atomic_load(&shared->devices[set]);
+
+		/* Where another thread is faster, "there" is what that thread has stored. */
+		if (there == 0 && atomic_compare_exchange_strong(&shared->devices[set], &there, device))
+			break;
+		if (there == device)
+			break;
+	}
+	return set;
+}
+
+static int
+shared_lock_of(struct rr_posix_shared *shared, const struct statx *st)
+{
+	uint64_t hash = st->stx_ino * UINT64_C(0x9e3779b97f4a7c15);
+
+	return shared_set_of(shared, st) * RR_POSIX_LOCKS + ((int)(hash >> 32) & (RR_POSIX_LOCKS - 1));
 }
 
 /* Stores the numbers of the locks of one object, or of two (two may be NULL), in the order in which the locks
  * are to be taken: the lower number first. *second is -1 where one lock is enough, because two is NULL or
  * both objects have the same lock. */
 static void
-shared_locks_of(const struct statx *one, const struct statx *two, int *first, int *second)
+shared_locks_of(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two, int *first,
+	int *second)
 {
-	int other = two ? shared_lock_of(two) : shared_lock_of(one);
+	int other = shared_lock_of(shared, two ? two : one);
 
-	*first = shared_lock_of(one);
+	*first = shared_lock_of(shared, one);
 	*second = -1;
 	if (other > *first)
 		*second = other;
@@ -66,7 +88,7 @@ rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const str
 {
 	int first, second;
 
-	shared_locks_of(one, two, &first, &second);
+	shared_locks_of(shared, one, two, &first, &second);
 	pthread_mutex_lock(&shared->locks[first]);
 	if (second >= 0)
 		pthread_mutex_lock(&shared->locks[second]);
@@ -77,7 +99,7 @@ rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const s
 {
 	int first, second;
 
-	shared_locks_of(one, two, &first, &second);
+	shared_locks_of(shared, one, two, &first, &second);
 	if (second >= 0)
 		pthread_mutex_unlock(&shared->locks[second]);
 	pthread_mutex_unlock(&shared->locks[first]);

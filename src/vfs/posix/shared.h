@@ -16,19 +16,24 @@
  * takes the object's lock, gets the attributes, makes the change, and gets the attributes again: so no other
  * thread of the server changes the object in between.
  *
- * A hash of an object's device and inode number chooses its lock; two objects may have the same lock. A lock
- * is held for one change and the two statx(2) around it, never while data or metadata is brought to stable
- * storage.
+ * Each file system has locks of its own, because a lock may be held for long in a file system that hangs. A
+ * hash of an object's inode number chooses its lock among them; two objects of a file system may have the
+ * same lock. A lock is held for one change and the two statx(2) around it, never while data or metadata is
+ * brought to stable storage.
  */
 
-enum { RR_POSIX_LOCKS = 64 };
+/* RR_POSIX_LOCKS: locks of a file system. RR_POSIX_DEVICES: file systems that have locks of their own; all
+ * others share one more set of locks. */
+enum { RR_POSIX_LOCKS = 64, RR_POSIX_DEVICES = 15 };
 
 struct rr_posix_shared {
 	const struct rr_env *env;
 	/* RFC 1813, 3.3.7: the verifier differs at each start of the process, and changes where data could
 	 * not be stored. */
 	_Atomic uint64_t verifier;
-	pthread_mutex_t locks[RR_POSIX_LOCKS];
+	_Atomic uint64_t
+		devices[RR_POSIX_DEVICES]; /* the number of each one's file system; 0: nobody's yet */
+	pthread_mutex_t locks[(RR_POSIX_DEVICES + 1) * RR_POSIX_LOCKS];
 	struct rr_changes changes;
 	pthread_mutex_t opens_lock;           /* protects opens; it is never held over a system call */
 	struct rr_list opens[RR_POSIX_LOCKS]; /* by a hash of the object */
