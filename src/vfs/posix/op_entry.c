@@ -195,7 +195,8 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 	status = rr_posix_entry_name(work, old.name, old.text);
 	if (status == RR_VFS_OK)
 		status = rr_posix_entry_name(work, new.name, new.text);
-	if (status == RR_VFS_OK && from->object.export != to->object.export)
+	/* No lock of one file system is held while another one, which may hang, is asked. */
+	if (status == RR_VFS_OK && from->object.fsid != to->object.fsid)
 		status = RR_VFS_XDEV;
 	if (status == RR_VFS_OK)
 		status = op_rename_change(work, &old, &new, from, to);
