@@ -61,6 +61,7 @@ rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	setattr->applied = 0;
+	setattr->change.exact = setattr->change.after.valid = false;
 	status = rr_posix_find(work, &setattr->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
@@ -114,8 +115,10 @@ rr_posix_access(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_access *access = rr_container(call, struct rr_vfs_access, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status = rr_posix_find(work, &access->object, &subject);
+	enum rr_vfs_status status;
 
+	access->object_after.valid = false;
+	status = rr_posix_find(work, &access->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	access->supported = access->asked & op_access_supported(&subject.object);
@@ -146,8 +149,10 @@ rr_posix_readlink(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
 	struct rr_vfs_readlink *readlink = rr_container(call, struct rr_vfs_readlink, call);
 	struct rr_posix_subject subject;
-	enum rr_vfs_status status = rr_posix_find(work, &readlink->object, &subject);
+	enum rr_vfs_status status;
 
+	readlink->object_after.valid = false;
+	status = rr_posix_find(work, &readlink->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_readlink_read(&subject.object, readlink);

@@ -127,6 +127,32 @@ a_lock_holds_its_open(void **state)
 	assert_int_equal(world->shared->open_count, 0);
 }
 
+/* The caller's memory may contain anything before the call. */
+static void
+what_finds_no_object_says_that_it_has_no_attributes(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = &world->posix->vfs;
+	struct rr_vfs_object none = { .handle = { "no handle", 9 } };
+	struct rr_vfs_setattr setattr = { .object = none, .change = { .exact = true, .after.valid = true } };
+	struct rr_vfs_access access = { .object = none, .object_after.valid = true };
+	struct rr_vfs_readlink readlink = { .object = none, .object_after.valid = true };
+
+	setattr.call = call_for_test();
+	if (vfs->ops->setattr(vfs, &setattr) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_false(setattr.change.exact);
+	assert_false(setattr.change.after.valid);
+	access.call = call_for_test();
+	if (vfs->ops->access(vfs, &access) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_false(access.object_after.valid);
+	readlink.call = call_for_test();
+	if (vfs->ops->readlink(vfs, &readlink) == RR_VFS_PENDING)
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+	assert_false(readlink.object_after.valid);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -135,6 +161,7 @@ main(void)
 	static const struct CMUnitTest tests[] = {
 		TEST(a_forged_handle_makes_no_storer),
 		TEST(a_lock_holds_its_open),
+		TEST(what_finds_no_object_says_that_it_has_no_attributes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
