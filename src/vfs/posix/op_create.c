@@ -148,7 +148,9 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 
 	if (set->mask & RR_VFS_SET_SIZE && S_ISREG(made->object.st.stx_mode) && set->size > 0)
 		status = rr_posix_set_size(work, made, set->size);
-	if (status == RR_VFS_OK && set->mask & SET_OWNER)
+	if (status != RR_VFS_OK)
+		return status;
+	if (set->mask & SET_OWNER)
 		status = rr_posix_set_owner(&made->object, set);
 	/* Some clients send their own user with each creation. An owner that the caller may not set is left
 	 * as it is, and the attributes show it. */
