@@ -7,10 +7,13 @@
 #include "suite.h"
 #include "vfs/ceph/ceph.h"
 
+/* The directory that is exported: that of this run, so that there is something above the export. */
+static char path[32] = "/";
+
 static void
 provide(struct suite *suite)
 {
-	static const struct rr_ceph_export export = { "/", "/" };
+	static const struct rr_ceph_export export = { path, "/" };
 	const struct rr_ceph_config config = { .exports = &export,
 		.export_count = 1,
 		.conf = getenv("CEPH_CONF"),
@@ -41,19 +44,32 @@ restart(struct suite *suite)
 	provide(suite);
 }
 
-/* Makes a directory of its own for each test. */
+/* Makes a directory in the root of the export. */
+static struct rr_vfs_handle
+make(struct suite *suite, const char *name)
+{
+	struct rr_vfs_handle root;
+
+	suite->vfs->ops->root(suite->vfs, 0, &root);
+	suite->caller = &suite->super;
+	return suite_make(suite, &root, name, RR_VFS_DIRECTORY, 0755);
+}
+
+/* Makes a directory of its own for each test, and before the first test the one that is exported. */
 static void
 setup(struct suite *suite)
 {
 	static unsigned count;
-	struct rr_vfs_handle root;
-	char name[32];
+	char name[16];
 
 	provide(suite);
-	suite->vfs->ops->root(suite->vfs, 0, &root);
-	suite->caller = &suite->super;
-	snprintf(name, sizeof(name), "suite-%d-%u", (int)getpid(), count++);
-	suite->root = suite_make(suite, &root, name, RR_VFS_DIRECTORY, 0755);
+	if (count == 0) {
+		snprintf(path, sizeof(path), "/suite-%d", (int)getpid());
+		make(suite, path + 1);
+		restart(suite);
+	}
+	snprintf(name, sizeof(name), "%u", count++);
+	suite->root = make(suite, name);
 }
 
 int

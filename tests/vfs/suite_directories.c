@@ -13,7 +13,8 @@ struct listing {
 	uint32_t most;       /* entries that are taken at a time */
 	uint32_t seen[ROOM]; /* how often each number was listed */
 	uint32_t dots, others;
-	uint64_t last; /* the cookie of the last entry that was taken */
+	uint64_t last;                   /* the cookie of the last entry that was taken */
+	struct rr_vfs_handle handles[2]; /* of the dots: take_dots() */
 };
 
 static bool
@@ -167,6 +168,54 @@ attributes_and_handles_come_with_the_entries(void **state)
 	free(listing);
 }
 
+/* Keeps the handles of the dots. */
+static bool
+take_dots(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
+{
+	struct listing *listing = rr_container(readdir, struct listing, readdir);
+	const char *name = entry->name.data;
+
+	if (entry->name.length > 2 || name[0] != '.' || name[entry->name.length - 1] != '.')
+		return true;
+	assert_int_equal(entry->attributes->id.number, entry->number);
+	assert_true(listing->dots < 2);
+	listing->handles[listing->dots++] = *entry->handle;
+	return true;
+}
+
+static void
+expect_same(struct suite *suite, const struct rr_vfs_handle *one, const struct rr_vfs_handle *other)
+{
+	struct rr_vfs_attributes first = suite_attributes(suite, one);
+	struct rr_vfs_attributes second = suite_attributes(suite, other);
+
+	assert_int_equal(first.id.number, second.id.number);
+}
+
+/* A caller must not get a handle of what lies above an export. */
+static void
+the_root_of_an_export_is_its_own_parent(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle root, parent;
+	struct listing *listing;
+
+	suite->vfs->ops->root(suite->vfs, 0, &root);
+	suite->caller = &suite->super;
+	listing = listing_new(&root);
+	listing->readdir.attributes = true;
+	listing->readdir.take = take_dots;
+	listing->readdir.limit = 65536;
+	assert_int_equal(suite_do(suite, readdir, &listing->readdir), RR_VFS_OK);
+	assert_true(listing->readdir.eof);
+	assert_int_equal(listing->dots, 2);
+	expect_same(suite, &root, &listing->handles[0]);
+	expect_same(suite, &root, &listing->handles[1]);
+	free(listing);
+	parent = suite_find(suite, &root, "..");
+	expect_same(suite, &root, &parent);
+}
+
 static void
 changes_meanwhile_neither_hide_nor_repeat_the_others(void **state)
 {
@@ -234,6 +283,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(an_empty_directory_lists_the_dots),
 	cmocka_unit_test(without_room_for_an_entry_nothing_is_listed),
 	cmocka_unit_test(attributes_and_handles_come_with_the_entries),
+	cmocka_unit_test(the_root_of_an_export_is_its_own_parent),
 	cmocka_unit_test(changes_meanwhile_neither_hide_nor_repeat_the_others),
 	cmocka_unit_test(a_listing_goes_on_after_a_restart),
 	cmocka_unit_test(twenty_thousand_names_are_listed_once),

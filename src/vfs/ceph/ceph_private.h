@@ -156,6 +156,10 @@ rr_ceph_status(int64_t result)
 	return rr_vfs_errno(result < 0 ? (int)-result : 0);
 }
 
+/* ---- names.c ---- */
+/* Tells whether the object is the root directory of its export. */
+bool rr_ceph_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object);
+
 /* ---- attributes.c ---- */
 /* Translates the attributes in st for clients. */
 void rr_ceph_attributes(

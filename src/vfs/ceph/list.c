@@ -54,11 +54,14 @@ list_add(struct rr_ceph_job *job, const struct dirent *de, const struct ceph_sta
 }
 
 /* Reads entries of the directory into the job's list, until their names have "limit" octets or the list is
- * full. Returns 1 where the directory ended, 0 where it has more entries, or a negative errno. */
+ * full. In an export's root, ".." is the root itself, whose attributes are "own": the caller must not see
+ * what lies above. Returns 1 where the directory ended, 0 where it has more entries, or a negative errno. */
 static int
-list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, uint32_t limit)
+list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, const struct ceph_statx *own,
+	uint32_t limit)
 {
 	const struct rr_ceph *ceph = job->ceph;
+	bool root = rr_ceph_is_root(ceph, &job->object);
 	uint32_t names = 0;
 
 	while (names < limit) {
@@ -72,7 +75,7 @@ list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, uint32_
 			ceph->lib.ll_put(ceph->mount, inode);
 		if (result <= 0)
 			return result < 0 ? result : 1;
-		if (!list_add(job, &de, &st))
+		if (!list_add(job, &de, root && strcmp(de.d_name, "..") == 0 ? own : &st))
 			return 0;
 		names += (uint32_t)strlen(de.d_name);
 	}
@@ -110,7 +113,7 @@ rr_ceph_readdir(struct rr_ceph_job *job)
 		return rr_ceph_status(result);
 	if (readdir->cookie > 0)
 		ceph->lib.seekdir(ceph->mount, directory, list_position(readdir->cookie));
-	result = list_collect(job, directory, limit > LIST_LEAST ? limit : LIST_LEAST);
+	result = list_collect(job, directory, &st, limit > LIST_LEAST ? limit : LIST_LEAST);
 	ceph->lib.ll_releasedir(ceph->mount, directory);
 	readdir->eof = result == 1;
 	job->list_search = rr_ceph_may(&st, job->call->caller, 1);

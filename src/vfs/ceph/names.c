@@ -17,9 +17,8 @@ names_directory(struct rr_ceph_job *job, const struct rr_ceph_object *object, st
 	return S_ISDIR(st->stx_mode) ? RR_VFS_OK : RR_VFS_NOTDIR;
 }
 
-/* Tells whether the object is the root directory of its export. */
-static bool
-names_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
+bool
+rr_ceph_is_root(const struct rr_ceph *ceph, const struct rr_ceph_object *object)
 {
 	for (uint32_t i = 0; i < ceph->config.export_count; i++)
 		if (ceph->roots[i].hash == object->export && ceph->roots[i].number == object->number)
@@ -59,7 +58,7 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 		return RR_VFS_ACCESS;
 	/* "." in any directory, and ".." in an export's root, is the directory itself, whose attributes st
 	 * has already. Any other name, and ".." elsewhere, is looked up. */
-	if (status == RR_VFS_OK || (lookup->name.length == 2 && !names_is_root(job->ceph, &job->object)))
+	if (status == RR_VFS_OK || (lookup->name.length == 2 && !rr_ceph_is_root(job->ceph, &job->object)))
 		status = names_stat(job, &job->object, text, &st);
 	else
 		status = RR_VFS_OK;
