@@ -213,8 +213,11 @@ rr_ceph_setattr(struct rr_ceph_job *job)
 	}
 	if (status == RR_VFS_OK)
 		status = rr_ceph_set(job, inode, &setattr->set, false, &setattr->applied);
-	if (setattr->applied && job->ceph->lib.ll_sync_inode(job->ceph->mount, inode, 0) < 0)
-		return RR_VFS_IO;
+	if (setattr->applied) {
+		enum rr_vfs_status stored = rr_ceph_sync(job, inode, false);
+
+		status = stored == RR_VFS_OK ? status : stored;
+	}
 	return status;
 }
 

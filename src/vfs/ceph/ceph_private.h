@@ -12,7 +12,7 @@
 /* Each operation is a job of a crew (crew.h). It waits until the jobs that have to come before it have ended;
  * then a thread executes it by calls to libcephfs, which may wait for any time; then the loop's thread ends
  * it. A thread uses the job, and the call's structure with the memory that it points to; of struct rr_ceph it
- * uses only members that never change, and the opens under the lock. */
+ * uses only members that never change, the verifier, and the opens under the lock. */
 
 /* The snapshot number of objects that are in no snapshot. */
 #define RR_CEPH_HEAD (UINT64_MAX - 1)
@@ -34,9 +34,10 @@ struct rr_ceph {
 	struct rr_ceph_root *roots;
 	UserPerm *self;    /* user 0: the identity for what needs no permission of the caller */
 	uint8_t check[16]; /* the key of the check in handles */
-	/* fsid: the identity of the file system for clients. verifier: that of writes, a random number that
-	 * is made at the start. */
-	uint64_t fsid[2], verifier;
+	uint64_t fsid[2];  /* the identity of the file system for clients */
+	/* RFC 1813, 3.3.7: the verifier of writes, a random number that is made at the start and changes
+	 * where data could not be stored. */
+	_Atomic uint64_t verifier;
 	pthread_mutex_t lock; /* protects the members that follow, and all shares */
 	struct rr_list opens; /* of rr_vfs_open.link: opens that are not closed */
 	uint32_t open_count;
@@ -190,6 +191,11 @@ void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
  * and the open is freed. */
 void rr_ceph_open_hold(struct rr_vfs_open *open);
 void rr_ceph_open_put(struct rr_vfs_open *open);
+
+/* ---- data.c ---- */
+/* Brings what was written to a file or directory to stable storage; where data_only is true, without those
+ * attributes that are not needed to read the data. After an error, changes the write verifier. */
+enum rr_vfs_status rr_ceph_sync(struct rr_ceph_job *job, struct Inode *inode, bool data_only);
 
 /* ---- the operations ---- */
 enum rr_vfs_status rr_ceph_getattr(struct rr_ceph_job *job);

@@ -137,9 +137,8 @@ create_adjust(struct create_plan *plan)
 	}
 	if (status == RR_VFS_OK)
 		status = rr_ceph_set(plan->job, plan->inode, &set, true, &applied);
-	if (status == RR_VFS_OK &&
-		plan->job->ceph->lib.ll_sync_inode(plan->job->ceph->mount, plan->inode, 0) < 0)
-		status = RR_VFS_IO;
+	if (status == RR_VFS_OK)
+		status = rr_ceph_sync(plan->job, plan->inode, false);
 	plan->create->applied = applied & plan->create->set.mask;
 	if (plan->exclusive)
 		plan->create->applied &= ~(uint32_t)(RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 
 #include "base/checked.h"
@@ -16,6 +17,20 @@ data_fits(uint64_t offset, uint64_t length)
 	uint64_t end;
 
 	return rr_add_u64(offset, length, &end) && end <= INT64_MAX;
+}
+
+/* The verifier changes after an error so that all clients send again the data that they have not committed.
+ * This is needed because an error may be reported only once, while a later commit, of another client,
+ * succeeds. RFC 1813, 3.3.7: "it will not destroy any data without changing the value of verf" */
+enum rr_vfs_status
+rr_ceph_sync(struct rr_ceph_job *job, struct Inode *inode, bool data_only)
+{
+	struct rr_ceph *ceph = job->ceph;
+	int result = ceph->lib.ll_sync_inode(ceph->mount, inode, data_only);
+
+	if (result < 0)
+		atomic_fetch_add(&ceph->verifier, 1);
+	return rr_ceph_status(result);
 }
 
 /* Reads into read->data until read->size octets are read or the file ends. Returns the number of octets read,
@@ -86,12 +101,13 @@ enum rr_vfs_status
 rr_ceph_write(struct rr_ceph_job *job)
 {
 	struct rr_vfs_write *write = (struct rr_vfs_write *)job->call;
-	const struct rr_ceph *ceph = job->ceph;
 	struct Fh *file;
 	enum rr_vfs_status status = rr_ceph_use(job, RR_VFS_SHARE_WRITE, &file);
 	int64_t count;
 
-	write->verifier = ceph->verifier;
+	/* The verifier is taken before the data is written. So a failure to store the data that another
+	 * thread meets then shows as a change of the verifier. */
+	write->verifier = atomic_load(&job->ceph->verifier);
 	write->count = 0;
 	write->committed = write->stable;
 	if (status != RR_VFS_OK)
@@ -105,19 +121,17 @@ rr_ceph_write(struct rr_ceph_job *job)
 	write->count = (uint32_t)count;
 	if (write->stable == RR_VFS_UNSTABLE)
 		return RR_VFS_OK;
-	return rr_ceph_status(
-		ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, write->stable == RR_VFS_DATA_SYNC));
+	return rr_ceph_sync(job, job->object.inode, write->stable == RR_VFS_DATA_SYNC);
 }
 
 enum rr_vfs_status
 rr_ceph_commit(struct rr_ceph_job *job)
 {
 	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)job->call;
-	const struct rr_ceph *ceph = job->ceph;
-	enum rr_vfs_status status =
-		rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
+	enum rr_vfs_status status = rr_ceph_sync(job, job->object.inode, false);
 
-	commit->verifier = ceph->verifier;
+	/* The verifier is taken after the data was stored: see struct rr_vfs_write. */
+	commit->verifier = atomic_load(&job->ceph->verifier);
 	return status;
 }
 
@@ -141,7 +155,7 @@ rr_ceph_deallocate(struct rr_ceph_job *job)
 	rr_ceph_done(job, file);
 	if (status != RR_VFS_OK)
 		return status;
-	return rr_ceph_status(ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0));
+	return rr_ceph_sync(job, job->object.inode, false);
 }
 
 /* Returns RR_VFS_NOTSUPP. It is the function of all operations that CephFS does not support: seek (a cluster

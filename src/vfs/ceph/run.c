@@ -63,16 +63,15 @@ run_after(struct rr_ceph_job *job)
 static enum rr_vfs_status
 run_store(struct rr_ceph_job *job)
 {
-	const struct rr_ceph *ceph = job->ceph;
-	int result = 0;
+	enum rr_vfs_status status = RR_VFS_OK;
 
 	if (!(job->row->flags & RR_CEPH_ENTRIES))
 		return RR_VFS_OK;
 	if (job->row->change)
-		result = ceph->lib.ll_sync_inode(ceph->mount, job->object.inode, 0);
-	if (result == 0 && job->row->second_change && job->second.number != job->object.number)
-		result = ceph->lib.ll_sync_inode(ceph->mount, job->second.inode, 0);
-	return rr_ceph_status(result);
+		status = rr_ceph_sync(job, job->object.inode, false);
+	if (status == RR_VFS_OK && job->row->second_change && job->second.number != job->object.number)
+		status = rr_ceph_sync(job, job->second.inode, false);
+	return status;
 }
 
 /* Executes a job as its row describes it: finds its objects, calls the function of the operation, and stores

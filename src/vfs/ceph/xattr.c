@@ -65,7 +65,7 @@ xattr_store(struct rr_ceph_job *job, int result)
 {
 	if (result < 0)
 		return rr_ceph_status(result);
-	return rr_ceph_status(job->ceph->lib.ll_sync_inode(job->ceph->mount, job->object.inode, 0));
+	return rr_ceph_sync(job, job->object.inode, false);
 }
 
 enum rr_vfs_status
