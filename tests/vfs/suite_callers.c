@@ -254,6 +254,12 @@ a_caller_for_reading_only_changes_nothing(void **state)
 	struct rr_vfs_write write = {
 		.call.caller = &reader, .object = { .open = open }, .data = "x", .length = 1
 	};
+	struct rr_vfs_create create = { .call.caller = &reader,
+		.directory = suite_at(&suite->root),
+		.name = suite_bytes("file"),
+		.type = RR_VFS_FILE,
+		.how = RR_VFS_UNCHECKED,
+		.set = size };
 
 	reader.read_only = true;
 	assert_int_equal(read_one(suite, &file, &reader), RR_VFS_OK);
@@ -265,6 +271,8 @@ a_caller_for_reading_only_changes_nothing(void **state)
 	assert_int_equal(suite_do(suite, write, &write), RR_VFS_ROFS);
 	assert_int_equal(set(suite, &file, &reader, &mode), RR_VFS_ROFS);
 	assert_int_equal(set(suite, &file, &reader, &size), RR_VFS_ROFS);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_ROFS);
+	assert_int_equal(create.applied, 0);
 	suite_close(suite, open);
 	suite->caller = &reader;
 	assert_int_equal(suite_create(suite, &suite->root, "new", RR_VFS_FILE, 0644, NULL), RR_VFS_ROFS);

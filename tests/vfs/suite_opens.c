@@ -137,10 +137,17 @@ what_an_open_denies_is_denied_without_an_open(void **state)
 	char data[4];
 	struct rr_vfs_read read = { .object = object, .size = 4, .data = data };
 	struct rr_vfs_setattr size = { .object = object, .set = { .mask = RR_VFS_SET_SIZE } };
+	struct rr_vfs_create create = { .directory = suite_at(&suite->root),
+		.name = suite_bytes("file"),
+		.type = RR_VFS_FILE,
+		.how = RR_VFS_UNCHECKED,
+		.set = size.set };
 
 	assert_int_equal(suite_do(suite, read, &read), RR_VFS_LOCKED);
 	assert_int_equal(suite_write(suite, &object, 0, "x", RR_VFS_UNSTABLE), RR_VFS_LOCKED);
 	assert_int_equal(suite_do(suite, setattr, &size), RR_VFS_LOCKED);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_LOCKED);
+	assert_int_equal(create.applied, 0);
 	suite_holds(suite, &held, 0, "text");
 	suite_close(suite, open);
 	suite_holds(suite, &object, 0, "text");

@@ -186,6 +186,9 @@ void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
 /* Returns RR_VFS_OK where the caller may read or write the data of the job's object, because of the object's
  * open or by permission; else the status that says why not. */
 enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
+/* The same for a regular file that the job found by its name, and so has no open for. st: its attributes. */
+enum rr_vfs_status rr_ceph_may_use_found(
+	struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
 /* These two functions take and give back a reference to an open. With the last reference its file is closed,
  * and the open is freed. */

@@ -185,11 +185,15 @@ create_existing(struct create_plan *plan)
 		return status;
 	if (!(plan->set.mask & RR_VFS_SET_SIZE))
 		return RR_VFS_OK;
-	if (job->call->caller->uid != st->stx_uid && !rr_ceph_may(st, job->call->caller, 2))
-		return RR_VFS_ACCESS;
-	status = rr_ceph_set_size(job, plan->inode, plan->set.size);
-	plan->create->applied = status == RR_VFS_OK ? (uint32_t)RR_VFS_SET_SIZE : 0;
-	return status;
+	if (rr_ceph_read_only(job))
+		return RR_VFS_ROFS;
+	status = rr_ceph_may_use_found(job, st, RR_VFS_SHARE_WRITE);
+	if (status == RR_VFS_OK)
+		status = rr_ceph_set_size(job, plan->inode, plan->set.size);
+	if (status != RR_VFS_OK)
+		return status;
+	plan->create->applied = RR_VFS_SET_SIZE;
+	return rr_ceph_sync(job, plan->inode, false);
 }
 
 /* Uses the existing object that has the name where the call allows that; else makes a new object and sets its

@@ -56,22 +56,36 @@ open_check(struct rr_ceph_job *job, uint32_t access, enum rr_vfs_status for_link
 	return open_permitted(&st, job->call->caller, access) ? RR_VFS_OK : RR_VFS_ACCESS;
 }
 
+/* Returns RR_VFS_LOCKED where an open of the file with this number denies "access", else RR_VFS_OK. */
+static enum rr_vfs_status
+open_denied(struct rr_ceph *ceph, uint64_t number, uint32_t access)
+{
+	bool denied;
+
+	pthread_mutex_lock(&ceph->lock);
+	denied = open_conflicts(ceph, number, access, 0, NULL);
+	pthread_mutex_unlock(&ceph->lock);
+	return denied ? RR_VFS_LOCKED : RR_VFS_OK;
+}
+
+enum rr_vfs_status
+rr_ceph_may_use_found(struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access)
+{
+	if (!open_permitted(st, job->call->caller, access))
+		return RR_VFS_ACCESS;
+	return open_denied(job->ceph, st->stx_ino, access);
+}
+
 enum rr_vfs_status
 rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access)
 {
 	const struct rr_vfs_open *open = job->object.open;
 	enum rr_vfs_status status;
-	bool denied;
 
 	if (open)
 		return (open->access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
 	status = open_check(job, access, RR_VFS_WRONG_TYPE);
-	if (status != RR_VFS_OK)
-		return status;
-	pthread_mutex_lock(&job->ceph->lock);
-	denied = open_conflicts(job->ceph, job->object.number, access, 0, NULL);
-	pthread_mutex_unlock(&job->ceph->lock);
-	return denied ? RR_VFS_LOCKED : RR_VFS_OK;
+	return status == RR_VFS_OK ? open_denied(job->ceph, job->object.number, access) : status;
 }
 
 static int
