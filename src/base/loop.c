@@ -153,7 +153,9 @@ void
 rr_loop_arm(struct rr_loop *loop, struct rr_timer *timer, uint64_t delay)
 {
 	rr_loop_disarm(loop, timer);
-	timer->at = rr_now(loop->env) + delay;
+	/* A caller may ask for the longest delay there is: the sum must not wrap to a time that has passed.
+	 */
+	timer->at = rr_now(loop->env) + (delay < INT64_MAX ? delay : INT64_MAX);
 	timer->order = ++loop->order;
 	timer->armed = true;
 	rr_heap_add(&loop->timers, &timer->link);

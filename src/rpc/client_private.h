@@ -55,7 +55,6 @@ enum { RR_CLIENT_PROGRAMS = 4 };
 struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
 	struct rr_client_config config;
-	char *machine;
 	char peer[RR_ADDRESS_TEXT];
 	struct rpcrdma_client
 		*root; /* the client itself; of a client for a further connection, the client that made it */

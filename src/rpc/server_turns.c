@@ -239,6 +239,27 @@ rr_line_end(struct rr_line *line)
 	rr_line_release(line);
 }
 
+/* The waiter of the line `other` stands in the account of the party of one of the connections, and must leave
+ * it before the party is freed. */
+void
+rr_server_connection_ends(struct rpcrdma_server *server, const struct rr_carrier *carrier)
+{
+	struct rr_line *line = &server->other;
+	struct rr_exchange_queue round = line->parked;
+	struct rr_exchange *exchange;
+
+	rr_list_remove(&line->waiter.link);
+	line->parked = (struct rr_exchange_queue){ 0 };
+	while ((exchange = rr_queue_pop(&round))) {
+		if (exchange->carrier && exchange->carrier != carrier)
+			rr_queue_append(&line->parked, exchange);
+		else
+			rr_exchange_drop(exchange);
+	}
+	if (line->parked.first)
+		rr_pool_wait(server->engine->results, line->parked.first->carrier->party, &line->waiter);
+}
+
 bool
 rr_server_turns_init(struct rpcrdma_server *server)
 {

@@ -94,6 +94,18 @@ timers_expire_in_the_order_of_their_times(void **state)
 }
 
 static void
+the_longest_delay_does_not_expire_at_once(void **state)
+{
+	(void)state;
+	rr_timer_init(&timers[0], timer_expired);
+	rr_loop_arm(loop, &timers[0], UINT64_MAX);
+	assert_int_equal(rr_loop_turn(loop, 0), 0);
+	assert_int_equal(ran, 0);
+	assert_true(rr_loop_due(loop) > 0);
+	rr_loop_disarm(loop, &timers[0]);
+}
+
+static void
 run_task(struct rr_task *task)
 {
 	order[ran++] = (int)(task - tasks);
@@ -369,6 +381,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_timer_that_arms_itself_leaves_the_turn_to_others, setup, teardown),
 		cmocka_unit_test_setup_teardown(timers_expire_in_the_order_of_their_times, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_longest_delay_does_not_expire_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(
 			a_task_queued_by_a_task_runs_in_the_same_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(

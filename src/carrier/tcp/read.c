@@ -273,7 +273,8 @@ read_process(struct rr_tcp *tcp)
 	if (tcp->whole.data && !read_deliver(tcp))
 		return false;
 	while (tcp->in && rr_tcp_may_read(tcp)) {
-		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start }, taken;
+		struct rpcrdma_bytes in = { tcp->in + tcp->in_start, tcp->in_end - tcp->in_start },
+				     taken = { 0 };
 		const uint8_t *gathered = tcp->record.data;
 		enum rr_record_result result;
 
