@@ -76,9 +76,9 @@ rr_client_disconnect(struct rpcrdma_client *client)
 		return;
 	rr_carrier_negotiated(client->carrier, &client->negotiated);
 	rr_counters_add(&client->past, &client->carrier->counters);
-	/* A client in the list of a server's connection does not own the carrier: the server closes it. */
 	if (client->config.callbacks)
-		rr_server_connection_ends(client->config.callbacks, client->carrier);
+		rr_server_connection_ends(client->config.callbacks);
+	/* A client in the list of a server's connection does not own the carrier: the server closes it. */
 	if (rr_list_empty(&client->back.link))
 		rr_carrier_close(client->carrier);
 	if (client->config.callbacks)

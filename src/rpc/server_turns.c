@@ -242,22 +242,21 @@ rr_line_end(struct rr_line *line)
 /* The waiter of the line `other` stands in the account of the party of one of the connections, and must leave
  * it before the party is freed. */
 void
-rr_server_connection_ends(struct rpcrdma_server *server, const struct rr_carrier *carrier)
+rr_server_connection_ends(struct rpcrdma_server *server)
 {
 	struct rr_line *line = &server->other;
-	struct rr_exchange_queue round = line->parked;
+	struct rr_exchange_queue behind = line->backlog;
 	struct rr_exchange *exchange;
 
 	rr_list_remove(&line->waiter.link);
+	if (!line->parked.first)
+		return;
+	line->backlog = line->parked;
 	line->parked = (struct rr_exchange_queue){ 0 };
-	while ((exchange = rr_queue_pop(&round))) {
-		if (exchange->carrier && exchange->carrier != carrier)
-			rr_queue_append(&line->parked, exchange);
-		else
-			rr_exchange_drop(exchange);
-	}
-	if (line->parked.first)
-		rr_pool_wait(server->engine->results, line->parked.first->carrier->party, &line->waiter);
+	while ((exchange = rr_queue_pop(&behind)))
+		rr_queue_append(&line->backlog, exchange);
+	turns_wait(line);
+	rr_loop_defer(server->engine->loop, &server->task);
 }
 
 bool
