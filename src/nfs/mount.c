@@ -17,6 +17,7 @@ mount_status(nfsstat3 status)
 	case NFS3ERR_NOTDIR: return MNT3ERR_NOTDIR;
 	case NFS3ERR_INVAL: return MNT3ERR_INVAL;
 	case NFS3ERR_NAMETOOLONG: return MNT3ERR_NAMETOOLONG;
+	case NFS3ERR_NOTSUPP: return MNT3ERR_NOTSUPP;
 	default: return MNT3ERR_SERVERFAULT;
 	}
 }

@@ -72,7 +72,8 @@ op_locku_unlocked(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the attributes of the file are known: finds the lock state of the LOCKU, and has the storage
- * unlock the range. */
+ * unlock the range by the lock-owner's own open, which becomes c->opened[1]. Without such an open the storage
+ * has no locks of the owner, and is not asked. */
 static uint32_t
 op_locku_typed(struct rr_nfs4_compound *c)
 {

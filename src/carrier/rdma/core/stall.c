@@ -3,8 +3,10 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Returns how many octets have moved on the connection. Some providers count octets as they move; with
- * others, the octets of a work request count when it completes. */
+/* Returns a number that grows with the octets that move on the connection. rr_driver_moved() counts them as
+ * they move, or is 0 if the provider does not count; `completed` grows when a work request completes. Where a
+ * provider counts, octets so count twice, which does no harm: the question is only whether almost nothing
+ * moved. */
 uint64_t
 rr_stall_moved(const struct rr_connection *connection)
 {
