@@ -216,3 +216,15 @@ announce(uint8_t from)
 			  .opttype = RR_CONNPROP,
 			  .optinfo = { out, (uint32_t)rpcrdma_xdr_length(&writer) } });
 }
+
+void
+pull_reply(void)
+{
+	announce(CLIENT);
+	announce(SERVER);
+	CALLS(.vers = 2);
+	say(SERVER, (struct said){ .vers = 2, .proc = RR_RDMA_NOMSG, .lists = read_chunk(0, 100) });
+	rdma_read(CLIENT, HANDLE, OFFSET, 100);
+	rdma_response(SERVER, 0, 100, true);
+	say(CLIENT, (struct said){ .vers = 2, .proc = RR_RDMA_DONE });
+}

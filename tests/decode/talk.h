@@ -62,6 +62,9 @@ void open_with(uint32_t size, bool from_server);
 void reopen(uint32_t size);
 /* Lets the side announce, in version 2, that it accepts replies in Read chunks. */
 void announce(uint8_t from);
+/* Both sides announce that. The client calls, the server provides the reply in a Read chunk, and the client
+ * reads it and sends RDMA_DONE. */
+void pull_reply(void);
 
 /* These return chunk lists with one chunk, as a call offers it. */
 struct rr_chunk_lists write_chunk(struct rr_segment *segments, uint32_t count);
