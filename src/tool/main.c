@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include <errno.h>
 #include <fcntl.h>
 #include <rpcrdma/version.h>
 #include <string.h>
@@ -57,17 +56,6 @@ main_open_standard(void)
 			(void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
-/* Flushes standard output. Returns an exit status, after a message if not all could be written. */
-static int
-main_end_output(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return RR_EXIT_OK;
-	if (errno != EPIPE)
-		fprintf(stderr, "rpcrdma: standard output: %s\n", strerror(errno));
-	return RR_EXIT_FAILED;
-}
-
 int
 main(int argc, char **argv)
 {
@@ -78,11 +66,11 @@ main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		main_print_usage(stdout);
-		return main_end_output();
+		return rr_tool_end_output(NULL, RR_EXIT_OK);
 	}
 	if (strcmp(argv[1], "--version") == 0) {
 		printf("rpcrdma %s\n", RPCRDMA_VERSION);
-		return main_end_output();
+		return rr_tool_end_output(NULL, RR_EXIT_OK);
 	}
 	for (size_t i = 0; i < TOOLS; i++)
 		if (strcmp(argv[1], tools[i]->name) == 0)

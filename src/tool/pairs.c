@@ -4,18 +4,24 @@
 #include <string.h>
 #include <strings.h>
 
+/* Returns what messages call the current source: the text of a symbolic link, else the URL. */
+static const char *
+pairs_source(const struct rr_pairs *pairs)
+{
+	return pairs->symbolic ? pairs->text : pairs->source.remote.name;
+}
+
 int
 rr_pairs_fail(struct rr_pairs *pairs, const char *why)
 {
-	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s",
-		pairs->symbolic ? pairs->text : pairs->source.remote.name, why);
+	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs_source(pairs), why);
 }
 
 int
 rr_pairs_fail_both(struct rr_pairs *pairs, const char *why)
 {
-	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s -> %s: %s",
-		pairs->symbolic ? pairs->text : pairs->source.remote.name, pairs->to.name, why);
+	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s -> %s: %s", pairs_source(pairs),
+		pairs->to.name, why);
 }
 
 /* ---- The destination ---- */

@@ -8,8 +8,8 @@
 
 static volatile sig_atomic_t the_signal;
 
-/* Prints a message to standard error, with the sub-command in front, and the line of the configuration file
- * that is being read, if there is one. Control characters are masked. */
+/* Prints a message to standard error, with the sub-command in front if tool is not NULL, and the line of the
+ * configuration file that is being read, if there is one. Control characters are masked. */
 static void __attribute__((format(printf, 2, 0)))
 tool_print_message(const struct rr_tool *tool, const char *format, va_list args)
 {
@@ -17,7 +17,9 @@ tool_print_message(const struct rr_tool *tool, const char *format, va_list args)
 
 	vsnprintf(text, sizeof(text), format, args);
 	rr_tool_mask(text);
-	if (tool->where)
+	if (!tool)
+		fprintf(stderr, "rpcrdma: %s\n", text);
+	else if (tool->where)
 		fprintf(stderr, "rpcrdma %s: %s: %s\n", tool->name, tool->where, text);
 	else
 		fprintf(stderr, "rpcrdma %s: %s\n", tool->name, text);

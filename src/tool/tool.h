@@ -75,7 +75,7 @@ void rr_tool_put_name(FILE *out, const char *name);
 void rr_tool_json_string(FILE *out, const char *text);
 
 /* Flushes standard output. Returns status; or RR_EXIT_FAILED if not all could be written, after a message,
- * which is left out if the other end of the pipe was closed. */
+ * which is left out if the other end of the pipe was closed. tool: NULL for the command itself. */
 int rr_tool_end_output(const struct rr_tool *tool, int status);
 
 #endif
