@@ -39,8 +39,8 @@ turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 struct round {
 	/* To all large [0] or all small [1] requests; to those of them that need memory without proof. */
 	bool closed[2], closed_to_unproven[2];
-	const struct rr_host *
-		full; /* this host holds its part of the pool: its large requests wait; NULL: there is none */
+	/* This host holds its part of the pool: its large requests wait; NULL: there is none. */
+	const struct rr_host *full;
 };
 
 /* Whether the request of account must wait, because an earlier request of this round waits for the same

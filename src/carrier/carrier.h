@@ -80,8 +80,8 @@ struct rr_transaction {
  * receiver of the call owns the exchange until rr_exchange_reply() or rr_exchange_drop(). One of these must
  * be called exactly once, also after the carrier closed. */
 struct rr_exchange {
-	const struct rr_carrier_ops
-		*ops;               /* the carrier's; reply and drop work also after the carrier closed */
+	/* The carrier's; reply and drop work also after the carrier closed. */
+	const struct rr_carrier_ops *ops;
 	struct rr_carrier *carrier; /* NULL once the carrier closed: the reply is then not sent */
 	uint32_t xid;
 	struct rpcrdma_message call; /* its items have their offsets */

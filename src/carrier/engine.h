@@ -61,8 +61,8 @@ typedef int rr_fabric_new(
  * Connections of one engine share nothing with those of another; a server that wants to use several cores
  * runs several engines. */
 struct rr_engine_config {
-	uint32_t inline_send,
-		inline_receive;   /* sizes of this side, RFC 8797: 1024 to 262144, multiples of 1024 */
+	/* Sizes of this side, RFC 8797: 1024 to 262144, multiples of 1024. */
+	uint32_t inline_send, inline_receive;
 	uint32_t credits;         /* that a requester asks for, and a responder grants */
 	uint32_t message_max;     /* octets of one RPC message with its items, either direction */
 	uint32_t segment_max;     /* segments in all chunks of one header */
@@ -82,8 +82,8 @@ struct rr_engine_config {
 	const struct rr_feature *const *features;
 	bool crc;        /* iWARP: ask for CRC32c */
 	bool reuse_port; /* several engines listen at one address */
-	struct rr_spread
-		*spread; /* spreads connections over the engines of a server; NULL: the system spreads them */
+	/* Spreads connections over the engines of a server; NULL: the system spreads them. */
+	struct rr_spread *spread;
 	enum rr_transport provider; /* of RDMA: the one that RR_TRANSPORT_AUTO stands for */
 	/* Another engine listens at the same addresses and has the RDMA adapters: a port of an adapter can
 	 * have one listener only. */

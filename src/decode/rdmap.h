@@ -44,8 +44,8 @@ struct rr_rdmap {
 	uint8_t *send; /* the Send under way */
 	uint32_t length, capacity;
 	bool skipping; /* the rest of a Send is skipped, whose beginning is missing or that is too long */
-	struct rr_read_request
-		*reads; /* Requests of this side that are not answered; NULL: there was no Request */
+	/* Requests of this side that are not answered; NULL: there was no Request */
+	struct rr_read_request *reads;
 	uint32_t read_first, read_count;
 	uint64_t skipped; /* Sends that were not complete */
 };

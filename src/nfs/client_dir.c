@@ -17,8 +17,8 @@ struct reading {
 	int (*each)(void *ctx, const struct rr_nfs_entry *entry);
 	void *ctx;
 	uint64_t cookie;
-	uint64_t entries,
-		remarked; /* the number of entries so far; and the cookie of one of them, kept for a while */
+	/* The number of entries so far; and the cookie of one of them, kept for a while. */
+	uint64_t entries, remarked;
 	uint8_t verifier[NFS3_COOKIEVERFSIZE];
 	bool eof;
 	uint8_t *keep, *arena;

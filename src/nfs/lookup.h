@@ -22,9 +22,9 @@ struct rr_lookup {
 	struct rpcrdma_engine *engine;
 	struct sockaddr_storage address; /* of the host; its port is not used */
 	uint16_t rpcbind;                /* the port of rpcbind; 0: the usual one, 111 */
-	uint32_t prog, low,
-		high; /* the program, and its lowest and highest version; the highest found is preferred */
-	bool rdma;    /* the program is looked for under RDMA instead of TCP */
+	/* The program, and its lowest and highest version; the highest found is preferred. */
+	uint32_t prog, low, high;
+	bool rdma;        /* the program is looked for under RDMA instead of TCP */
 	uint64_t timeout; /* ns; 0: no limit */
 	bool (*interrupted)(
 		void *ctx); /* NULL, or asked while the lookup waits for an answer: true ends the wait */

@@ -49,9 +49,9 @@ struct rr_call {
 	uint32_t reply_max, reply_min;
 	bool often_large; /* the binding says that results are often as large as allowed (rpc/expect.h) */
 	uint32_t sink_count;
-	struct rpcrdma_sink
-		sinks[RPCRDMA_SINKS_MAX]; /* marked results are placed there if they come by RDMA Write */
-	struct rpcrdma_arena arena;       /* for lists and arrays of the result */
+	/* Marked results are placed there if they come by RDMA Write. */
+	struct rpcrdma_sink sinks[RPCRDMA_SINKS_MAX];
+	struct rpcrdma_arena arena; /* for lists and arrays of the result */
 	/* If keep is set, the reply's stream is copied there first, and the result stays valid as long as
 	 * keep and sinks do. Otherwise the result is valid until done() returns. The call fails with
 	 * -RPCRDMA_ERR_LIMIT if the stream is larger than keep_size. */

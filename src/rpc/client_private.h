@@ -56,8 +56,8 @@ struct rpcrdma_client {
 	struct rpcrdma_engine *engine;
 	struct rr_client_config config;
 	char peer[RR_ADDRESS_TEXT];
-	struct rpcrdma_client
-		*root; /* the client itself; of a client for a further connection, the client that made it */
+	/* The client itself; of a client for a further connection, the client that made it. */
+	struct rpcrdma_client *root;
 	struct rpcrdma_client **more; /* of a root: the clients for its further connections */
 	uint32_t more_count;
 	uint32_t load; /* calls on this connection, or waiting for it */
@@ -85,8 +85,8 @@ struct rpcrdma_client {
 
 	/* If the connection belongs to a server, the link in its list of clients; else in no list. */
 	struct rr_server_back back;
-	uint32_t own_xid,
-		*xid; /* the next XID: all clients of a connection take theirs from the same place */
+	/* The next XID: all clients of a connection take theirs from the same place. */
+	uint32_t own_xid, *xid;
 	struct rr_list waiting, outstanding, ending;
 	struct rr_task task;
 	struct rr_grave grave;

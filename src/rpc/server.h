@@ -25,8 +25,8 @@ struct rpcrdma_request {
 	struct rr_auth_sys sys;
 	uint32_t header;                 /* octets of the reply before its results */
 	uint32_t item_room, stream_room; /* the room for the reply: see struct rr_exchange */
-	struct rpcrdma_arena
-		arena; /* for the memory that the result points to; it lives until the reply was sent */
+	/* For the memory that the result points to; it lives until the reply was sent. */
+	struct rpcrdma_arena arena;
 	/* Pool memory for a marked result. The handler sets it; it is returned to the pool when the reply
 	 * was sent. */
 	void *payload;

@@ -55,8 +55,8 @@ struct rr_line {
 
 /* A block holds a call that is being served. */
 struct rr_block {
-	struct rr_list
-		link; /* in its line's blocks; must be first, as the server's cache of blocks writes there */
+	/* In its line's blocks; must be first, as the server's cache of blocks writes there. */
+	struct rr_list link;
 	struct rpcrdma_request request;
 	struct rr_line *line; /* of its call's connection; NULL once the connection ended */
 	struct rpcrdma_message reply;

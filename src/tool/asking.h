@@ -14,9 +14,9 @@ enum { RR_ASKING_MAX = 64 };
 struct rr_asking {
 	pthread_mutex_t lock;
 	pthread_cond_t answered;
-	struct rr_measure
-		*measure; /* the threads that are asked add to it, while their bits of wanted are set */
-	uint64_t wanted;  /* the bit 1 << number of each thread that is asked and has not answered yet */
+	/* The threads that are asked add to it, while their bits of wanted are set. */
+	struct rr_measure *measure;
+	uint64_t wanted; /* the bit 1 << number of each thread that is asked and has not answered yet */
 };
 
 void rr_asking_init(struct rr_asking *asking);

@@ -29,10 +29,10 @@ struct cat {
 	struct rpcrdma_nfs_object object;
 	uint8_t *memory;                 /* for the data of all pieces */
 	struct cat_piece pieces[WINDOW]; /* piece n of the file is in pieces[n % WINDOW] */
-	uint64_t begun,
-		written; /* numbers of pieces whose reading was begun, and of pieces that were written */
-	bool eof;        /* the last piece that was written ends the file */
-	int error;       /* the first error of a read */
+	/* Numbers of pieces whose reading was begun, and of pieces that were written. */
+	uint64_t begun, written;
+	bool eof;  /* the last piece that was written ends the file */
+	int error; /* the first error of a read */
 };
 
 static void

@@ -18,8 +18,8 @@ struct rr_doctor_step {
 
 /* `rpcrdma doctor` at work. */
 struct rr_doctor {
-	struct rr_check
-		check; /* must be the first member; has the server, and makes its connections and cases */
+	/* Must be the first member; has the server, and makes its connections and cases. */
+	struct rr_check check;
 	bool json;
 	bool is_local;   /* the server's address is one of this machine */
 	uint32_t failed; /* number of steps that failed */

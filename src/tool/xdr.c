@@ -33,8 +33,8 @@ xdr_default_base(const char *path, char base[BASE_SIZE])
 struct xdr_arguments {
 	char base[BASE_SIZE]; /* the files to write are BASE.h and BASE.c */
 	struct rr_xdr_preprocess preprocess;
-	const char
-		*for_cpp[ARGUMENTS_MAX]; /* options and their arguments in turn, which live as long as argv */
+	/* Options and their arguments in turn, which live as long as argv. */
+	const char *for_cpp[ARGUMENTS_MAX];
 };
 
 /* Takes an option for the C preprocessor, which gets the option and its argument as they are. Returns an exit

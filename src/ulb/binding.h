@@ -19,8 +19,8 @@ const struct rpcrdma_program *rr_ulb_callback(void);
 struct rr_ulb_items {
 	struct rr_walk_item *items;
 	uint32_t max;
-	uint32_t
-		count; /* items found: may be greater than max, and only the first max of them are in items */
+	/* Items found: may be greater than max, and only the first max of them are in items. */
+	uint32_t count;
 	uint32_t results; /* of a reply: how many results may have an item (rr_walk_item.result), also those
 			     without one */
 };

@@ -39,9 +39,9 @@ struct rr_walk {
 	struct rpcrdma_xdr_reader reader;
 	enum rr_walk_answer answer;
 	struct rr_walk_item *items;
-	uint32_t item_max,
-		item_count; /* item_count may be greater: more items are found than there is room for */
-	uint32_t result;    /* the number of the result to which the next items belong */
+	/* item_count may be greater: more items are found than there is room for */
+	uint32_t item_max, item_count;
+	uint32_t result; /* the number of the result to which the next items belong */
 };
 
 /* Begins a walk where reader stands: at arguments or results, behind the RPC header. Up to item_max items are

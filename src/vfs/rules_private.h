@@ -11,8 +11,8 @@ enum { RR_RULE_ADDRESSES = 64 }; /* at most so many addresses of one host count 
 struct rr_rule_draft {
 	struct rr_rule rule; /* without its address and client */
 	char client[RR_RULES_CLIENT + 1];
-	uint32_t
-		count; /* of addresses; more than one where a host has several. "*" counts as one, of zeros */
+	/* Of addresses; more than one where a host has several. "*" counts as one, of zeros. */
+	uint32_t count;
 	uint8_t addresses[RR_RULE_ADDRESSES][16];
 };
 

@@ -202,8 +202,8 @@ struct rr_terminate {
 	uint16_t cause;          /* an enum rr_cause, or a number that the specifications do not have */
 	bool has_length;         /* M */
 	uint16_t segment_length; /* "The length handed up by the DDP layer when the error was detected." */
-	const uint8_t
-		*ddp_header; /* D: the terminated header, 14 or 18 octets as its T flag says; else NULL */
+	/* D: the terminated header, 14 or 18 octets as its T flag says; else NULL */
+	const uint8_t *ddp_header;
 	const uint8_t *read_request; /* R: the terminated Read Request Header, 28 octets; else NULL */
 	/* Set by rr_terminate_get(): the bits for M, D and R are zero and the opposite end of their octet is
 	 * not, which is how the siw driver of little-endian Linux lays them out; it swaps layer and error

@@ -88,8 +88,8 @@ const char *rr_memory_operation_name(enum rr_memory_operation operation);
 /* A fate says when and how an operation ends. All zero: it is executed and answered at once, where the order
  * allows that. */
 struct rr_memory_fate {
-	enum rr_vfs_status
-		status;  /* not RR_VFS_OK: the operation is not executed and ends with this status */
+	/* Not RR_VFS_OK: the operation is not executed and ends with this status. */
+	enum rr_vfs_status status;
 	uint32_t before; /* turns of the loop before the operation is executed */
 	uint32_t after;  /* turns of the loop between its execution and its end */
 	bool held;       /* not executed before rr_memory_release(), as in a storage that hangs */

@@ -28,8 +28,8 @@ struct rr_posix_job {
 	struct rr_ring_read ring;
 	struct rr_store_job store;
 	struct rr_posix_work work;
-	struct rr_storer
-		*storer; /* of the operation's file system; NULL: the crew's thread stores the changes */
+	/* Of the operation's file system; NULL: the crew's thread stores the changes. */
+	struct rr_storer *storer;
 };
 
 /* Returns the status of an operation after its changes were stored (error is 0), or could not be stored

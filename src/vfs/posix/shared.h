@@ -31,8 +31,8 @@ struct rr_posix_shared {
 	/* RFC 1813, 3.3.7: the verifier differs at each start of the process, and changes where data could
 	 * not be stored. */
 	_Atomic uint64_t verifier;
-	_Atomic uint64_t
-		devices[RR_POSIX_DEVICES]; /* the number of each one's file system; 0: nobody's yet */
+	/* The number of each one's file system; 0: nobody's yet. */
+	_Atomic uint64_t devices[RR_POSIX_DEVICES];
 	pthread_mutex_t locks[(RR_POSIX_DEVICES + 1) * RR_POSIX_LOCKS];
 	struct rr_changes changes;
 	pthread_mutex_t opens_lock;           /* protects opens; it is never held over a system call */

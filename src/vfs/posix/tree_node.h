@@ -34,9 +34,9 @@ struct rr_node {
 	struct rr_list idle; /* in rr_nodes.idle, while the node has no children */
 	struct rr_list open; /* in rr_nodes.open, while the node has descriptors */
 	const struct rr_tree_root *root;
-	struct rr_node
-		*parent; /* NULL: the place of the node is not known, or the node is the export's root */
-	char *name;      /* in parent; the node's own memory */
+	/* NULL: the place of the node is not known, or the node is the export's root */
+	struct rr_node *parent;
+	char *name; /* in parent; the node's own memory */
 	/* References: the node is held while there are any. And the number of nodes whose parent it is. */
 	uint32_t refs, children;
 	uint64_t verified;         /* the time (rr_now()) when the path was last seen to lead to the object */

@@ -22,10 +22,10 @@ enum { STACK_SIZE = 65536 };
 
 /* An order to the child process, and its result. */
 struct own {
-	char link[32], uids[32],
-		gids[32]; /* the path to be opened; the uid_map and gid_map of the namespace */
-	int flags;        /* for open(2) */
-	int fd, error;    /* out: the descriptor, or -1 and an errno */
+	/* The path to be opened; the uid_map and gid_map of the namespace. */
+	char link[32], uids[32], gids[32];
+	int flags;     /* for open(2) */
+	int fd, error; /* out: the descriptor, or -1 and an errno */
 };
 
 /* Writes text into the file path. Returns whether that succeeded. */

@@ -87,8 +87,8 @@ struct rr_requester {
 	struct rr_list waiting;     /* transactions that wait for a credit or for memory */
 	struct rr_list failed;      /* transactions whose done() comes from the task */
 	struct rr_list outstanding; /* slots whose transactions wait for their replies */
-	struct rr_list
-		cancelled;    /* slots whose transactions were cancelled, and whose replies have not come */
+	/* Slots whose transactions were cancelled, and whose replies have not come. */
+	struct rr_list cancelled;
 	struct rr_list free;  /* slots */
 	struct rr_list dones; /* RDMA_DONE messages under way */
 	struct rr_map by_xid;

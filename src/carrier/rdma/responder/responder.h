@@ -61,10 +61,10 @@ struct rr_inbound {
 	struct rr_piece item;        /* the item that is being written; transfer points to it */
 	struct rr_transfer transfer; /* the RDMA Writes under way */
 	uint32_t next_transfer;      /* index of the next item to be written; after the items, the stream */
-	struct rr_provided
-		*provided; /* if the reply lies in a Read chunk that this side provides: provided.h */
-	uint32_t err;      /* if form is RR_REPLY_ERROR */
-	uint32_t option;   /* octets in buffer, if form is RR_REPLY_OPTION */
+	/* If the reply lies in a Read chunk that this side provides: provided.h. */
+	struct rr_provided *provided;
+	uint32_t err;    /* if form is RR_REPLY_ERROR */
+	uint32_t option; /* octets in buffer, if form is RR_REPLY_OPTION */
 	/* The segment of the call that the reply invalidates; length 0: there is no such segment. */
 	struct rr_segment invalidate;
 	/* The reply to a call if the owner of this side takes no calls. */
