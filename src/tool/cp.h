@@ -138,8 +138,9 @@ bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const 
 /* cp_same.c: tells whether the file at the destination is to be left as it is, by --update or --checksum. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
-/* cp_tree.c: counts a directory that was there before, and in a dry run prints the action, if its attributes
- * are not those of the source. */
+/* cp_tree.c: called for a directory `there` that the destination had before the copy. If attributes are kept
+ * (cp->archive) and differ from those of the source, counts the directory as copied, and in a dry run prints
+ * the action. Sets no attributes: rr_cp_directory_end() does that later. */
 void rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there);
 
 /* cp_tree.c: gives the copy of a directory its extended attributes, mode and times, after its entries were
@@ -147,7 +148,9 @@ void rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const s
 void rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info);
 
-/* cp_tree.c: copies the entries of a directory into another directory. */
+/* cp_tree.c: copies the entries of the directory `from` into the directory `to`. If cp->remove is set, first
+ * removes the entries of `to` that `from` does not have. If cp->absent is set (a dry run), `to` is not used.
+ * Failures are reported and counted. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
 /*

@@ -88,7 +88,7 @@ static const struct {
 };
 
 /* Sets the state of the job, and begins the action of that state, which may end at once and set the next
- * state. */
+ * state. In SMALL_IDLE and SMALL_LEFT the job has ended: it no longer counts as active. */
 static void
 small_set_state(struct small_job *job, enum small_state state)
 {
@@ -123,15 +123,14 @@ small_finish(struct small_job *job)
 
 /* ---- From the source ---- */
 
-/* Called when the server has listed the extended attributes of the source. If there are none, the job goes on
- * to its next state. If there are any, rr_cp_file() will copy the file, as a job does not copy extended
- * attributes. */
+/* Called when the server has listed the extended attributes of the source. If the file has none, or cannot
+ * have any (NOTSUPP), the job goes on to its next state. If there are any, rr_cp_file() will copy the file,
+ * as a job does not copy extended attributes; here this counts as an error of the job. */
 static void
 small_was_listed(struct rr_nfs_op *op, int error)
 {
 	struct small_job *job = op->ctx;
 
-	/* rr_cp_file() copies files with extended attributes, and handles refusals. */
 	if (error == NFS3ERR_NOTSUPP)
 		error = 0;
 	else if (!error && op->result.xattr.length > 0)
@@ -156,7 +155,7 @@ small_list(struct small_job *job)
 }
 
 /* Tells whether a local file has extended attributes that are to be copied. Returns true also if they cannot
- * be listed. */
+ * be listed: rr_cp_file() then copies the file, and handles the case. */
 static bool
 small_has_xattrs(const struct rr_cp *cp, struct rr_file *file)
 {

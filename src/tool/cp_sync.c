@@ -34,6 +34,8 @@ sync_is_same_time(struct timespec a, struct timespec b)
 	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
+/* If the owner or the group cannot be set, the copy has no set-user-ID and set-group-ID bits: `kept` has the
+ * mode bits that the copy gets. */
 bool
 rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there)
 {
@@ -78,6 +80,9 @@ sync_same_link(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_
 	       strcmp(mine, theirs) == 0;
 }
 
+/* With --checksum, a file is the same if its octets are; otherwise if its size and its time of modification
+ * are. Returns false also if the object at the destination cannot be examined: the caller then tries to copy,
+ * and reports the failure. */
 bool
 rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {
@@ -212,6 +217,8 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 	struct rr_trail *trail;
 	struct rr_info there;
 
+	/* Nothing is in the way if this copy has made the directory, or a dry run would make it. The object
+	 * that the command line names (depth 0) is never removed. */
 	if (cp->depth == 0 || cp->absent || cp->fresh || !cp->remove)
 		return 0;
 	if (cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)

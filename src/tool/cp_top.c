@@ -77,6 +77,7 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 		return rr_cp_fail_because(cp, &cp->to, "the directory that it is to be in does not exist");
 	if (info.kind != RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(cp, &cp->to, "what it is to be in is no directory");
+	/* A path that ends with a slash names a directory, which only -r makes. */
 	if (path[length - 1] == '/' && !cp->recursive)
 		return rr_cp_fail_because(cp, &cp->to, "there is no such directory");
 	if (cp->to.ops->enter(&cp->to, NULL, parent, &info, &target->place) < 0)

@@ -145,9 +145,10 @@ tree_say_all(struct rr_cp *cp, const struct rr_place *inside)
 	cp->sums.directories++;
 }
 
-/* Copies the entries of the directory `inside` into the directory to_name of the destination, which is made
- * if it does not exist. A new directory then gets the attributes of the source; with -a, an existing
- * directory gets them, too. */
+/* Copies the entries of the source directory `inside` into the directory to_name of the destination, which is
+ * made if it does not exist. Afterwards, a new directory gets the attributes `info` of the source directory;
+ * with -a, an existing directory gets them, too. If a dry run finds no such directory at the destination, it
+ * only prints the names that would be copied. Failures are reported and counted. */
 static void
 tree_copy_into(struct rr_cp *cp, const struct rr_place *inside, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name)
@@ -200,7 +201,8 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 }
 
 /* Tells whether this source directory is the directory into which the tree is copied. A copy of this
- * directory would go into itself without an end. */
+ * directory would go into itself without an end. Returns false for the directory that the command line names
+ * (depth 0), whose target is not made yet, and unless source and destination both are on servers. */
 static bool
 tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
 {
@@ -255,6 +257,8 @@ tree_copy_file(struct rr_cp *cp, const struct rr_cp_pair *pair)
 		rr_cp_archive_note(cp, pair->info, pair->to, pair->to_name);
 }
 
+/* Copies a symbolic link, unless `rpcrdma sync` finds that the destination has the same link already. In a
+ * dry run, the action is only printed and counted. */
 static void
 tree_copy_link(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {
@@ -283,9 +287,11 @@ rr_cp_entry(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 	case RR_KIND_FILE: tree_copy_file(cp, &pair); break;
 	case RR_KIND_LINK: tree_copy_link(cp, &pair); break;
 	case RR_KIND_DIRECTORY: tree_copy_directory(cp, from, name, info, to, to_name); break;
+	/* The object is gone meanwhile, which is no error. */
 	case RR_KIND_NONE: break;
 	case RR_KIND_STREAM:
-		/* The command line names the device or pipe; -r would copy it as it is, which cp cannot. */
+		/* A device or pipe that the command line names is read to its end. With -r, it would have to
+		 * be made anew at the destination, which is not supported; only "-" is read even then. */
 		if (from == NULL && (!cp->recursive || strcmp(name, "-") == 0)) {
 			rr_cp_file(cp, from, name, info, to, to_name);
 			break;

@@ -49,8 +49,9 @@ within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 	return result < 0 ? result : search.error;
 }
 
-/* Adds octets to the progress that the user sees, unless this is a further round, whose octets were counted
- * before. Notes how many were added, as a refusal takes them back. */
+/* Adds octets to the progress that the user sees. Does nothing if the octets are copied a second time
+ * (pump->again), as the server has forgotten them in a restart: they were counted before. Notes how many
+ * octets were added: if the server refuses to go on, rr_pump_within() takes them back. */
 static void
 within_count(struct rr_pump *pump, uint64_t octets)
 {
@@ -88,8 +89,9 @@ within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
 	return result;
 }
 
-/* Makes the server copy all octets of the file that are in no hole. Returns 0; 1 if the server does not copy
- * by itself, or cannot tell the holes of the file; or a negative number. */
+/* Makes the server copy all octets of the file that are in no hole; the octets of holes are only added to the
+ * progress. Returns 0; 1 if the server does not copy by itself, or cannot tell the holes of the file; or a
+ * negative number after an error or a signal. */
 static int
 within_extents(struct rr_pump *pump, uint64_t size)
 {
@@ -100,6 +102,7 @@ within_extents(struct rr_pump *pump, uint64_t size)
 		result = within_extent(pump, at, &extent);
 		if (result != 0 || extent.unknown)
 			return result < 0 ? result : 1;
+		/* No octets in no hole follow. */
 		if (extent.end <= at)
 			break;
 		within_count(pump, rr_min(extent.start, size) - at);
@@ -109,7 +112,8 @@ within_extents(struct rr_pump *pump, uint64_t size)
 }
 
 /* Makes the server clone the whole file, so that both files share their storage. Returns 0; 1 if the server
- * does not clone files; or a negative number. */
+ * does not clone files; or a negative number after an error. After 1, pump->clones is false: the server is
+ * not asked to clone later files. */
 static int
 within_clone(struct rr_pump *pump, uint64_t size)
 {

@@ -132,6 +132,8 @@ json_pair(const struct rr_message *message)
 		"reply_octets", "provided_octets" };
 	int64_t latency = (int64_t)(message->sent.place.time - message->call_place.time);
 
+	/* A message that the caller of the transaction sends is no reply: it is the call itself, for example,
+	 * or RDMA_DONE. */
 	if (!message->is_paired || message->sent.place.from == message->call_place.from)
 		return;
 	json_number("call_frame", message->call_place.frame);
@@ -243,6 +245,7 @@ json_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 	printf("}\n");
 }
 
+/* Prints the object of a note of the decoder on packets that are not decoded. */
 static void
 json_note(void *ctx, const struct rr_place *place, const char *text)
 {

@@ -95,6 +95,8 @@ text_pair(const struct rr_message *message)
 {
 	int64_t latency = (int64_t)(message->sent.place.time - message->call_place.time);
 
+	/* A message that the caller of the transaction sends is no reply: it is the call itself, for example,
+	 * or RDMA_DONE. */
 	if (!message->is_paired || message->sent.place.from == message->call_place.from)
 		return;
 	for (int kind = 0; kind < RR_REGIONS; kind++)
@@ -204,6 +206,7 @@ text_operation(void *ctx, const struct rr_place *place, const struct rr_op *op,
 	rr_decode_text_operation(op, region);
 }
 
+/* Prints a note of the decoder on packets that are not decoded. */
 static void
 text_note(void *ctx, const struct rr_place *place, const char *text)
 {

@@ -52,6 +52,8 @@ df_number(const struct df *df, uint64_t number, char text[DF_NUMBER])
 	return text;
 }
 
+/* Prints the line of a URL, and above the first line the titles of the columns. With -i (df->objects), the
+ * numbers are those of files instead of octets. */
 static void
 df_print_text(struct df *df, const char *url, const struct rpcrdma_nfs_space *space)
 {
@@ -100,7 +102,7 @@ df_show(struct df *df, const struct rr_remote *remote)
 }
 
 /* Connects to the server of the URL, and shows its file system. Returns an exit status, after a message if it
- * is not OK. */
+ * is not OK; after a signal, RR_EXIT_FAILED without a message. */
 static int
 df_url(struct df *df, struct rpcrdma_engine *engine, const char *url)
 {

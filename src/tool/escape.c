@@ -60,6 +60,7 @@ rr_tool_mask(char *text)
 
 	while (*from) {
 		size_t length = escape_utf8(from);
+		/* Octets that are no UTF-8 stay, apart from C1: a terminal may show them as Latin-1. */
 		bool bad = length == 0 ? *from < 0xa0 : escape_control(from, length) >= 0;
 
 		length = length ? length : 1;

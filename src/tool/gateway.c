@@ -370,8 +370,8 @@ static const struct rr_worker_service gateway_service = {
 	.free = gateway_free,
 };
 
-/* Sets the size of the largest message that the engine accepts: the size that --message-max gives, or the
- * size that the programs of --schema need if that is larger. Also raises the engine's limit of memory, if
+/* Sets the size of the largest message that the engine accepts: the size that --message-max gives, in MiB, or
+ * the size that the programs of --schema need if that is larger. Also raises the engine's limit of memory, if
  * necessary, so that MESSAGES messages of the size of --message-max have room. */
 static void
 gateway_set_message_max(const struct run *run, struct rr_engine_config *engine)

@@ -124,7 +124,8 @@ guard_watch_parent(void *ctx)
 }
 
 /* Runs in the child process: starts the thread that watches the parent, restores the signal mask `before`,
- * and calls serve(). Returns the result of serve(); or RR_EXIT_FAILED if the thread cannot be started. */
+ * and calls serve(). pipe is the reading end of a pipe whose writing end the parent holds. Returns the result
+ * of serve(); or RR_EXIT_FAILED, after a message, if the thread cannot be started. */
 static int
 guard_serve(const sigset_t *before, int pipe, int (*serve)(void *ctx), void *ctx)
 {

@@ -145,7 +145,8 @@ ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_objec
 /* ---- URLs ---- */
 
 /* Prints the line of the object that the URL names, which is not a directory. The line shows the last name of
- * the URL. Returns an exit status. */
+ * the URL, or "/" if the URL has no last name. `where`, for messages, is the URL without its last name.
+ * Returns an exit status. */
 static int
 ls_file(struct rr_ls *ls, const struct rpcrdma_nfs_object *object)
 {
@@ -185,7 +186,7 @@ ls_show(struct rr_ls *ls)
 }
 
 /* Connects to the server of the URL, and lists what the URL names. Returns an exit status, after a message if
- * it is not OK. */
+ * it is not OK; after a signal, RR_EXIT_FAILED without a message. */
 static int
 ls_url(struct rr_ls *ls, struct rpcrdma_engine *engine, const char *url)
 {

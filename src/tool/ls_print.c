@@ -76,6 +76,7 @@ rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *
 {
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
 
+	/* An entry without attributes, if they are to be printed, was removed meanwhile. */
 	if (rr_ls_is_hidden(ls, entry) || (!entry->known && !rr_ls_only_names(ls)))
 		return RR_EXIT_OK;
 	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK &&

@@ -59,8 +59,8 @@ listen_user_directory(char *path, size_t size)
 	return lstat(path, &status) == 0 && listen_is_own(&status);
 }
 
-/* Tells whether there is a socket at the path, and no program listens at it. Only ECONNREFUSED says so: a
- * program with many connections to accept lets this one fail, too. */
+/* Tells whether there is a socket at the path, and no program listens at it. Only ECONNREFUSED proves that:
+ * if a program listens, but has many connections to accept, connect() fails with another error. */
 static bool
 listen_is_stale(const struct sockaddr_un *address)
 {

@@ -82,9 +82,10 @@ option_file_option(struct option_set *set, const char *word, struct rr_conf *con
 	return rr_option_take(set, place, argument);
 }
 
-/* Handles a line of the configuration file, whose first word is `first`: stores the option in the line; or,
- * if the line holds no option but, for example, a directory, calls the sub-command's function for such lines.
- * Returns an exit status, after a message if it is not OK. */
+/* Handles a line of the configuration file, whose first word is `first`: stores the option in the line. If
+ * the word begins with no small letter, or begins with file->first_of ("ceph:"), the line is no option but,
+ * for example, a directory: then calls the sub-command's function for such lines, if there is one. conf->bad
+ * is set if the line has a syntax error. Returns an exit status, after a message if it is not OK. */
 static int
 option_file_line(struct option_set *set, void *state, const char *first, struct rr_conf *conf)
 {

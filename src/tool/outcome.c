@@ -47,6 +47,7 @@ rr_outcome_note(struct rr_outcome *outcome, const char *name, const char *why)
 		snprintf(outcome->first, sizeof(outcome->first), "%s: %s", name, why);
 }
 
+/* Prints the member "to" of the JSON object: the path that the operand went to. */
 static void
 outcome_print_to(FILE *out, const struct rr_outcome_to *to)
 {

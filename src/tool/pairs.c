@@ -117,9 +117,10 @@ pairs_open_source(struct rr_pairs *pairs, struct rpcrdma_engine *engine, char la
 	return last[0] ? RR_EXIT_OK : rr_pairs_fail(pairs, "an export has no name in a directory");
 }
 
-/* Opens the current source, stores the new name of the source in `last`, and calls each() with that name. The
- * new name is the one that the destination gives, or else the last name of the source. Returns an exit
- * status, after a message if it is not OK. */
+/* Opens the current source, unless it is the text of a symbolic link, and calls each() with the name that is
+ * to be made. This name is the last name of the destination if the destination is no directory, otherwise
+ * the last name of the source; it is stored in `last`. Returns an exit status, after a message if it is not
+ * OK; after a signal, RR_EXIT_FAILED without a message. */
 static int
 pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 	int (*each)(struct rr_pairs *, const char *), char last[RR_NFS_NAME + 1])

@@ -235,6 +235,8 @@ ping_call(struct ping *ping, uint64_t *took)
 	return 0;
 }
 
+/* Prints how long the answer took, which is given in nanoseconds: in milliseconds for people, and in
+ * microseconds, as the next member of an array, with --json. */
 static void
 ping_print_answer(const struct ping *ping, uint64_t took)
 {
@@ -291,7 +293,8 @@ ping_call_all(struct ping *ping)
 }
 
 /* Connects, makes the calls, and prints the summary, also after a call that failed. Calls that a signal ended
- * are no failure. Returns an exit status, after a message if it is not OK. */
+ * are no failure. Returns an exit status, after a message if it is not OK. If standard output takes no more
+ * (ping->unwritten), that was reported already. */
 static int
 ping_all(struct ping *ping)
 {
@@ -301,6 +304,7 @@ ping_all(struct ping *ping)
 	if (status != RR_EXIT_OK)
 		return status;
 	error = ping_call_all(ping);
+	/* Otherwise, it was printed after the first answer. */
 	if (ping->done == 0)
 		ping_print_negotiated(ping);
 	ping_print_summary(ping);

@@ -80,6 +80,7 @@ rr_progress_left(uint64_t done, uint64_t all, uint64_t took, char *text, size_t 
 	return text;
 }
 
+/* Returns the width of the terminal; 80 if the width is not known, or too small for the line. */
 static int
 progress_columns(void)
 {

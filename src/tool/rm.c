@@ -16,8 +16,9 @@ rm_fail(struct rr_names *names, const char *name, const char *why)
 	return rr_outcome_fail(&names->outcome, names->tool, "%s: %s: %s", names->remote.name, name, why);
 }
 
-/* Removes all entries of a directory. If one cannot be removed, that is reported, and the others are removed.
- * Returns an exit status. */
+/* Removes all entries of a directory. If an entry cannot be removed, that is reported, and the other entries
+ * are removed nevertheless. Nothing more is removed if the tree has so many entries that it seems to be
+ * endless, or after a signal. Returns an exit status. */
 static int
 rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 {

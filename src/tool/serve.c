@@ -135,8 +135,9 @@ serve_go(void *ctx)
 		       : status;
 }
 
-/* Tells whether a directory that is served is in a file system whose calls may hang. CephFS does not count,
- * as no system calls are made for it. */
+/* Tells whether a directory that is served is in a file system whose system calls may hang: then the server
+ * runs in a child process (guard.h), so that it can be ended nevertheless. CephFS does not count, as no
+ * system calls are made for it. */
 static bool
 serve_storage_may_hang(const struct rr_serve *serve)
 {
@@ -219,6 +220,8 @@ serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	status = serve_operands(tool, serve, argc, argv);
 	if (status == RR_EXIT_OK)
 		status = rr_serve_rules(tool, serve);
+	/* If a server is running, the exports of the new configuration stand at the indices that they have
+	 * there, and export_count stays 0. */
 	if (status == RR_EXIT_OK && serve->tree.export_count == 0 && !serve->running)
 		return rr_tool_usage(tool,
 			"an argument is missing: DIRECTORY[=/NAME]..., or --config FILE with directories");

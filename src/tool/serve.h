@@ -85,11 +85,13 @@ int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, in
 void rr_serve_free(struct rr_serve *serve);
 
 /*
- * serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_reload() begins to
- * read them, in a thread. rr_serve_fresh() returns a reference to the rules in force, which the caller
- * releases. rr_serve_rules_end() waits for the thread, and ends the process if the thread does not end in
- * time; it is called when no worker runs any more but all workers still exist, and may be called more than
- * once. The parameter of rr_serve_rules_free() may be NULL.
+ * serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_rules_new() begins
+ * with the rules of the configuration `serve`, which the caller keeps; it returns an exit status, after a
+ * message if it is not OK, and the caller frees *result in any case. rr_serve_reload() begins to read them,
+ * in a thread. rr_serve_fresh() returns a reference to the rules in force, which the caller releases.
+ * rr_serve_rules_end() waits for the thread, and ends the process if the thread does not end in time; it is
+ * called when no worker runs any more but all workers still exist, and may be called more than once. The
+ * parameter of rr_serve_rules_free() may be NULL.
  */
 struct rr_serve_rules;
 int rr_serve_rules_new(

@@ -154,6 +154,8 @@ reload_begin(struct rr_serve_rules *fresh)
 	return idle;
 }
 
+/* Called by the main thread, at SIGHUP. If a thread reads the configuration already, only notes that it must
+ * read once more. */
 void
 rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers)
 {

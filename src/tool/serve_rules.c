@@ -5,8 +5,9 @@
 
 #include "tool/serve.h"
 
-/* Adds the rule in text, "CLIENT[(OPTIONS)]", to an export. The name of a host is looked up here, so text
- * must come from the user and never from a peer. Returns an exit status, after a message if it is not OK. */
+/* Adds the rule in text, "CLIENT[(OPTIONS)]", to the export of this number; defaults has the rights that the
+ * options do not name. The name of a host is looked up here, so text must come from the user and never from a
+ * peer. Returns an exit status, after a message if it is not OK. */
 static int
 rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, const char *text,
 	const struct rr_right *defaults)
@@ -44,6 +45,8 @@ rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, s
 	return status;
 }
 
+/* Only notes the argument: rr_serve_rules() makes rules of it when all exports and their defaults are
+ * known. */
 int
 rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text)
 {

@@ -41,9 +41,9 @@ struct service {
 	uint32_t service_count;
 };
 
-/* Has the RPC server of a thread listen at all addresses, over RDMA and over TCP. If the RDMA port of an
- * address is 0, the first thread stores the port that the system chose. Returns an exit status, after a
- * message if it is not OK. */
+/* Has the RPC server of a thread listen at all addresses, over RDMA, and over TCP unless its port is 0. If
+ * the RDMA port of an address is 0, the first thread stores the port that the system chose, so that the next
+ * threads take the same port. Returns an exit status, after a message if it is not OK. */
 static int
 serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcrdma_server *server)
 {
@@ -57,7 +57,9 @@ serve_listen_all(const struct rr_tool *tool, struct rr_serve *serve, struct rpcr
 		if (rr_server_listen(server, RR_TRANSPORT_AUTO, (struct sockaddr *)&address->rdma,
 			    address->size, &providers, &text) < 0)
 			return rr_tool_fail(tool, "%s", text.text);
-		if (!address->providers) /* only the first thread has adapters */
+		/* serve_announce() prints the providers of the first thread: only this thread listens through
+		 * RDMA adapters (verbs), too. */
+		if (!address->providers)
 			address->providers = providers;
 		if (serve->tcp_port == 0)
 			continue;
@@ -189,6 +191,7 @@ serve_report_storage(const struct rr_vfs *vfs)
 		storage.opens, storage.descriptors);
 }
 
+/* Prints the counts of this thread. The first thread also prints the numbers that all threads share. */
 static void
 serve_report(const void *ctx, uint32_t thread)
 {
@@ -200,6 +203,8 @@ serve_report(const void *ctx, uint32_t thread)
 		serve_report_state(service->shared4);
 }
 
+/* Adds the counts of this thread to the measure. The first thread also adds the state of version 4, which all
+ * threads share. */
 static void
 serve_measure(const void *ctx, uint32_t thread, struct rr_measure *measure)
 {

@@ -33,6 +33,7 @@ rr_tool_usage(const struct rr_tool *tool, const char *format, ...)
 	va_start(args, format);
 	tool_print_message(tool, format, args);
 	va_end(args);
+	/* The synopsis is no help for an error in a configuration file. */
 	if (!tool->where)
 		rr_tool_synopsis(tool, stderr);
 	return RR_EXIT_USAGE;

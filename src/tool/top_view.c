@@ -72,6 +72,9 @@ view_label(const char *key, const char *label, char *out, size_t size)
 	return true;
 }
 
+/* Prints the lines above the tables, with the rates since the sample `before`, or since the server began if
+ * `before` is NULL. In the keys, the side "client" has the connections of clients; only a gateway has another
+ * side, its connections to the server. */
 static void
 view_summary(FILE *out, const struct rr_top_sample *sample, const struct rr_top_sample *before)
 {

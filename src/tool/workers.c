@@ -190,7 +190,8 @@ workers_start_monitor(struct rr_workers_run *run)
 
 /* Called in the thread of a worker when its eventfd has received requests: carries out each request to
  * report, to measure, to renew the service or to end the service. The value of the eventfd is the sum of the
- * requests. After STOP, the worker takes no further requests. */
+ * requests: each request has bits of its own, so that the remainder by RENEW has the lower requests alone,
+ * and so on. After STOP, the worker takes no further requests. */
 static void
 worker_request_came(struct rr_watch *watch, unsigned events)
 {
