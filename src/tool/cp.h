@@ -82,7 +82,8 @@ int rr_cp_fail_because(struct rr_cp *cp, struct rr_side *side, const char *why);
 /* cp_summary.c: adds the connection's counters to those of the summary, before the connection is closed. */
 void rr_cp_count(struct rr_cp *cp, const struct rr_remote *remote);
 
-/* cp_summary.c: prints what was copied, for people or as JSON. */
+/* cp_summary.c: prints what was copied, for people or as JSON. Prints nothing for people if all that there
+ * was to copy has failed. */
 void rr_cp_summary(struct rr_cp *cp);
 
 /* cp_top.c: copies source to destination, as both are named on the command line. Failures are reported and
@@ -135,7 +136,9 @@ uint64_t rr_cp_same_beginning(struct rr_cp *cp, const struct rr_file *from, cons
 /* cp_same.c: tells whether the source and the file `there` of the destination have the same octets. */
 bool rr_cp_same_contents(struct rr_cp *cp, const struct rr_cp_pair *pair, const struct rr_info *there);
 
-/* cp_same.c: tells whether the file at the destination is to be left as it is, by --update or --checksum. */
+/* cp_same.c: tells whether the file at the destination is to be left as it is: with --update, if it is not
+ * older than the source; with --checksum, also if it has the same octets. Returns false if neither option was
+ * given, or the destination has no such file. */
 bool rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
 
 /* cp_tree.c: called for a directory `there` that the destination had before the copy. If attributes are kept

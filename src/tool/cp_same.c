@@ -47,6 +47,7 @@ same_begin(struct same *same, int side, uint64_t offset)
 		.ctx = same,
 	};
 	same->awaited[side] = true;
+	/* 1: the piece was read at once, and same_was_read() is not called; below 0: an error. */
 	result = file->side->ops->read(file, &same->pieces[side]);
 	if (result != 0)
 		same->awaited[side] = false;
@@ -73,8 +74,9 @@ same_wait(struct same *same)
 	}
 }
 
-/* Reads the piece at `offset` from both files, whose compared part ends at `size`, and tells whether both
- * pieces have the same octets. Returns false also if a piece could not be read. */
+/* Reads the piece at `offset` from both files, and tells whether both pieces have the same octets. `size` is
+ * the end of the octets that are compared: a piece that would go beyond it counts only up to there. Returns
+ * false also if a piece could not be read, or a file ends before. */
 static bool
 same_piece(struct same *same, uint64_t offset, uint64_t size)
 {
@@ -176,6 +178,7 @@ rr_cp_same(struct rr_cp *cp, const struct rr_cp_pair *pair)
 
 	if (!cp->update && !cp->checksum)
 		return false;
+	/* The path of a file that the command line names (depth 0) is followed through symbolic links. */
 	error = cp->depth > 0 ? cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there)
 			      : cp->to.ops->find(&cp->to, cp->to_path, true, &there);
 	if (error < 0 || there.kind != RR_KIND_FILE)

@@ -227,8 +227,9 @@ small_read(struct small_job *job)
 /* ---- To a server ---- */
 
 /* Called when an operation on the destination has ended. Notes in job->made whether a temporary file may
- * exist now, and goes on to the job's next state. A LOOKUP that has found the name counts as an error, as
- * rr_cp_file() handles files that exist. */
+ * exist now: also after an error, if the call may have been executed before it was sent again on a new
+ * connection (op->again). Then goes on to the job's next state. A LOOKUP that has found the name counts as an
+ * error, as rr_cp_file() handles files that exist. */
 static void
 small_op_done(struct rr_nfs_op *op, int error)
 {
@@ -493,6 +494,8 @@ rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, con
 
 	if (!small_fits(cp, info, to, name))
 		return false;
+	/* Waits for an idle job. There is none even if no job is active, when rr_cp_file() must copy the
+	 * files of all jobs; and none is waited for when the copy is to end. */
 	while (!(job = small_find_idle(cp->small)) && cp->small->active > 0 && !cp->stop &&
 		!rr_tool_interrupted(NULL))
 		small_turn(cp);
@@ -570,6 +573,7 @@ rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to)
 			continue;
 		rr_nfs_io_cancel(&job->io);
 		rr_nfs_op_cancel(&job->op);
+		/* The server may have executed the call that was cancelled. */
 		job->made |= job->state >= SMALL_CREATING && job->state != SMALL_LEFT;
 		cp->small->active -= job->state != SMALL_LEFT;
 		small_again(job);

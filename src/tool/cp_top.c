@@ -162,11 +162,14 @@ void
 rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 {
 	const char *from = top_path(&cp->from, source), *to = top_path(&cp->to, destination);
-	/* Its last name is that of the source, even if the URL names the mounted directory. */
+	/* The copy can get the last name of this path. If the URL names the mounted directory itself, `from`
+	 * is empty and has no last name, but the path of the URL has one. */
 	const char *whole = cp->from.nfs ? cp->remotes[0].url.path : source;
 	struct target target = { .place.fd = -1 };
 	struct rr_info info;
 
+	/* As by cp(1), a symbolic link that the command line names is followed, but not with -r, which copies
+	 * the link itself. `rpcrdma sync` always follows it. */
 	if (cp->from.ops->find(&cp->from, from, !cp->recursive || cp->sync, &info) < 0) {
 		rr_cp_fail(cp, &cp->from);
 		return;

@@ -115,9 +115,8 @@ rr_cp_directory_there(struct rr_cp *cp, const struct rr_info *info, const struct
 	cp->sums.directories++;
 }
 
-/* Gives the copy of a directory its extended attributes, mode and times. That is done after its entries were
- * copied, as the mode may forbid writing, and each new entry changes the times. In a dry run, does
- * nothing. */
+/* This comes after the entries, as the mode may forbid writing, and each new entry changes the times. Does
+ * nothing in a dry run, or if the copy has stopped. */
 void
 rr_cp_directory_end(
 	struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const struct rr_info *info)

@@ -39,6 +39,7 @@ within_extent(struct rr_pump *pump, uint64_t offset, struct rr_extent *extent)
 	*extent = (struct rr_extent){
 		.file = pump->from, .offset = offset, .done = within_found, .ctx = &search
 	};
+	/* 0: the answer comes later, by within_found(); 1: it is there at once. */
 	result = pump->from->side->ops->extent(extent);
 	while (result == 0 && !search.over) {
 		if (rr_loop_turn(pump->engine->loop, -1) >= 0 && !rr_tool_interrupted(NULL))

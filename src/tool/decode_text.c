@@ -130,6 +130,7 @@ text_message(void *ctx, const struct rr_message *message)
 	text_error(message);
 	text_procedure(message);
 	text_status(message);
+	/* A reply returns the chunks of its call: text_pair() prints how many octets were moved. */
 	if (message->kind != RR_MESSAGE_REPLY)
 		text_offers(&message->lists);
 	text_pair(message);

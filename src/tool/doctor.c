@@ -154,7 +154,8 @@ doctor_first_call(struct rr_doctor *doctor)
 }
 
 /* Makes the step "version" of the diagnosis and prints its result: finds out whether the server speaks
- * version 2 of RPC-over-RDMA. Does nothing if the user chose a version. */
+ * version 2 of RPC-over-RDMA. The step never fails: a server that does not answer in version 2 does not speak
+ * it. Does nothing if the user chose a version. */
 static void
 doctor_version(struct rr_doctor *doctor)
 {
@@ -233,7 +234,8 @@ doctor_case(
 
 /* ---- The whole examination ---- */
 
-/* Makes all steps, up to the first one that keeps the later ones from being made. Returns an exit status. */
+/* Makes all steps. If the server cannot be reached, a first call fails, or the object is not found, the steps
+ * that need this are left out. The steps on this machine are always made. Returns an exit status. */
 static int
 doctor_look(struct rr_doctor *doctor, const char *url)
 {

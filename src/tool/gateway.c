@@ -61,7 +61,8 @@ gateway_after_prefix(const char *text, const char *prefix)
 }
 
 /* Adds the address in an argument of --listen to the addresses at which the gateway listens: for TCP if the
- * argument begins with tcp://, otherwise for RDMA. Returns an exit status, after a message if it is not OK.
+ * argument begins with tcp://, otherwise for RDMA (rdma:// may stand in front). Returns an exit status, after
+ * a message if it is not OK.
  * The port for RDMA is 20049 unless the user gives another one. RFC 8267, 6.3: for NFS version 4, a server
  * "MUST use the alternative well-known port number for its RPC-over-RDMA service". */
 static int

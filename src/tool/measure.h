@@ -57,7 +57,7 @@ void rr_measure_server(struct rr_measure *measure, uint32_t thread, const struct
 void rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gateway);
 
 /* Adds the numbers of clients, sessions and states of NFS version 4, which all threads share, to the
- * measure. */
+ * measure. Does nothing if shared is NULL, as version 4 is not served. */
 void rr_measure_state(struct rr_measure *measure, struct rr_nfs4_shared *shared);
 
 /* Writes the measure as a JSON object, with a line feed. */

@@ -44,12 +44,14 @@ int rr_monitor_listen(
 /* Closes the sockets, and removes the file of the Unix socket. */
 void rr_monitor_unlisten(struct rr_monitor_listeners *listeners);
 
-/* Tells whether the peer that has connected to a socket of this kind is allowed to ask. */
+/* Tells whether the peer that has connected to a socket of this kind is allowed to ask: at the Unix socket
+ * only this user and root, over HTTP everybody. */
 bool rr_monitor_may(int fd, enum rr_monitor_kind kind);
 
 /* ---- monitor_answer.c ---- */
 
-/* Tells whether the peer's request has come completely. */
+/* Tells whether the peer's request has come completely: at the Unix socket a line, over HTTP the lines up to
+ * an empty line. */
 bool rr_monitor_is_whole(const struct rr_monitor_peer *peer);
 
 /* Makes the reply to the peer's request from the measure, and stores it in peer->reply, which the caller

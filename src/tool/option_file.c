@@ -42,6 +42,7 @@ option_file_unknown(const struct option_set *set, const char *word)
 	return rr_tool_usage(set->tool, "'%.40s' is no option; these are: %s", word, list);
 }
 
+/* Returns the option of that name; NULL if there is none, or if it may stand only on the command line. */
 static struct option_place *
 option_file_find(struct option_set *set, const char *word)
 {

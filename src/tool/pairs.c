@@ -141,8 +141,9 @@ pairs_run_one(struct rr_pairs *pairs, struct rpcrdma_engine *engine,
 		       : rr_pairs_fail(pairs, "it has no last name: the destination must say the name");
 }
 
-/* Opens the current source, calls each() for it, prints the outcome, and closes the source. Returns an exit
- * status. */
+/* Opens the current source, calls each() for it, prints the outcome, and closes the source. In the outcome,
+ * the new name follows the destination, unless the destination itself is the new name (pairs->name). Returns
+ * an exit status. */
 static int
 pairs_run_next(
 	struct rr_pairs *pairs, struct rpcrdma_engine *engine, int (*each)(struct rr_pairs *, const char *))
@@ -235,6 +236,7 @@ rr_pairs_run(const struct rr_tool *tool, int argc, char **argv,
 
 	if (status != RR_OPTIONS_GO_ON)
 		return status;
+	/* All operands are URLs; of symbolic links, only the destination, which is the last operand. */
 	for (int i = pairs.symbolic ? argc - 1 : 0; i < argc; i++)
 		if (rr_options_url(tool, argv[i]) != RR_EXIT_OK)
 			return RR_EXIT_USAGE;

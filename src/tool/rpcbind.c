@@ -192,7 +192,8 @@ rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind)
 	rpcbind_close(&talk);
 }
 
-/* Withdraws the entries that were registered. Warns and stops after a call without an answer. */
+/* Withdraws the entries that were registered. Warns and stops after a call without an answer. It is no error
+ * if rpcbind answers that an entry is not there any more. */
 static void
 rpcbind_unset_all(const struct rr_tool *tool, struct rr_rpcbind *rpcbind, struct rpcbind_talk *talk)
 {

@@ -21,8 +21,9 @@ struct rr_schemas {
 int rr_schemas_option(const struct rr_tool *tool, struct rr_schemas *schemas, const char *path,
 	struct rr_gateway_config *config);
 
-/* Returns how many octets the largest message of the programs in config can have, but at most 16 MiB. Returns
- * 0 if config has no programs, or if their schemas do not bound the sizes. */
+/* Returns how many octets the largest message of the programs in config can have, but at most 16 MiB.
+ * Messages whose size the schemas do not bound are left out. Returns 0 if no other messages remain, or if
+ * config has no programs. */
 uint32_t rr_schemas_message_max(const struct rr_gateway_config *config);
 
 void rr_schemas_free(struct rr_schemas *schemas);

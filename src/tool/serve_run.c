@@ -135,7 +135,8 @@ serve_make(void *ctx, struct rpcrdma_engine *engine, void **result)
 	if (rr_server_new(engine, &config, service->services, service->service_count, &service->server) < 0)
 		return rr_tool_fail(run->tool, "out of memory");
 	status = serve_listen_all(run->tool, serve, service->server);
-	/* A thread that uses adapters must not change its credentials. */
+	/* A thread that uses RDMA adapters must not change its credentials, as the kernel then refuses its
+	 * commands for an adapter: the workers of the storage take on the callers' identities instead. */
 	if (status == RR_EXIT_OK && !run->ceph && rr_carrier_at_work(engine, RR_TRANSPORT_VERBS))
 		rr_posix_apart(service->vfs);
 	return status;
@@ -227,6 +228,7 @@ serve_is_idle(const void *service)
 	return rr_server_idle(((const struct service *)service)->server);
 }
 
+/* Returns how many operations of this thread's storage have not ended. */
 static uint32_t
 serve_under_way(const struct service *service)
 {

@@ -125,6 +125,7 @@ struct rr_workers_run {
 	struct worker all[RR_WORKERS_MAX];
 };
 
+/* Called DRAIN_LIMIT after STOP: the worker then ends its loop, even if its service has not ended. */
 static void
 workers_drain_limit_reached(struct rr_timer *timer)
 {
@@ -257,6 +258,7 @@ worker_make(const struct rr_workers *workers, struct worker *worker)
 	rr_timer_init(&worker->drain, workers_drain_limit_reached);
 	worker->env = rr_env_system;
 	worker->env.log_level = workers->verbose ? RR_LOG_DEBUG : RR_LOG_WARNING;
+	/* A port of an adapter can have one listener only: that of worker 0. */
 	config.adapters_elsewhere = worker->index > 0;
 	if (fd < 0 || rr_engine_new(&worker->env, &config, &worker->engine) < 0)
 		return rr_tool_fail(workers->tool, "a thread cannot be set up: %s", strerror(errno));
@@ -395,6 +397,7 @@ rr_workers_run(const struct rr_workers *workers)
 	workers_raise_descriptor_limit();
 	run = (struct rr_workers_run){ .workers = *workers, .signals.fd = -1 };
 	rr_asking_init(&run.asking);
+	/* The user gives one inline threshold for both directions. */
 	run.workers.engine.inline_receive = workers->engine.inline_send;
 	run.workers.engine.reuse_port = workers->count > 1;
 	if (workers->count > 1)
