@@ -191,10 +191,10 @@ void rr_check_forget(struct rr_check_reply *reply);
  * Returns false if no message came, or a message that is no call; `why` then has the reason. */
 bool rr_check_called(struct rr_check_peer *peer, struct rr_check_reply *call, struct rr_text *why);
 
-/* rr_check_fail() and rr_check_skip() write a reason into `why`. The first returns RR_CHECK_FAIL, the second
- * RR_CHECK_SKIP. */
+/* Writes the reason why a case has failed into `why`. Returns RR_CHECK_FAIL. */
 enum rr_check_verdict rr_check_fail(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Writes the reason why a case is skipped into `why`. Returns RR_CHECK_SKIP. */
 enum rr_check_verdict rr_check_skip(struct rr_text *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -111,21 +111,23 @@ extern const struct rr_option rr_cp_connections[];
 /* cp.c: runs the command line of `rpcrdma cp`, or of `rpcrdma sync`. Returns an exit status. */
 int rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync);
 
-/*
- * cp_sync.c, for `rpcrdma sync`. rr_cp_sync_same() tells whether the destination has the same file or
- * symbolic link already; if it is a file, also sets its mode, owner and times. rr_cp_sync_clear() removes an
- * object of another type that is in the way of an entry, if the options allow that; it returns 0, or -1 after
- * a failure, which was reported. rr_cp_sync_remove() removes the entries of a directory of the destination
- * that are not in catalog, which has the entries of the source. In a dry run, these functions change nothing,
- * and print their actions. In a dry run, rr_cp_sync_say() prints the action and returns true; otherwise it
- * prints nothing and returns false. rr_cp_same_attributes() tells whether the object `there` of the
- * destination has the mode, owner, group and time of modification of the source already, as far as the
- * destination lets them be set.
- */
+/* cp_sync.c, for `rpcrdma sync`. In a dry run, these functions change nothing, and print their actions. */
+
+/* Tells whether the destination has the same file or symbolic link already, so that it is not copied. If it
+ * is a file, also sets its mode, owner and times. */
 bool rr_cp_sync_same(struct rr_cp *cp, const struct rr_cp_pair *pair);
+/* If cp->remove is set, removes a directory of the destination that is in the way of a file, or a file that
+ * is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure, which was
+ * reported, or a signal. */
 int rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair);
+/* Removes the entries of the directory `to` of the destination that are not in catalog, which has the entries
+ * of the source and is sorted. Failures are reported and counted. */
 void rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_catalog *catalog);
+/* In a dry run, prints the action ("copy") and the path of the current entry, and returns true: the caller
+ * leaves the action out. Otherwise prints nothing, and returns false. */
 bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
+/* Tells whether the object `there` of the destination has the mode, owner, group and time of modification of
+ * the source already, as far as the destination lets them be set. */
 bool rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there);
 
 /* cp_same.c: compares the open source with the file `there` of the destination, in whole pieces. Returns how
@@ -156,25 +158,29 @@ void rr_cp_directory_end(
  * Failures are reported and counted. */
 void rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/*
- * cp_small.c: copies of small files, many at a time. rr_cp_small() begins to copy a file of a directory. It
- * returns false if rr_cp_file() must copy the file instead, for example if the file is too large.
- * rr_cp_small_end() waits for all files that are copied into the directory `to`; the caller keeps from, to
- * and name until then.
- */
+/* cp_small.c: copies of small files, many at a time. RR_CP_SMALL: the most octets of such a file;
+ * RR_CP_SMALL_ROOM: the memory of each copy. */
 enum { RR_CP_SMALL = 64 << 10, RR_CP_SMALL_ROOM = RR_CP_SMALL + 4096 };
-int rr_cp_small_init(struct rr_cp *cp); /* -RPCRDMA_ERR_NOMEM */
+/* Makes the memory for all copies. Returns 0, or -RPCRDMA_ERR_NOMEM. rr_cp_small_free() frees it, and may be
+ * called after a failure, too. */
+int rr_cp_small_init(struct rr_cp *cp);
 void rr_cp_small_free(struct rr_cp *cp);
+/* Begins to copy a file of a directory, under the same name; waits if too many copies are under way. Returns
+ * false if rr_cp_file() must copy the file instead, for example if the file is too large. After true, the
+ * caller keeps from, to and name until rr_cp_small_end(). */
 bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to);
+/* Waits until all files are copied into the directory `to`, those that only rr_cp_file() could copy as well.
+ * After a signal, waits a few seconds at most. */
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
-/* cp_file.c: rr_cp_temporary() stores in temporary the temporary name that a file called name has with this
- * number. rr_cp_remove_temporary() removes a temporary file, and warns if that fails. rr_cp_fail_temporary()
- * reports that no temporary name could be made: error is 1 if all of them exist. */
+/* cp_file.c: temporary names, under which files are written. RR_CP_NUMBERS: how many names are tried. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
+/* Stores in temporary the temporary name that a file called name has with this number. */
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
+/* Removes a temporary file, and warns if that fails. */
 void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *temporary);
+/* Reports that no temporary file could be made: error is 1 if all names exist. Returns -1. */
 int rr_cp_fail_temporary(struct rr_cp *cp, int error);
 
 /* cp_archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
@@ -191,10 +197,11 @@ void rr_cp_archive_end(struct rr_cp *cp);
  * reported. */
 int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/* cp_file.c: rr_cp_file() copies a file, and rr_cp_link() a symbolic link. Both return 0; or -1 after a
- * failure, which was reported. */
+/* cp_file.c: copies a file; the parameters are those of rr_cp_entry(). Returns 0; or -1 after a failure,
+ * which was reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
+/* Copies a symbolic link, and counts it, as rr_cp_file() copies a file. */
 int rr_cp_link(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 

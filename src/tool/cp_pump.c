@@ -443,8 +443,8 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* After the server has lost octets in a restart, prepares a further round that copies these octets again.
- * Returns 0; or an error if the source is a stream, which cannot be read again. */
+/* After the server has lost octets in a restart, prepares the pump to copy these octets once more. Returns 0;
+ * or an error if the source is a stream, which cannot be read again. */
 static int
 pump_may_repeat(struct rr_pump *pump)
 {

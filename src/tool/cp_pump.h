@@ -63,14 +63,14 @@ struct rr_pump {
 	bool in_order;  /* one of the files is a stream */
 	bool by_server; /* the server copies by itself */
 	bool reading;   /* a piece is being read; only looked at if the source is a stream */
-	bool again;     /* this is a further round: the progress has counted its octets before */
+	bool again;     /* octets that the server lost in a restart are copied again: they were counted */
 	int error;
 	struct rr_side *failed; /* its text has the reason of the error */
 
 	/* The members for all copies between two sides. */
 	bool within, clones; /* both sides are one server, which copies, or clones, as far as this is known */
-	bool within_proved;  /* the server did it once */
-	uint64_t copied_within;  /* octets of the last run that the server copied by itself */
+	bool within_proved;  /* the server has copied or cloned a whole file */
+	uint64_t copied_within;  /* octets that the server copied by itself in the last rr_pump_within() */
 	uint64_t counted_within; /* octets of this file that rr_pump_within() has added to the progress */
 };
 

@@ -206,9 +206,6 @@ rr_cp_sync_remove(struct rr_cp *cp, const struct rr_place *to, const struct rr_c
 	free(trail);
 }
 
-/* If cp->remove is set, removes a directory of the destination that is in the way of a file, or a file that
- * is in the way of a directory. Returns 0, also if nothing had to be removed; -1 after a failure, which was
- * reported, or a signal. */
 int
 rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 {

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <rpcrdma/error.h>
 
+/* Takes the argument of --filter, FIELD=VALUE. */
 static int
 decode_take_filter(const struct rr_tool *tool, void *state, const char *argument)
 {

@@ -39,10 +39,10 @@ bool rr_decode_filter_place(const struct rr_decode *decode, const struct rr_plac
  * connection can hold for a finding, and conditions on the XID if the finding has one. */
 bool rr_decode_filter_finding(const struct rr_decode *decode, const struct rr_finding *finding);
 
-/* These functions return the callbacks to which a decoder gives its messages and events: those of the first
- * print lines of text, and those of the second print a JSON object on each line. Their ctx is a struct
- * rr_decode. */
+/* Returns the callbacks to which a decoder gives its messages and events, and which print them as lines of
+ * text. decode becomes their ctx. */
 struct rr_decode_sink rr_decode_text_sink(struct rr_decode *decode);
+/* Returns callbacks that print a JSON object on each line instead. */
 struct rr_decode_sink rr_decode_json_sink(struct rr_decode *decode);
 
 /* Prints frame, time, connection and direction of a packet, as in "12 0.001234 [0] 192.0.2.1:1000 >
@@ -60,9 +60,10 @@ int rr_decode_check(const struct rr_tool *tool, struct rr_decode *decode, const 
 int rr_decode_file(const struct rr_tool *tool, struct rr_decode *decode, const struct rr_decode_sink *sink,
 	const char *path);
 
-/* decode_text_fields.c: the first function prints the lines that --verbose adds to a message, and the second
- * prints the line of an RDMA operation. */
+/* decode_text_fields.c: prints the lines that --verbose adds to a message. */
 void rr_decode_text_fields(const struct rr_message *message);
+/* Prints the line of an RDMA operation, behind its place. region: the chunk whose octets it moves; NULL: not
+ * known. */
 void rr_decode_text_operation(const struct rr_op *op, const struct rr_decode_region *region);
 
 /* Writes an address and port, "192.0.2.1:20049" or "[2001:db8::1]:20049", into text, which has
@@ -75,9 +76,9 @@ const char *rr_decode_region_name(enum rr_region_kind kind);
 const char *rr_decode_op_name(enum rr_op_kind kind);
 const char *rr_decode_result_name(enum rr_header_result result);
 
-/* Gives each packet of the file to the decoder, and sets decode->first; path "-" means standard input.
- * Returns 0; -RPCRDMA_ERR_NOTSUP if the command was built without libpcap; -RPCRDMA_ERR_SYSTEM if the file
- * cannot be read to its end. */
+/* Gives each packet of the file to the decoder, and sets decode->first, the time of the first packet. path
+ * "-" means standard input. Returns 0; -RPCRDMA_ERR_NOTSUP if the command was built without libpcap;
+ * -RPCRDMA_ERR_SYSTEM if the file cannot be read to its end. */
 int rr_decode_read(
 	struct rr_decode *decode, const char *path, struct rr_decoder *decoder, struct rr_text *error);
 

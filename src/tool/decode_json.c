@@ -87,6 +87,7 @@ json_header(const struct rr_message *message)
 	json_number("credits", header->credit);
 	json_number("rdma_proc", header->proc);
 	json_name("rdma_proc_name", rr_rdma_proc_name(header->vers, header->proc));
+	/* The members behind the fixed ones are set only if the whole header was decoded. */
 	if (message->result != RR_HEADER_OK)
 		return;
 	if (header->proc == RR_RDMA_MSG || header->proc == RR_RDMA_NOMSG)

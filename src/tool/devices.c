@@ -168,6 +168,7 @@ devices_run(const struct rr_tool *tool, int argc, char **argv)
 	if (error)
 		return rr_tool_fail(
 			tool, "%s; without an adapter, rpcrdma uses iWARP over TCP sockets", text.text);
+	/* Without an error there is a device, so that devices_show() has begun the list. */
 	if (devices.json)
 		printf("]}\n");
 	return rr_tool_end_output(tool, RR_EXIT_OK);

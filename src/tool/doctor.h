@@ -26,9 +26,9 @@ struct rr_doctor {
 	uint64_t began;  /* when the present step began */
 };
 
-/* rr_doctor_begin() begins a step of the diagnosis. rr_doctor_end() ends the step, prints it, and counts it
- * if it failed. */
+/* Begins a step of the diagnosis: notes the time. */
 void rr_doctor_begin(struct rr_doctor *doctor);
+/* Ends the step: sets the time that it took, prints it, and counts it if it failed. */
 void rr_doctor_end(struct rr_doctor *doctor, struct rr_doctor_step *step);
 
 /* Writes into the step the text that says what was found. */

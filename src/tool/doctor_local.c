@@ -112,7 +112,8 @@ local_nfsd(struct rr_doctor *doctor)
 }
 
 /* Makes the step "firewall" of the diagnosis and prints its result: shows the first firewall rule of this
- * machine that drops or rejects packets. */
+ * machine that drops or rejects packets. The step never fails, as the rule may be for other packets; it is
+ * skipped if nft shows no such rule. */
 static void
 local_firewall(struct rr_doctor *doctor)
 {

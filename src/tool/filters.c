@@ -36,6 +36,7 @@ static const char *const filters_reply_chunks[] = {
 	NULL,
 };
 
+/* Takes the argument of --fault, a script of faults. */
 static int
 filters_fault(const struct rr_tool *tool, void *state, const char *argument)
 {

@@ -168,6 +168,7 @@ gateway_take_program(const struct rr_tool *tool, void *state, const char *spec)
 	return gateway_add_route(run, prog, (uint16_t)port);
 }
 
+/* Takes the argument of --schema, the path of a schema. */
 static int
 gateway_take_schema(const struct rr_tool *tool, void *state, const char *path)
 {
@@ -275,7 +276,9 @@ gateway_resolve_all(struct run *run)
 /* ---- The service of each thread ---- */
 
 /* Makes the gateway of a thread, and has it listen at all addresses. If the port of an address is 0, the
- * first thread stores the port that the system chose there, so that the next threads take the same port. */
+ * first thread stores the port that the system chose there, so that the next threads take the same port.
+ * Returns an exit status, after a message if it is not OK; a gateway in *service is then freed by the
+ * caller. */
 static int
 gateway_make(void *ctx, struct rpcrdma_engine *engine, void **service)
 {

@@ -81,7 +81,8 @@ ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *
 static int ls_directory(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory);
 
 /* Called for each entry with -R: lists the entry if it is a directory that is not hidden; does nothing for
- * other entries. Returns an exit status. */
+ * other entries, or for an entry without attributes, which was removed meanwhile. Returns an exit status:
+ * RR_EXIT_FAILED also after a signal. */
 static int
 ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
 {

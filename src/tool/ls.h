@@ -38,8 +38,9 @@ int rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name);
  * after a message if it is not OK. */
 int rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry);
 
-/* Prints a line with the name of the directory `where`, which stands above its entries. Prints nothing with
- * --json, or if only one directory is listed. */
+/* Prints a line with the name of the directory `where`, which stands above its entries; in front of that, an
+ * empty line if something was printed before. Prints nothing with --json, or if only one directory is
+ * listed. */
 void rr_ls_print_head(struct rr_ls *ls, const char *where);
 
 #endif

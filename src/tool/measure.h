@@ -49,11 +49,12 @@ struct rr_measure {
 	struct rr_nfs4_held state;
 };
 
-/* These functions add the counts of one thread to the measure: those of its engine, of its server, or of its
- * gateway. */
+/* Adds the memory that the engine of a thread uses to the measure. */
 void rr_measure_engine(struct rr_measure *measure, const struct rpcrdma_engine *engine);
+/* Adds the counts of the server of a thread, which has `count` services, to the measure. */
 void rr_measure_server(struct rr_measure *measure, uint32_t thread, const struct rpcrdma_server *server,
 	const struct rr_service *services, uint32_t count);
+/* Adds the counts of the gateway of a thread to the measure. */
 void rr_measure_gateway(struct rr_measure *measure, const struct rr_gateway *gateway);
 
 /* Adds the numbers of clients, sessions and states of NFS version 4, which all threads share, to the

@@ -51,6 +51,8 @@ prometheus_histogram(FILE *out, const struct rr_measure_procedure *procedure)
 		latency->calls);
 }
 
+/* Writes the times of each procedure, as histograms and as percentiles. The lines of one metric must follow
+ * each other, so that the list is gone through for each metric. */
 static void
 prometheus_procedures(FILE *out, const struct rr_measure *measure)
 {

@@ -92,6 +92,7 @@ mkdir_run(const struct rr_tool *tool, int argc, char **argv)
 	return rr_names_run(tool, argc, argv, mkdir_url);
 }
 
+/* Takes the argument of --mode, an octal number. */
 static int
 mkdir_take_mode(const struct rr_tool *tool, void *state, const char *argument)
 {

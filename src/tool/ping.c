@@ -37,6 +37,7 @@ struct ping {
 	uint64_t least, most, sum; /* the times of these calls, ns */
 };
 
+/* Takes the argument of --interval, a number of seconds, which may have a fraction. */
 static int
 ping_take_interval(const struct rr_tool *tool, void *state, const char *text)
 {

@@ -59,6 +59,7 @@ report_connection(void *ctx, const struct rr_carrier *carrier)
 
 	rr_carrier_negotiated(carrier, &n);
 	fprintf(out, "  %s: %s", carrier->peer, n.fabric);
+	/* The version is 0 over TCP, which has none of these values. */
 	if (n.version > 0)
 		fprintf(out,
 			" version %u, thresholds %u and %u (own %u and %u, peer's %u and %u%s), credits "
@@ -118,7 +119,6 @@ rr_report_server(FILE *out, uint32_t thread, const struct rpcrdma_server *server
 	if (!memory)
 		return;
 	report(memory, thread, server, services, count);
-	/* The text is written at once, so that the lines of several threads do not mix. */
 	if (fclose(memory) == 0)
 		fputs(text, out);
 	free(text);

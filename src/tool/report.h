@@ -9,9 +9,10 @@
 
 /* Reports of counters and latencies, as text or as JSON. */
 
-/* These functions write the counters, or the latency, as a JSON object. "buckets" has a pair [upper limit in
- * microseconds, number of calls] for each bucket that is not empty. If latency is NULL, null is written. */
+/* Writes the counters as a JSON object. */
 void rr_report_counters_json(FILE *out, const struct rpcrdma_counters *counters);
+/* Writes the latency as a JSON object, or null if latency is NULL. "buckets" has a pair [upper limit in
+ * microseconds, number of calls] for each bucket that is not empty. */
 void rr_report_latency_json(FILE *out, const struct rpcrdma_latency *latency);
 
 /* Writes the counts of a server with `count` services: its connections, the counters that are not 0, and the

@@ -49,10 +49,11 @@ void rr_rpcbind_add(
 void rr_rpcbind_add_nfs(
 	struct rr_rpcbind *rpcbind, bool version3, bool version4, bool tcp, const struct sockaddr *address);
 
-/* These functions register the entries with rpcbind, and withdraw those that were registered. They do nothing
- * if no socket of rpcbind was given. Failures are only reported: clients that know the ports still find the
- * server. */
+/* Registers the entries with rpcbind. Does nothing if no socket of rpcbind was given. Failures are only
+ * reported: clients that know the ports still find the server. */
 void rr_rpcbind_register(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
+/* Withdraws the entries that rr_rpcbind_register() has registered, if there are any. Failures are only
+ * reported. */
 void rr_rpcbind_withdraw(const struct rr_tool *tool, struct rr_rpcbind *rpcbind);
 
 #endif

@@ -12,6 +12,8 @@
 
 enum { RDMA_PORT = 20049, TCP_PORT = 2049 };
 
+/* Takes the argument of --listen, an address for RDMA; the server listens there over TCP, too, at the port of
+ * --tcp-port. */
 static int
 serve_take_listen(const struct rr_tool *tool, void *state, const char *spec)
 {
@@ -42,6 +44,7 @@ serve_take_nfs(const struct rr_tool *tool, void *state, const char *list)
 	return RR_EXIT_OK;
 }
 
+/* Takes the option --no-root-squash, for clients that no rule of the configuration file describes. */
 static int
 serve_take_no_root_squash(const struct rr_tool *tool, void *state, const char *argument)
 {
@@ -204,9 +207,9 @@ serve_operands(const struct rr_tool *tool, struct rr_serve *serve, int argc, cha
 	return status;
 }
 
-/* Checks the options when all of them were read, adds the directories of the operands, and completes the
- * rules. If no address was given, the server is to listen at 127.0.0.1. Returns RR_OPTIONS_GO_ON, or an exit
- * status after a message. */
+/* Called when all options were read: checks them, adds the directories of the operands, and gives rules to
+ * the directories that have none of their own. If no address was given, the server is to listen at 127.0.0.1.
+ * Returns RR_OPTIONS_GO_ON, or an exit status after a message. */
 static int
 serve_complete(const struct rr_tool *tool, struct rr_serve *serve, int argc, char **argv)
 {

@@ -71,10 +71,11 @@ enum rr_serve_naming { RR_SERVE_AS_ROOT, RR_SERVE_BY_COMPONENT, RR_SERVE_BY_PATH
 int rr_serve_add(const struct rr_tool *tool, struct rr_serve *serve, const char *argument,
 	enum rr_serve_naming naming, uint32_t *number);
 
-/* serve_rules.c: the first two functions take a line of the configuration file, and the argument of an
- * --allow; rr_serve_rules() gives rules to all exports that have none of their own. */
+/* serve_rules.c: takes a line of the configuration file that names a directory and its clients. */
 int rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf);
+/* Takes the argument of an --allow. */
 int rr_serve_take_allow(const struct rr_tool *tool, void *state, const char *text);
+/* Gives rules to all exports that have none of their own. */
 int rr_serve_rules(const struct rr_tool *tool, struct rr_serve *serve);
 
 /* serve.c: reads the command line and the configuration file into *serve, which the caller frees in any case.
@@ -84,26 +85,26 @@ int rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, in
 	struct rr_serve **serve);
 void rr_serve_free(struct rr_serve *serve);
 
-/*
- * serve_reload.c: the rules in force, which are read again while the server runs. rr_serve_rules_new() begins
- * with the rules of the configuration `serve`, which the caller keeps; it returns an exit status, after a
- * message if it is not OK, and the caller frees *result in any case. rr_serve_reload() begins to read them,
- * in a thread. rr_serve_fresh() returns a reference to the rules in force, which the caller releases.
- * rr_serve_rules_end() waits for the thread, and ends the process if the thread does not end in time; it is
- * called when no worker runs any more but all workers still exist, and may be called more than once. The
- * parameter of rr_serve_rules_free() may be NULL.
- */
+/* serve_reload.c: the rules in force, which a thread reads again while the server runs. */
 struct rr_serve_rules;
+/* Puts the rules of the configuration `serve` in force, which the caller keeps. Returns an exit status, after
+ * a message if it is not OK; the caller frees *result in any case. */
 int rr_serve_rules_new(
 	const struct rr_tool *tool, const struct rr_serve *serve, struct rr_serve_rules **result);
+/* Waits for the thread that reads rules, if it runs, and ends the process if the thread does not end in time.
+ * Called when no worker runs any more but all workers still exist; may be called more than once. */
 void rr_serve_rules_end(struct rr_serve_rules *fresh);
+/* fresh may be NULL. */
 void rr_serve_rules_free(struct rr_serve_rules *fresh);
+/* Returns a reference to the rules in force, which the caller releases. */
 struct rr_rules *rr_serve_fresh(struct rr_serve_rules *fresh);
+/* Begins to read the configuration again, in a thread; returns at once. If it has no errors, its rules come
+ * into force, and each worker is asked to take them (rr_workers_renew()). */
 void rr_serve_reload(struct rr_serve_rules *fresh, struct rr_workers_run *workers);
 
-/* serve_rpcbind.c: these functions register the server with rpcbind, if --rpcbind was given, and withdraw
- * what was registered. */
+/* serve_rpcbind.c: registers the server with rpcbind, if --rpcbind was given. */
 void rr_serve_register(const struct rr_tool *tool, struct rr_serve *serve);
+/* Withdraws the entries that were registered. */
 void rr_serve_withdraw(const struct rr_tool *tool, struct rr_serve *serve);
 
 /* Serves until a signal ends that. Returns the exit status. */

@@ -20,9 +20,8 @@ rules_add(const struct rr_tool *tool, struct rr_serve *serve, uint32_t number, c
 	return RR_EXIT_OK;
 }
 
-/* Handles a line "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]..." of the configuration file: adds the
- * directory to those that are served, and adds a rule for each CLIENT. Returns an exit status, after a
- * message if it is not OK. */
+/* The line is "DIRECTORY[=/NAME] [-OPTIONS] CLIENT[(OPTIONS)]...": adds the directory to those that are
+ * served, and adds a rule for each CLIENT. -OPTIONS change the defaults of the clients behind them. */
 int
 rr_serve_take_line(const struct rr_tool *tool, void *state, const char *first, struct rr_conf *conf)
 {

@@ -175,6 +175,8 @@ workers_ask(void *ctx, struct rr_measure *measure)
 	measure->silent += rr_asking_end(&run->asking, &limit);
 }
 
+/* Starts the monitor, which answers requests for the counts in a thread of its own and collects them by
+ * workers_ask(). Returns an exit status, after a message if it is not OK. */
 static int
 workers_start_monitor(struct rr_workers_run *run)
 {

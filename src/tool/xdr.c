@@ -70,6 +70,7 @@ xdr_take_include(const struct rr_tool *tool, void *state, const char *argument)
 	return xdr_take_for_cpp(tool, state, "-I", argument);
 }
 
+/* Takes the argument of --output: the path of the files to write, without the endings ".h" and ".c". */
 static int
 xdr_take_output(const struct rr_tool *tool, void *state, const char *argument)
 {
