@@ -90,6 +90,8 @@ same_piece(struct same *same, uint64_t offset, uint64_t size)
 	       memcmp(from->data, to->data, wanted) == 0;
 }
 
+/* Returns the most octets of a piece that is read from this side. The piece_max of the destination is not
+ * used: that is for writing, and here both files are read. */
 static uint32_t
 same_piece_max(const struct rr_side *side)
 {

@@ -113,7 +113,7 @@ struct rr_side {
 	const struct rr_side_ops *ops;
 	struct rpcrdma_nfs *nfs; /* remote */
 	struct rr_loop *loop;
-	uint32_t piece_max;      /* the most octets of a piece */
+	uint32_t piece_max;      /* the most octets of a piece that the copy reads, or writes, here */
 	uint32_t hole_unit;      /* octets of zeroes that become a hole: a power of two */
 	struct rr_text text;     /* of the last error */
 	bool fatal;              /* after that error, going on with other files would be of no use */

@@ -41,6 +41,7 @@ top_directory(const char *path, bool local, char out[RR_NFS_PATH])
 		strcpy(out, ".");
 }
 
+/* Appends the name to the path, behind a slash. The result is cut off if it has no room in `size` octets. */
 static void
 top_append_name(char *path, size_t size, const char *name)
 {

@@ -175,6 +175,8 @@ json_mpa(const struct rr_mpa_frame *frame)
 		frame->markers ? "true" : "false", frame->reject ? "true" : "false");
 }
 
+/* Prints the members of a message of the connection manager. A rejection has a reason only; the MTU is 0 if
+ * it is not known, as in a reply. */
 static void
 json_cm(const struct rr_cm *cm)
 {

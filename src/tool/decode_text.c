@@ -19,6 +19,8 @@ rr_decode_text_place(const struct rr_decode *decode, const struct rr_place *plac
 		rr_decode_end_text(&place->ends[!place->from], destination));
 }
 
+/* Prints the program and procedure of a call, or of the call that a reply answers: by name, or by number if
+ * the name is not known. Prints nothing if the procedure is not known. */
 static void
 text_procedure(const struct rr_message *message)
 {
@@ -37,6 +39,7 @@ text_procedure(const struct rr_message *message)
 		printf(" procedure %" PRIu32, message->proc);
 }
 
+/* Prints the status of an RPC reply. For all other messages, prints nothing. */
 static void
 text_status(const struct rr_message *message)
 {

@@ -36,6 +36,7 @@ static const struct rr_option devices_options[] = {
 	{ 0 },
 };
 
+/* Returns the value that this limit has in info, where its row of the table says. */
 static uint32_t
 devices_limit(const struct rr_verbs_device_info *info, const struct limit *limit)
 {

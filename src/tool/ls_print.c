@@ -53,6 +53,8 @@ ls_print_long(const struct rr_ls *ls, const struct rr_catalog_entry *entry, cons
 	printf("\n");
 }
 
+/* Prints an entry as an element of the JSON array. If several directories are listed (ls->headed), the
+ * element says which directory the entry is in. */
 static void
 ls_print_json(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry, const char *target)
 {

@@ -153,6 +153,7 @@ ping_print_negotiated(const struct ping *ping)
 		n.inline_reply, n.remote_invalidation ? "yes" : "no");
 }
 
+/* Prints the properties of version 2. In their keys, blanks and hyphens of the names become underscores. */
 static void
 ping_print_properties_json(const struct rpcrdma_negotiated *n)
 {

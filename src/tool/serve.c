@@ -259,6 +259,7 @@ rr_serve_load(const struct rr_tool *tool, const struct rr_serve *running, int ar
 	return status == RR_OPTIONS_GO_ON ? serve_complete(tool, serve, argc, argv) : status;
 }
 
+/* Called with --check-config if the options have no errors: prints that, and returns RR_EXIT_OK. */
 static int
 serve_checked(const struct rr_serve *serve)
 {

@@ -179,6 +179,8 @@ serve_report_state(struct rr_nfs4_shared *shared)
 		held.grace ? ", grace period" : "");
 }
 
+/* Prints to standard error the counts of the operations of this thread's storage. "not at once": operations
+ * that ended only after the call that began them had returned. */
 static void
 serve_report_storage(const struct rr_vfs *vfs)
 {
@@ -281,6 +283,7 @@ serve_free(void *ctx)
 	rr_free(service->engine->env, service);
 }
 
+/* Called at SIGHUP, if there is a configuration file. */
 static void
 serve_reload_rules(void *ctx, struct rr_workers_run *workers)
 {
