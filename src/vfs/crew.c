@@ -83,7 +83,8 @@ crew_work(struct rr_crew *crew, struct rr_crew_job *job, struct crew_member *mem
 		crew_has_ended(crew, job);
 }
 
-/* The main function of a thread: does jobs until the crew ends and the queue is empty. */
+/* The main function of a thread: does jobs until the crew ends and the queue is empty. While no job may
+ * begin, waits as an idle thread; when it wakes, another idle thread may be woken (crew->waking). */
 static void *
 crew_run(void *argument)
 {
@@ -141,6 +142,7 @@ crew_ready(struct rr_watch *watch, unsigned events)
 	crew_finish(rr_container(watch, struct rr_crew, watch));
 }
 
+/* Lets the owner of the crew free the memory of a thread that has ended, or could not be begun. */
 static void
 crew_discharge(const struct rr_crew *crew, struct crew_member *member)
 {
@@ -230,6 +232,7 @@ rr_crew_add(struct rr_crew *crew, struct rr_crew_job *job)
 	job->cancelled = false;
 	pthread_mutex_lock(&crew->lock);
 	rr_crew_queue_add(&crew->queue, job);
+	/* Another thread is wanted where more jobs may begin than threads are idle. */
 	grow = crew->idle < crew->queue.ready && crew->count < crew->config.max &&
 	       rr_crew_queue_next(&crew->queue);
 	wake = crew_wakes(crew);
@@ -250,6 +253,7 @@ rr_crew_move(struct rr_crew *crew, const struct rr_crew_job *job, uint64_t place
 	for (uint32_t i = 0; i < crew->config.max; i++)
 		if (crew->members[i].slot.job == job)
 			has_room = rr_crew_queue_move(&crew->queue, &crew->members[i].slot, place);
+	/* The place that the job leaves may have room for another job now. */
 	wake = has_room && crew_wakes(crew);
 	pthread_mutex_unlock(&crew->lock);
 	if (wake)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file decides which job of a crew begins next (crew_queue.h). A job waits first for earlier jobs with a
+ * key in common, as its nodes show; then it is ready, in the heap of its place, and waits for a thread. */
 #include "vfs/crew_queue.h"
 
 /* ---- keys ---- */
@@ -122,6 +124,8 @@ queue_make_ready(struct rr_crew_queue *queue, struct rr_crew_job *job)
 	queue->ready++;
 }
 
+/* The order of ready jobs in the heap of a place: the job of the owner whose jobs took the least time is
+ * first. */
 static bool
 queue_job_is_before(struct rr_heap_link *a, struct rr_heap_link *b)
 {
@@ -144,6 +148,7 @@ rr_crew_queue_init(struct rr_crew_queue *queue, uint32_t max)
 void
 rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
+	/* queue_link() counts in job->before the earlier jobs for which this job has to wait. */
 	job->waits = true;
 	job->before = 0;
 	rr_list_init(&job->link);
@@ -219,6 +224,7 @@ rr_crew_queue_move(struct rr_crew_queue *queue, struct rr_crew_slot *slot, uint6
 void
 rr_crew_queue_withdraw(struct rr_crew_queue *queue, struct rr_crew_job *job)
 {
+	/* A job that waits for no earlier job is ready. */
 	if (job->before == 0) {
 		rr_heap_remove(&queue->places[job->at].ready, &job->ready);
 		rr_fair_leave(&queue->fair, &job->turn);

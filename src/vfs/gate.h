@@ -53,10 +53,11 @@ void rr_gate_end(struct rr_gate *gate);
  * rules. */
 void rr_gate_take(struct rr_gate *gate, struct rr_rules *rules);
 
-/* Tells whether the caller may use the export of this number. If so, stores in *identity the identity with
- * which the provider acts for the caller. number is export_count for a handle that lies in no export. In that
- * case a caller who may use some export gets RR_GATE_OPEN and the identity of nobody, who may only read: the
- * operation itself then ends with RR_VFS_BAD_HANDLE. Any other caller gets RR_GATE_CLOSED. */
+/* Tells whether the caller may use the export of this number. RR_GATE_OPEN: it may, and *identity is the
+ * identity with which the provider acts for the caller. RR_GATE_FLAVOR: it may not by this flavor of
+ * authentication. RR_GATE_CLOSED: it may not. number is export_count for a handle that lies in no export. In
+ * that case a caller who may use some export gets RR_GATE_OPEN and the identity of nobody, who may only read:
+ * the operation itself then ends with RR_VFS_BAD_HANDLE. Any other caller gets RR_GATE_CLOSED. */
 enum rr_gate_answer rr_gate_ask(struct rr_gate *gate, const struct rr_gate_caller *caller, uint32_t number,
 	struct rr_vfs_identity *identity);
 

@@ -151,7 +151,8 @@ rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const st
 }
 
 /* Tells whether the rule applies to a caller at this source: always if the rule is for all clients, else
- * where the first rule->prefix bits of the rule's address and the caller's address are equal. */
+ * where the first rule->prefix bits of the rule's address and the caller's address are equal. A caller whose
+ * address is not known (source->known is false) matches only a rule for all clients. */
 static bool
 rules_match(const struct rr_rule *rule, const struct rr_source *source)
 {
@@ -169,6 +170,7 @@ rr_rules_find(const struct rr_rules *rules, uint32_t number, const struct rr_sou
 {
 	const struct rules_of_export *of = &rules->exports[number];
 
+	/* The rules are sorted (rules_insert()), so the first rule that matches counts. */
 	for (uint32_t i = 0; i < of->count; i++)
 		if (rules_match(&of->rules[i], source))
 			return &of->rules[i];

@@ -200,8 +200,8 @@ option_unknown(const char *word, struct rr_text *why)
 		why, -RPCRDMA_ERR_INVAL, "'%.24s' is no option of a client; these are: %s", word, list);
 }
 
-/* Applies one option, "NAME" or "NAME=VALUE", to the rights of a client, and cuts word at its '='. Returns 0,
- * or INVAL with the reason in why. */
+/* Applies one option, "NAME" or "NAME=VALUE", to the rights of a client, and cuts word at its '='. An option
+ * without a function take() is accepted and has no effect. Returns 0, or INVAL with the reason in why. */
 static int
 option_take(char *word, struct rr_right *right, struct rr_text *why)
 {

@@ -657,8 +657,9 @@ struct rr_vfs {
 
 /* ---- what providers and servers share ---- */
 
-/* Copies a name into a C string. Errors: RR_VFS_BAD_CHAR, RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and
- * "..", which are copied nevertheless. */
+/* Copies the name of an entry into a C string. Errors: RR_VFS_BAD_CHAR for an empty name and for a name with
+ * a '/' or a zero octet; RR_VFS_NAME_TOO_LONG; RR_VFS_BAD_NAME for "." and "..", which are copied
+ * nevertheless, as some operations accept them. */
 enum rr_vfs_status rr_vfs_name(struct rpcrdma_bytes name, char text[RR_VFS_NAME_MAX + 1]);
 
 /* Returns the number of the export in which the path of a mount request lies, and stores in *rest the part of

@@ -252,6 +252,7 @@ rr_ceph_access(struct rr_ceph_job *job)
 	return RR_VFS_OK;
 }
 
+/* The target is read with the caller's permissions. */
 enum rr_vfs_status
 rr_ceph_readlink(struct rr_ceph_job *job)
 {

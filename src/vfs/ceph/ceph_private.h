@@ -128,6 +128,8 @@ extern const struct rr_vfs_ops rr_ceph_ops;
 /* Begins the operation that row, its entry in the table of operations, describes: makes a job for it. Returns
  * RR_VFS_PENDING, or the status with which the operation has ended where no job could be made. */
 enum rr_vfs_status rr_ceph_begin(struct rr_vfs *vfs, const struct rr_ceph_row *row, struct rr_vfs_call *call);
+/* Cancels the operation of this call where no thread has begun it: it then ends with RR_VFS_CANCELLED. Any
+ * other operation goes on to its end. */
 void rr_ceph_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* Returns the member at this offset of an operation's structure, or NULL where offset is 0. */
 void *rr_ceph_member(struct rr_vfs_call *call, uint16_t offset);
@@ -190,9 +192,9 @@ enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
 enum rr_vfs_status rr_ceph_may_use_found(
 	struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
-/* These two functions take and give back a reference to an open. With the last reference its file is closed,
- * and the open is freed. */
+/* Takes a reference to an open. */
 void rr_ceph_open_hold(struct rr_vfs_open *open);
+/* Gives a reference to an open back. With the last reference, closes the open's file and frees the open. */
 void rr_ceph_open_put(struct rr_vfs_open *open);
 
 /* ---- data.c ---- */

@@ -57,7 +57,8 @@ create_verifier(struct create_plan *plan)
 }
 
 /* Checks the arguments of a create call, and fills the plan: the attributes of the directory, the name, the
- * target of a symbolic link, and the mode of the new object. */
+ * target of a symbolic link, and the mode of the new object. Where the call gives no mode, only the owner may
+ * use the object. */
 static enum rr_vfs_status
 create_check(struct create_plan *plan)
 {
@@ -145,7 +146,8 @@ create_adjust(struct create_plan *plan)
 	return status;
 }
 
-/* Removes a new object again, because its attributes could not be set. */
+/* Removes a new object again, because its attributes could not be set. The caller then returns the error of
+ * that setting; an error of the removal is ignored, as it leaves nothing more to do. */
 static void
 create_undo(const struct create_plan *plan)
 {

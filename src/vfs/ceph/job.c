@@ -42,7 +42,8 @@ job_note_lock(struct rr_ceph_job *job)
 }
 
 /* Sets the keys by which the crew orders jobs (crew_queue.h): the numbers of the directories whose entries
- * the job changes, or of the file that it writes or commits. Any other job gets no key and is not ordered. */
+ * the job changes, or of the file that it writes or commits. The row has no "change" for an object that the
+ * operation does not change: its key is 0, which means no key. A job without keys is not ordered. */
 static void
 job_order(struct rr_ceph_job *job)
 {
@@ -103,7 +104,8 @@ job_memory(const struct rr_ceph_job *job)
 	return read->data ? RR_VFS_OK : RR_VFS_NO_BUFFER;
 }
 
-/* Marks all attributes in the call's output as not valid. The row of the operation says where they are. */
+/* Marks all attributes in the call's output as not valid, before the operation begins: they stay so where it
+ * fails before they are known. The row of the operation says where they are in the call's structure. */
 static void
 job_forget(struct rr_vfs_call *call, const struct rr_ceph_row *row)
 {

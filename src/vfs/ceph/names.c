@@ -164,6 +164,8 @@ rr_ceph_rename(struct rr_ceph_job *job)
 		return RR_VFS_OK;
 	status = rr_ceph_status(ceph->lib.ll_rename(
 		ceph->mount, job->object.inode, old, job->second.inode, new, job->caller));
+	/* A directory and an object of another type cannot replace each other. RFC 1813, 3.3.14, has the
+	 * error NFS3ERR_EXIST for that. */
 	if ((status == RR_VFS_NOTDIR || status == RR_VFS_ISDIR) && there == RR_VFS_OK)
 		return RR_VFS_EXIST;
 	return status;

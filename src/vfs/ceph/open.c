@@ -138,6 +138,7 @@ open_reserve(struct rr_ceph_job *job, struct rr_vfs_open *open, struct rr_ceph_s
 	bool related = other && other->share && opening->relation != RR_VFS_ANOTHER;
 	bool beside = related && opening->relation == RR_VFS_BESIDE;
 
+	/* The deny of an open beside another one is not used. */
 	if (open_conflicts(job->ceph, open->number, opening->access, beside ? 0 : opening->deny,
 		    related ? other->share : NULL))
 		return RR_VFS_SHARE;
@@ -195,6 +196,8 @@ open_free(struct rr_vfs_open *open)
 	rr_free(ceph->env, open);
 }
 
+/* "known" is the access of the open that the call names, if any: the caller's permission for that access is
+ * not checked again. */
 enum rr_vfs_status
 rr_ceph_open(struct rr_ceph_job *job)
 {

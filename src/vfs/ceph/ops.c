@@ -65,6 +65,7 @@ ops_destroy(struct rr_vfs *vfs)
 	rr_free(own->ceph->env, own);
 }
 
+/* The opens are those of all providers of the file system. Each counts as one descriptor. */
 static void
 ops_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {

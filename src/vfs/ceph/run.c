@@ -4,9 +4,10 @@
 
 #include "vfs/ceph/ceph_private.h"
 
-/* Finds the inode of one of the job's objects: by the object's open, or else by the number in its handle.
- * Does nothing where offset is 0, as the call then has no such object. Returns RR_VFS_STALE where the object
- * was removed. */
+/* Stores in object->inode the inode of one of the job's objects: that of the object's open, or else the one
+ * with the number in its handle, to which the job then has a reference (object->mine). offset says where the
+ * call's structure names the object; 0: the call has no such object, and nothing is done. Returns
+ * RR_VFS_STALE where the object was removed. */
 static enum rr_vfs_status
 run_find(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object)
 {
@@ -91,6 +92,7 @@ run_row(struct rr_ceph_job *job)
 	return status;
 }
 
+/* Gives the inode back where the job has a reference of its own to it. The inode of an open is the open's. */
 static void
 run_put(struct rr_ceph_job *job, struct rr_ceph_object *object)
 {

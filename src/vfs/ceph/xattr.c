@@ -68,6 +68,8 @@ xattr_store(struct rr_ceph_job *job, int result)
 	return rr_ceph_sync(job, job->object.inode, false);
 }
 
+/* Makes or replaces an attribute, as xattr->how says, for a caller with the permission to write to the object
+ * (2), and brings the change to stable storage. */
 enum rr_vfs_status
 rr_ceph_setxattr(struct rr_ceph_job *job)
 {
@@ -105,6 +107,8 @@ xattr_filter(struct rr_vfs_xattr *xattr, const char *names, size_t size)
 	}
 }
 
+/* Lists the names for a caller with the permission to read the object (4). Returns RR_VFS_XATTR_SIZE where
+ * xattr->value has no room for all names; xattr->length is then the size that they need. */
 enum rr_vfs_status
 rr_ceph_listxattr(struct rr_ceph_job *job)
 {
@@ -130,6 +134,8 @@ rr_ceph_listxattr(struct rr_ceph_job *job)
 	return status;
 }
 
+/* Removes an attribute for a caller with the permission to write to the object (2), and brings the change to
+ * stable storage. */
 enum rr_vfs_status
 rr_ceph_removexattr(struct rr_ceph_job *job)
 {

@@ -35,9 +35,9 @@ rr_memory_entry_find(
 	return NULL;
 }
 
-/* Puts an entry, whose node is set, into a directory under this name, behind all other entries. Changes the
- * directory's size and times. Where the node is a subdirectory, also sets its parent and counts one more link
- * of the directory. */
+/* Puts an entry, whose node is set, into a directory under this name, behind all other entries, with a cookie
+ * at a random distance behind the last one. Changes the directory's size and times. Where the node is a
+ * subdirectory, also sets its parent and counts one more link of the directory. */
 static void
 entry_put(struct rr_memory *memory, struct rr_memory_entry *entry, struct rr_memory_node *directory,
 	struct rpcrdma_bytes name)
@@ -82,6 +82,7 @@ rr_memory_entry_add(struct rr_memory *memory, struct rr_memory_node *directory, 
 
 	if (!entry)
 		return RR_VFS_BUSY;
+	/* A directory has one name, and its own entry "." is the second link. */
 	entry->node = node;
 	entry_put(memory, entry, directory, name);
 	if (node->attributes.type == RR_VFS_DIRECTORY)

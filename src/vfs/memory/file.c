@@ -91,6 +91,7 @@ rr_memory_commit(struct rr_memory_run *run)
 {
 	struct rr_vfs_commit *commit = (struct rr_vfs_commit *)run->call;
 
+	/* A directory can be committed, too, although its changes are stable in any case. */
 	if (run->node->attributes.type == RR_VFS_FILE)
 		rr_memory_settle(run->memory, run->node);
 	else if (run->node->attributes.type != RR_VFS_DIRECTORY)

@@ -58,6 +58,7 @@ job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_opera
 		job->file = job_number(vfs, call, row->second ? row->second : row->object);
 }
 
+/* Tells whether both numbers stand for the same object. 0 stands for no object. */
 static bool
 job_same(uint64_t number, uint64_t other)
 {
@@ -123,7 +124,9 @@ job_hold(struct rr_vfs_call *call, enum rr_memory_operation operation, bool hold
 	}
 }
 
-/* Executes the job's operation, or lets it fail as its fate says, and sets the job's state and status. */
+/* Executes the job's operation, or lets it fail as its fate says, and sets the job's state and status. Where
+ * the operation waits for a lease (RR_VFS_PENDING), it has done nothing yet: the job is then in the state
+ * JOB_RECALLS, and is executed again after the lease was given back. */
 static void
 job_execute(struct rr_memory_vfs *vfs, struct memory_job *job)
 {
@@ -296,6 +299,7 @@ rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 	rr_loop_arm(vfs->loop, &own->timer, 0);
 }
 
+/* Returns how many jobs of the provider wait for rr_memory_release(), as their fate says. */
 static uint32_t
 job_held(const struct rr_memory_vfs *vfs)
 {

@@ -78,6 +78,7 @@ rr_memory_readdir(struct rr_memory_run *run)
 		return RR_VFS_NOTDIR;
 	if (!rr_memory_may(node, run->caller, RR_MEMORY_READ_BIT))
 		return RR_VFS_ACCESS;
+	/* No entry of this directory was ever given a greater cookie than last_cookie. */
 	if (list.readdir->cookie > LIST_PARENT && list.readdir->cookie > node->last_cookie)
 		return RR_VFS_BAD_COOKIE;
 	list.search = rr_memory_may(node, run->caller, RR_MEMORY_EXECUTE);

@@ -106,7 +106,8 @@ struct rr_memory_script {
 /* Sets the script that decides on later operations. Where script is NULL, each operation ends at once. */
 void rr_memory_steer(struct rr_memory *memory, const struct rr_memory_script *script);
 
-/* Lets the operations that are held go on in the next turn; later operations may be held again. */
+/* Lets the operations that their fate holds (rr_memory_fate.held) go on in the next turn of their loops. An
+ * operation that begins later may be held again. */
 void rr_memory_release(struct rr_memory *memory);
 
 /* Returns how many operations are held, of all providers. */

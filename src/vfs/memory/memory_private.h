@@ -182,6 +182,8 @@ extern const struct rr_vfs_ops rr_memory_ops;
 /* Begins an operation. Returns its status, or RR_VFS_PENDING where it became a job. */
 enum rr_vfs_status rr_memory_begin(
 	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
+/* Cancels the operation of this call. Where the operation was not executed yet, and no script holds it, it
+ * ends in the next turn with RR_VFS_CANCELLED; else it goes on. */
 void rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* Does one turn of the provider's jobs: the function of its timer. */
 void rr_memory_turn(struct rr_timer *timer);
@@ -265,8 +267,9 @@ enum rr_vfs_status rr_memory_may_use(struct rr_memory_run *run, const struct rr_
 /* ---- pages.c ---- */
 /* Copies length octets from offset on to data. Holes are zeros. */
 void rr_memory_pages_read(const struct rr_memory_node *node, uint64_t offset, uint8_t *data, uint32_t length);
-/* Makes sure that the file has the page of this index. Where data is true, the page also gets memory for its
- * data. */
+/* Makes sure that the file has the page of this index. Where data is true, the page is about to be written:
+ * it also gets memory for its data, and, while the file is unstable, keeps its stable content. Errors:
+ * RR_VFS_NOSPC, RR_VFS_DQUOT, RR_VFS_BUSY. */
 enum rr_vfs_status rr_memory_pages_make(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t index, bool data);
 /* Writes as many octets as there is space for, and stores their number in *written. Returns an error only
@@ -276,7 +279,8 @@ enum rr_vfs_status rr_memory_pages_write(struct rr_memory *memory, struct rr_mem
 /* Makes the octets from first up to (not including) end zero, and frees the pages that lie within. */
 void rr_memory_pages_punch(
 	struct rr_memory *memory, struct rr_memory_node *node, uint64_t first, uint64_t end);
-/* Returns the position of the first page with this index or a greater index. */
+/* Returns the position in node->pages of the first page with this index or a greater index, or page_count
+ * where there is no such page. */
 uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index);
 /* Returns the first offset, at or behind offset, where there is data (data is true) or where there is none
  * (data is false). Where data is true and no data follows, returns UINT64_MAX. */
@@ -286,7 +290,8 @@ void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node)
 void rr_memory_pages_resize(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
 
 /* ---- power.c ---- */
-/* Keeps the stable content of a page that an unstable write is about to change. Errors: RR_VFS_BUSY. */
+/* Keeps the stable content of a page that an unstable write is about to change. Does nothing where an earlier
+ * write has changed or made the page since the last commit. Errors: RR_VFS_BUSY if there is no memory. */
 enum rr_vfs_status rr_memory_keep_stable(struct rr_memory *memory, struct rr_memory_page *page);
 /* Makes all data of the file stable. */
 void rr_memory_settle(struct rr_memory *memory, struct rr_memory_node *node);
@@ -308,9 +313,11 @@ void rr_memory_entry_move(struct rr_memory *memory, struct rr_memory_entry *entr
 void rr_memory_entry_remove(struct rr_memory *memory, struct rr_memory_entry *entry);
 
 /* ---- open.c ---- */
+/* Closes an open for the caller: ends its locks, its lease and its share reservation. open may be NULL. The
+ * open is freed now, or when the last job that uses it ends. */
 void rr_memory_close(struct rr_vfs *vfs, struct rr_vfs_open *open);
-/* Frees the open if it is closed, and its node if nothing else needs that. No job may use the open any more.
- */
+/* Frees the open if it is closed, and its node if that has no name and no other open. Does nothing where the
+ * open is not closed. No job may use the open any more. */
 void rr_memory_open_drop(struct rr_vfs_open *open);
 /* Tells whether an open of the node denies others this access. */
 bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
@@ -321,7 +328,8 @@ bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
 enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
 /* Ends the lease of the open, if it has one. Operations that waited for that go on in the next turn. */
 void rr_memory_lease_end(struct rr_vfs_open *open);
-/* Calls recall() of each lease in vfs->recalls. */
+/* Calls recall() of each lease that an operation wants back (vfs->recalls), and empties that list. The timer
+ * of the provider calls this function in its turn, so that recall() is never called inside an operation. */
 void rr_memory_recalls(struct rr_memory_vfs *vfs);
 
 /* ---- lock.c ---- */
@@ -329,14 +337,18 @@ void rr_memory_recalls(struct rr_memory_vfs *vfs);
 void rr_memory_unlock_all(struct rr_vfs_open *open);
 
 /* ---- set.c ---- */
-/* Each of the last three functions checks whether the caller may set the attributes of its kind that
- * set->mask asks for, sets them, and adds their bits to *applied. rr_memory_set_size() checks no permission.
- */
+/* Sets the size of a file. The caller's permission is not checked. */
 enum rr_vfs_status rr_memory_set_size(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
+/* Sets the user and the group, as far as set->mask asks for them and the caller may set them, and adds their
+ * bits to *applied. */
 enum rr_vfs_status rr_memory_set_owner(struct rr_memory_run *run, struct rr_memory_node *node,
 	const struct rr_vfs_set *set, uint32_t *applied);
+/* Does the same for the mode. */
 enum rr_vfs_status rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node,
 	const struct rr_vfs_set *set, uint32_t *applied);
+/* Sets the times of access and modification for which set->mask asks, and adds their bits to *applied.
+ * Returns RR_VFS_INVAL for a time with 10^9 nanoseconds or more, and an error where the caller may not set
+ * them. "Now" is the change time, which this function advances. */
 enum rr_vfs_status rr_memory_set_times(struct rr_memory_run *run, struct rr_memory_node *node,
 	const struct rr_vfs_set *set, uint32_t *applied);
 

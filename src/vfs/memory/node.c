@@ -26,7 +26,8 @@ rr_memory_touch(struct rr_memory *memory, struct rr_memory_node *node, bool data
 }
 
 /* Returns a number for a new node: the number of the node that was freed last, unless another node has got
- * that number already; else a number that no node has had. */
+ * that number already; else a number that no node has had. Numbers are used again because a server has to
+ * cope with that: id.birth then tells the objects apart. */
 static uint64_t
 node_number(struct rr_memory *memory)
 {

@@ -8,6 +8,7 @@ rr_memory_denied(const struct rr_memory_node *node, uint32_t access)
 	rr_list_for_each (link, &node->opens) {
 		const struct rr_vfs_open *open = rr_container(link, struct rr_vfs_open, link);
 
+		/* The share is NULL where another open replaced this one, and has its reservation. */
 		if (open->share && (open->share->deny & access))
 			return true;
 	}
@@ -30,7 +31,7 @@ open_conflicts(const struct rr_memory_node *node, const struct rr_vfs_opening *o
 }
 
 /* Checks whether the caller may open the operation's file with the access that the call asks for. Access that
- * the call's other open has is not checked again. */
+ * the call's other open has is not checked again. Returns RR_VFS_PENDING where a lease is being recalled. */
 static enum rr_vfs_status
 open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 {
@@ -53,6 +54,8 @@ open_may(struct rr_memory_run *run, const struct rr_vfs_opening *opening)
 	return status == RR_VFS_LOCKED ? RR_VFS_OK : status;
 }
 
+/* Gives a reference to a share reservation back, and frees the reservation with the last one. share may be
+ * NULL. */
 static void
 open_share_put(struct rr_memory *memory, struct rr_memory_share *share)
 {

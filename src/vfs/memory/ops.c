@@ -115,6 +115,7 @@ ops_destroy(struct rr_vfs *vfs)
 	rr_free(own->memory->env, own);
 }
 
+/* The opens are those of the whole storage. They also count as descriptors, which this provider has not. */
 static void
 ops_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 {

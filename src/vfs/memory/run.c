@@ -52,8 +52,8 @@ run_known(struct rr_vfs_known *known, const struct rr_memory_node *node)
 	known->attributes = node->attributes;
 }
 
-/* Stores the attributes of node in change->after, and marks change->before as not valid where the row of the
- * operation says so. change may be NULL. */
+/* Stores the attributes of node in change->after, and marks change->before as not valid for operations that
+ * vfs.h allows no exact change (RR_MEMORY_INEXACT). change may be NULL. */
 static void
 run_after(const struct rr_memory_row *row, struct rr_vfs_change *change, const struct rr_memory_node *node)
 {

@@ -70,6 +70,7 @@ rr_memory_getxattr(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
+/* Makes an attribute with the name and the value of the call. Returns NULL if there is no memory. */
 static struct rr_memory_xattr *
 xattr_make(struct rr_memory *memory, const struct rr_vfs_xattr *wanted)
 {

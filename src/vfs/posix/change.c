@@ -5,12 +5,14 @@
 
 static const uint64_t count_mask = (UINT64_C(1) << RR_CHANGE_BITS) - 1;
 
+/* Returns a time in ns since 1970. */
 static uint64_t
 change_time(const struct statx_timestamp *time)
 {
 	return (uint64_t)time->tv_sec * RR_SECOND + time->tv_nsec;
 }
 
+/* Mixes the bits of value, so that all of them take part in the choice of a slot and in its stamp. */
 static uint64_t
 change_hash(uint64_t value)
 {
@@ -20,6 +22,7 @@ change_hash(uint64_t value)
 	return value ^ value >> 32;
 }
 
+/* Returns a hash of the object that st describes, from its inode number and its file system. */
 static uint64_t
 change_object(const struct statx *st)
 {
@@ -27,6 +30,7 @@ change_object(const struct statx *st)
 		st->stx_ino ^ (uint64_t)st->stx_dev_major << 52 ^ (uint64_t)st->stx_dev_minor << 32);
 }
 
+/* Returns the index of the slot for the object with this hash. */
 static uint32_t
 change_slot(uint64_t object)
 {

@@ -27,7 +27,8 @@ struct rr_changes {
 	_Atomic uint64_t slots[RR_CHANGE_SLOTS];
 };
 
-/* Returns the change number of the object that st describes. */
+/* Returns the change number of the object that st describes: its time of change in ns, plus the number of
+ * changes counted at that time where the object's slot still belongs to the object and that time. */
 uint64_t rr_change_number(const struct rr_changes *changes, const struct statx *st);
 
 /* Counts a change that this process made of an object. "before" is the object's time of change (ctime) before

@@ -99,8 +99,8 @@ rr_handle_is_of(struct rpcrdma_bytes handle, uint32_t export)
 	       rr_get_be32((const uint8_t *)handle.data + RR_HANDLE_EXPORT_AT) == export;
 }
 
-/* Reads the identity and the place of an object from a handle. Returns false where the check shows that the
- * handle was not made with these keys. */
+/* Reads the identity and the place of an object from a handle. Returns false where the handle was not made
+ * with these keys: its length, its version or its place is not valid, or the check does not fit. */
 bool rr_handle_decode(const struct rr_handle_keys *keys, struct rpcrdma_bytes handle, struct rr_handle_id *id,
 	struct rr_handle_place *place);
 

@@ -35,15 +35,16 @@ struct rr_identity {
 void rr_identity_init(struct rr_identity *identity, const struct rr_env *env);
 void rr_identity_free(struct rr_identity *identity);
 
-/* rr_identity_take() makes the thread work with files as the caller, until rr_identity_drop(). Does nothing
- * where the process is not root. Errors: SYSTEM, NOMEM; the thread then acts as the server itself. */
+/* Makes the thread work with files as the caller, until rr_identity_drop(). Does nothing where the process is
+ * not root. Errors: SYSTEM, NOMEM; the thread then acts as the server itself. */
 int rr_identity_take(struct rr_identity *identity, const struct rr_vfs_caller *caller);
+/* Ends the work for a caller: the thread acts as the server itself again. */
 void rr_identity_drop(struct rr_identity *identity);
 
-/* Between these two functions, which are called amid the work for a caller, the thread acts as the server
- * itself. rr_identity_resume() returns false where the caller's identity could not be taken on again: the
- * thread then acts as itself and must do no more for that caller. */
+/* Amid the work for a caller, makes the thread act as the server itself until rr_identity_resume(). */
 void rr_identity_suspend(struct rr_identity *identity);
+/* Makes the thread act as the caller again after rr_identity_suspend(). Returns false where that fails: the
+ * thread then acts as the server itself, and must do no more for that caller. */
 bool rr_identity_resume(struct rr_identity *identity);
 
 #endif

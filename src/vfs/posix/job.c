@@ -74,7 +74,8 @@ posix_drop_rest(struct rr_posix *posix, struct rr_posix_work *work)
 }
 
 /* Ends a job in the loop's thread: sets the call's status, passes the entries of a readdir to the caller,
- * releases the job's opens, frees the job, and calls done() of the call. */
+ * releases the job's opens, frees the job, and calls done() of the call. Arms the timer that continues a
+ * search and closes idle descriptors, as the operation may have left such work. */
 static void
 posix_job_end(struct rr_posix_job *job)
 {
@@ -132,8 +133,8 @@ posix_as_caller(struct rr_posix_work *work)
 }
 
 /* Is called before a job's operation uses another file system, which place stands for: makes the crew count
- * the job for that file system from now on. Returns false where too many jobs work there, so that the
- * operation must not use it now. */
+ * the job for that file system from now on. A job for the processor stays one there (RR_CREW_BULK). Returns
+ * false where too many jobs work there, so that the operation must not use it now. */
 static bool
 posix_job_crosses(void *ctx, uint64_t place)
 {
@@ -292,7 +293,8 @@ posix_job_equip(struct rr_posix_job *job)
 /* ---- a read by the ring ---- */
 
 /* Is called when the ring (io_uring) has ended a read: counts the octets, and ends the job. Where only a part
- * of the data came, or the read was interrupted, a thread of the crew reads the rest instead. */
+ * of the data came, or the read was interrupted, a thread of the crew reads the rest instead. A result of 0
+ * means that the file has ended, a negative result is an errno. */
 static void
 posix_ring_done(struct rr_ring_read *read)
 {
@@ -336,7 +338,8 @@ posix_ring_begin(struct rr_posix_job *job)
 
 /* Makes a job for an operation that the loop's thread did not do, and gives the job to the ring (io_uring) or
  * to the crew. Returns RR_VFS_PENDING, or a status with which the operation has ended, because there was no
- * memory. */
+ * memory. The rest of a read has its memory already: posix_job_equip() fails only for a whole operation,
+ * which holds no object yet. A listing uses the processor for long (RR_CREW_BULK). */
 static enum rr_vfs_status
 posix_begin_later(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -445,7 +448,8 @@ posix_takes_long(const struct rr_posix_kind *kind, struct rr_vfs_call *call)
  * operation was done, with its status in work->status. Returns false where a job is to do it: from its
  * beginning, or the rest of a read alone (work->rest.waits). An operation of the kind RR_POSIX_IN_MEMORY,
  * which may change something, is not tried while other operations are under way, because it must not overtake
- * them. */
+ * them. No operation is tried where the loop's thread takes on no caller's identity (posix->apart), or while
+ * another thread has the tree's lock. */
 static bool
 posix_hurry(struct rr_posix_work *work, const struct rr_posix_kind *kind)
 {
@@ -483,7 +487,7 @@ rr_posix_begin(struct rr_vfs *vfs, struct rr_vfs_call *call, const struct rr_pos
 }
 
 /* Cancels an operation that waits for a thread of the crew, so that it ends with RR_VFS_CANCELLED. Any other
- * operation goes on to its end. */
+ * operation goes on to its end. Without a crew, an operation under way is with the storer, and goes on. */
 void
 rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call)
 {

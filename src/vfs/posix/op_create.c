@@ -28,6 +28,7 @@ struct create_plan {
 	char text[RR_VFS_NAME_MAX + 1], target[RR_VFS_TARGET_MAX + 1];
 };
 
+/* Tells whether the directory has a default ACL, which then takes the place of the caller's umask. */
 static bool
 create_has_default_acl(const struct rr_object *directory)
 {
@@ -317,6 +318,7 @@ rr_posix_create(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &create->directory, &directory);
 	if (status != RR_VFS_OK)
 		return status;
+	/* These are the outputs of an operation that fails before it changes anything. */
 	rr_posix_unchanged(work->posix, &directory.object, directory.change);
 	status = create_plan(work, &plan);
 	if (status == RR_VFS_OK)

@@ -22,7 +22,8 @@ data_type(const struct rr_object *object)
 }
 
 /* Reads once at offset, as pread(2) does. While the tree hurries, so that nothing may wait, reads only data
- * that is in memory. Where there is none, returns -1, and tree->waits is then true. */
+ * that is in memory. Where the data is not in memory, or the file system cannot tell (EOPNOTSUPP), returns
+ * -1, and rr_tree_may_wait() sets tree->waits. Returns -1 with errno, and without that, for other errors. */
 static ssize_t
 op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
@@ -90,8 +91,10 @@ op_read_rest(struct rr_posix_work *work, struct rr_vfs_read *read)
 	return status;
 }
 
-/* Opens the file for the caller, gets memory for the data where the call has none, and reads. Returns
- * RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where the ring or a thread is to read the rest. */
+/* Opens the file with the caller's permission, gets memory for the data where the call has none, and reads.
+ * No memory is asked for where offset is at or behind the end of the file. memory() may lower read->size, so
+ * rest->size is set after it. Returns RR_VFS_NO_BUFFER if there is no memory; RR_VFS_PENDING where the ring
+ * (io_uring) or a thread of the crew is to read the rest. */
 static enum rr_vfs_status
 op_read_data(struct rr_posix_work *work, struct rr_vfs_read *read)
 {

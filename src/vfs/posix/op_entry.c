@@ -47,6 +47,8 @@ op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posi
 		return RR_VFS_ISDIR;
 	if (file->export != directory->object.export)
 		return RR_VFS_XDEV;
+	/* AT_SYMLINK_FOLLOW follows the link in /proc to the object of fd, which may itself be a symbolic
+	 * link: that one is not followed. */
 	rr_posix_path(file->fd, path);
 	rr_posix_change_begin(work->posix, directory, NULL);
 	error = linkat(AT_FDCWD, path, directory->object.fd, text, AT_SYMLINK_FOLLOW) < 0 ? errno : 0;
@@ -195,7 +197,8 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 	status = rr_posix_entry_name(work, old.name, old.text);
 	if (status == RR_VFS_OK)
 		status = rr_posix_entry_name(work, new.name, new.text);
-	/* No lock of one file system is held while another one, which may hang, is asked. */
+	/* The kernel would refuse this rename, too. It is not asked: op_rename_change() holds the locks of
+	 * both directories, and the second file system may hang. */
 	if (status == RR_VFS_OK && from->object.fsid != to->object.fsid)
 		status = RR_VFS_XDEV;
 	if (status == RR_VFS_OK)

@@ -108,6 +108,8 @@ op_limits_clone_block(const struct rr_object *object)
 	return type == BTRFS_SUPER_MAGIC || type == XFS_SUPER_MAGIC ? (uint32_t)fs.f_bsize : 0;
 }
 
+/* Finds the limits of the object's file system. UINT32_MAX names of an object means that there is no known
+ * bound. The names of all file systems count as case-sensitive. */
 static enum rr_vfs_status
 op_limits_find(const struct rr_object *object, struct rr_vfs_limits *limits)
 {
@@ -138,6 +140,7 @@ rr_posix_limits(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &limits->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
+	/* Finding the limits opens the object, for which the caller may lack the permission. */
 	rr_tree_as_self(work->tree);
 	status = op_limits_find(&subject.object, limits);
 	rr_posix_known(work->posix, &subject.object, &limits->object_after);

@@ -65,12 +65,14 @@ rr_posix_setattr(struct rr_posix_work *work, struct rr_vfs_call *call)
 	status = rr_posix_find(work, &setattr->object, &subject);
 	if (status != RR_VFS_OK)
 		return status;
+	/* These are the outputs of an operation that fails before it changes anything. */
 	rr_posix_unchanged(work->posix, &subject.object, &setattr->change);
 	status = op_setattr_change(work, &subject, setattr);
 	rr_posix_put(work, &subject);
 	return status;
 }
 
+/* Tells whether the identity in force has this permission (R_OK, W_OK or X_OK) on the object. */
 static bool
 op_access_permits(const struct rr_object *object, int mode)
 {
@@ -82,6 +84,7 @@ enum {
 	XATTRS = RR_VFS_MAY_XATTR_READ | RR_VFS_MAY_XATTR_WRITE | RR_VFS_MAY_XATTR_LIST
 };
 
+/* Returns the rights (RR_VFS_MAY_*) that make sense for an object of this type. */
 static uint32_t
 op_access_supported(const struct rr_object *object)
 {

@@ -113,8 +113,9 @@ readdir_number(struct rr_posix_work *work, const struct rr_object *directory, co
 }
 
 /* Passes the directory entry "given" on (readdir_hand_over()), with attributes and handle where the call
- * wants them. An object that is gone by now, or that the caller may not reach, is listed without these.
- * Returns false where there is no room for the entry. */
+ * wants them. An object that is gone by now (entry.status is then RR_VFS_OK), or that the caller may not
+ * reach (entry.status says why), is listed without these. Returns false where there is no room for the entry.
+ */
 static bool
 readdir_take(struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir,
 	const struct dirent64 *given)
@@ -167,7 +168,8 @@ readdir_take_all(struct rr_posix_work *work, const struct rr_object *directory,
 }
 
 /* Reads the directory of fd from the call's cookie (a position) on, and passes its entries on, until the
- * directory ends or there is no room for an entry. */
+ * directory ends (readdir->eof is then true) or there is no room for an entry. Returns RR_VFS_STALE where the
+ * directory was removed. */
 static enum rr_vfs_status
 readdir_read(
 	struct rr_posix_work *work, const struct rr_object *directory, struct rr_vfs_readdir *readdir, int fd)

@@ -115,7 +115,8 @@ struct space_pair {
 };
 
 /* Copies a range of one file to another by copy_file_range(2): at most COPY_MAX octets, and none behind the
- * end of the source. Stores their number in copy->copied. */
+ * end of the source. copy->length 0 means up to the end of the source. Stores the number of copied octets in
+ * copy->copied. */
 static enum rr_vfs_status
 op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {
@@ -135,7 +136,8 @@ op_copy_data(struct rr_posix_work *work, const struct space_pair *pair, struct r
 }
 
 /* Clones a range of one file into another by FICLONERANGE, and notes that the target is to be stored. Returns
- * RR_VFS_NOTSUPP where the file system cannot do that. */
+ * RR_VFS_NOTSUPP where the file system cannot do that, and also where the kernel says that the files are in
+ * two file systems (EXDEV). */
 static enum rr_vfs_status
 op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct rr_vfs_copy *copy)
 {

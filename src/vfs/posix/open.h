@@ -34,9 +34,9 @@ struct rr_vfs_open {
  * on. Returns NULL where there is no memory, with fd closed. */
 struct rr_vfs_open *rr_posix_open_new(struct rr_posix_shared *shared, const struct rr_object *object, int fd);
 
-/* These two functions take and give back a reference. The last one to be given back closes fd and frees the
- * open. */
+/* Takes a reference to the open. */
 void rr_posix_open_hold(struct rr_vfs_open *open);
+/* Gives a reference back. With the last reference, closes fd and frees the open. */
 void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 /* Reserves the open's access and denies others open->deny from now on. Returns false where another open

@@ -180,6 +180,7 @@ posix_enlist(void *ctx)
 	return rr_tree_beside(((struct rr_posix *)ctx)->tree, &tree) < 0 ? NULL : tree;
 }
 
+/* Frees the tree of a thread of the crew, after the thread has ended (rr_crew_config.discharge). */
 static void
 posix_discharge(void *ctx, void *member)
 {

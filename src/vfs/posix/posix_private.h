@@ -101,7 +101,8 @@ enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease
 enum rr_vfs_status rr_posix_read_rest(struct rr_posix_work *work);
 
 /* Ends a read whose rest the ring (io_uring) has read (error is 0) or failed to read (error is an errno).
- * Fills in the read's output, gives the subject back, and returns the read's status. */
+ * Fills in the read's output, gives the subject back, and returns the read's status. An error counts only
+ * where no octet was read. */
 enum rr_vfs_status rr_posix_read_came(struct rr_posix_work *work, int error);
 
 /* Makes memory for the entries of a listing. The caller frees it by rr_free(). Returns NULL if there is no
@@ -151,16 +152,18 @@ void rr_posix_attend_later(struct rr_posix *posix);
 void rr_posix_attributes(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_attributes *attributes);
 
-/* These functions fill "known" with attributes: rr_posix_known() with those in object->st; rr_posix_know()
- * with the present attributes, which it also takes into object->st. rr_posix_know_changed() does the same,
- * and must be called instead where this process has changed the object since object->st was taken, because it
- * also counts the change (change.h). */
+/* Fills "known" with the attributes in object->st. */
 void rr_posix_known(const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_known *known);
+/* Gets the present attributes of the object into object->st, and fills "known" with them. Where that fails,
+ * known->valid is false. */
 void rr_posix_know(const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
+/* Does the same as rr_posix_know(), and counts a change of the object (change.h). It must be called instead
+ * where this process has changed the object since object->st was taken. */
 void rr_posix_know_changed(
 	const struct rr_posix *posix, struct rr_object *object, struct rr_vfs_known *known);
 
-/* Fills in "change" for an object that was not changed: "before" and "after" both come from object->st. */
+/* Fills in "change" for an object that was not changed: "before" and "after" both come from object->st. An
+ * operation calls this at its beginning, for the case that it fails before it changes the object. */
 void rr_posix_unchanged(
 	const struct rr_posix *posix, const struct rr_object *object, struct rr_vfs_change *change);
 
@@ -169,12 +172,13 @@ void rr_posix_unchanged(
 void rr_posix_after(
 	const struct rr_posix *posix, struct rr_object *object, bool changed, struct rr_vfs_change *change);
 
-/* These two functions enclose the system call that changes one object, or two (two may be NULL). They hold
- * the objects' locks (shared.h), so that no other thread of this process changes the objects meanwhile, and
- * fill in "before" and "after" of each subject's change. changed tells whether the system call has changed
- * the objects. */
+/* Is called before the system call that changes one object, or two (two may be NULL). Takes the objects'
+ * locks (shared.h), so that no other thread of this process changes the objects until rr_posix_change_end(),
+ * and fills in "before" of each subject's change. */
 void rr_posix_change_begin(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two);
+/* Is called after that system call, with the same subjects. Fills in "after" of each subject's change, and
+ * releases the objects' locks. changed tells whether the system call has changed the objects. */
 void rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed);
 
@@ -211,11 +215,12 @@ enum rr_vfs_status rr_posix_entry_name(
 enum rr_vfs_status rr_posix_data(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, int access, int *fd);
 
-/* These two functions note in work->stores that an object is to be brought to stable storage before the
- * operation ends. rr_posix_store_fd() is for a file that fd refers to (data is true: by fdatasync(2));
- * rr_posix_store() is for any object, which it opens as the server itself: the thread acts as the server from
- * then on. Nothing is noted for objects in file systems in memory, which have no stable storage. */
+/* Notes in work->stores that the file of fd is to be brought to stable storage before the operation ends: by
+ * fdatasync(2) where data is true, else by fsync(2). Notes nothing for an object in a file system in memory,
+ * which has no stable storage. */
 void rr_posix_store_fd(struct rr_posix_work *work, const struct rr_object *object, int fd, bool data);
+/* Does the same for an object of any type, which it opens as the server itself: the thread acts as the server
+ * from then on. */
 void rr_posix_store(struct rr_posix_work *work, struct rr_object *object);
 
 /* Returns the present write verifier. */

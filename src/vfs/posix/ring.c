@@ -27,12 +27,14 @@ ring_hand_over(struct rr_ring *ring)
 		rr_loop_arm(ring->loop, &ring->again, RING_AGAIN);
 }
 
+/* Is called at the end of a turn of the loop in which reads began. */
 static void
 ring_hand(struct rr_task *task)
 {
 	ring_hand_over(rr_container(task, struct rr_ring, hand));
 }
 
+/* Is called by the timer RING_AGAIN after the kernel refused reads. */
 static void
 ring_hand_again(struct rr_timer *timer)
 {
@@ -55,6 +57,7 @@ ring_take(struct rr_ring *ring)
 	}
 }
 
+/* The loop calls this function while there are results of reads. */
 static void
 ring_ready(struct rr_watch *watch, unsigned events)
 {
@@ -62,6 +65,8 @@ ring_ready(struct rr_watch *watch, unsigned events)
 	ring_take(rr_container(watch, struct rr_ring, watch));
 }
 
+/* Translates a negative errno of liburing into an error of this library. ENOSYS and EPERM mean that this
+ * system has no io_uring, or forbids it to this process. */
 static int
 ring_error(int error)
 {

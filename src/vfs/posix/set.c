@@ -88,6 +88,7 @@ enum {
 		    RR_VFS_SET_MODIFY_NOW
 };
 
+/* Sets one kind of attributes: the size, the owner and group, the mode, or else the times. */
 static enum rr_vfs_status
 set_part(struct rr_posix_work *work, struct rr_posix_subject *subject, const struct rr_vfs_set *set,
 	uint32_t part)

@@ -16,6 +16,7 @@ rr_stores_add(struct rr_stores *stores, int fd, enum rr_store_how how)
 	store->how = store->fd < 0 ? RR_STORE_EVERYTHING : how;
 }
 
+/* Brings one object, or its whole file system, to stable storage. Returns 0 or an errno. */
 static int
 store_one(const struct rr_store *store)
 {

@@ -85,7 +85,8 @@ batch_target_store(const struct target *target, enum rr_store_how how)
 }
 
 /* Stores each file system that has targets once, as a whole, and gives the result, 0 or an errno, to all
- * targets in that file system. The first target of each device does this for the others. */
+ * targets in that file system. The first target of each device does this for the others. Targets without a
+ * descriptor have the device 0, and sync(2) stores all file systems for them. */
 static void
 batch_store_whole(struct target *targets, uint32_t count)
 {
@@ -116,6 +117,7 @@ batch_store(struct target *targets, uint32_t count)
 			targets[i].error = targets[i].same->error;
 }
 
+/* united is the number of different objects in the batch: storing one by one takes a system call for each. */
 void
 rr_store_batch(struct rr_list *batch, struct rr_store_pace *pace, const struct rr_env *env)
 {
@@ -130,6 +132,8 @@ rr_store_batch(struct rr_list *batch, struct rr_store_pace *pace, const struct r
 		batch_store(targets, count);
 	if (united > 0)
 		rr_store_pace_learn(pace, whole, united, rr_now(env) - start);
+	/* The targets are in the order of the jobs and their objects. A job gets the first error of its own
+	 * objects. */
 	for (struct rr_list *link = batch->next; link != batch; link = link->next) {
 		struct rr_store_job *job = rr_container(link, struct rr_store_job, link);
 

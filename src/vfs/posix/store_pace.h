@@ -17,7 +17,8 @@ struct rr_store_pace {
 
 void rr_store_pace_init(struct rr_store_pace *pace);
 
-/* Tells whether storing the whole file system takes less time than storing count files and directories. */
+/* Tells whether storing the whole file system is likely to take less time than storing count files and
+ * directories one by one. Always false for a single one. */
 bool rr_store_pace_is_whole(const struct rr_store_pace *pace, uint32_t count);
 
 /* Notes that a batch with count (at least one) files and directories was stored in took ns: one by one, or by

@@ -151,6 +151,8 @@ storer_start(struct rr_storer *storer)
 	return error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
+/* Frees a storer whose thread has ended or was not begun, and closes its eventfd: fd, or -1 where there is
+ * none. */
 static void
 storer_destroy(struct rr_storer *storer, int fd)
 {

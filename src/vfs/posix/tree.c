@@ -187,8 +187,9 @@ open_roots(struct rr_tree *tree, struct rr_text *text)
 	return 0;
 }
 
-/* Makes the core, with its nodes, in *core. Returns 0 or NOMEM. After an error *core may be set all the same,
- * and is then freed with the tree. */
+/* Makes the core (the knowledge that several trees share) for one tree, with an empty cache of nodes, and
+ * stores it in *core. Returns 0 or NOMEM. After an error *core may be set all the same, and is then freed
+ * with the tree. */
 static int
 tree_core_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree_core **core)
 {
@@ -331,6 +332,7 @@ rr_tree_acts_as_callers(const struct rr_tree *tree)
 	return tree->identity.root;
 }
 
+/* The descriptors in "far" are closed without the lock, because close(2) may hang for their file systems. */
 void
 rr_tree_tidy(struct rr_tree *tree)
 {

@@ -132,7 +132,7 @@ bool rr_tree_is_genuine(const struct rr_tree *tree, struct rpcrdma_bytes handle)
  * a whole. */
 bool rr_tree_in_memory(const struct rr_tree *tree, uint64_t place);
 
-/* Writes the handle of an object. */
+/* Writes the handle of an object: the one that clients know already, if there is one, else a new one. */
 void rr_tree_handle(struct rr_tree *tree, const struct rr_object *object, struct rr_vfs_handle *handle);
 
 /* Gets the present attributes of the object into object->st. */

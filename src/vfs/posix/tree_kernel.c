@@ -41,6 +41,7 @@ rr_tree_kernel_name(const struct rr_tree_root *root, int fd, struct rr_handle_ke
 	return true;
 }
 
+/* Opens an object below root by its kernel handle. Returns an O_PATH descriptor, or -1 with errno. */
 static int
 kernel_open(const struct rr_tree_root *root, const struct rr_handle_kernel *kernel)
 {

@@ -82,6 +82,7 @@ lookup_locked(struct rr_tree *tree, const struct rr_object *directory, struct rp
 	status = open_in(tree, directory, text, &fd, &st);
 	if (status != RR_VFS_OK)
 		return status;
+	/* The node owns fd from now on; without memory for a node, rr_tree_intern() has closed fd. */
 	node = rr_tree_intern(tree, directory->node, text, fd, &st);
 	if (!node)
 		return RR_VFS_BUSY;
@@ -146,6 +147,7 @@ rr_tree_removed(struct rr_tree *tree, const struct rr_object *object, const stru
 	struct rr_node *node = object->node;
 	struct statx st;
 
+	/* rr_tree_peek() did not find the object, so the cache knows nothing that is outdated now. */
 	if (!node)
 		return;
 	rr_tree_enter(tree);

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "vfs/posix/tree_private.h"
 
+/* Returns the key of an object's identity in nodes->by_id. */
 static uint64_t
 node_id_key(const struct rr_handle_id *id)
 {
@@ -17,6 +18,7 @@ node_id_key(const struct rr_handle_id *id)
 	return key ^ ((uint64_t)id->export << 32 | id->device) * UINT64_C(0xd6e8feb86659fd93);
 }
 
+/* Returns the key in nodes->by_name of the name with this hash in parent. */
 static uint64_t
 node_name_key(const struct rr_node *parent, uint64_t hash)
 {
@@ -87,6 +89,7 @@ node_take_out(struct rr_nodes *nodes, struct rr_node *node)
 		rr_list_append(&nodes->idle, &parent->idle);
 }
 
+/* Gives up the descriptors of node, forgets its place, and frees it. The node must have no children. */
 static void
 node_free(struct rr_nodes *nodes, struct rr_node *node)
 {
@@ -123,7 +126,8 @@ nodes_leave_place(const struct rr_nodes *nodes, const struct rr_node *node)
 }
 
 /* Frees nodes that have no children and are not held, the least recently used first, until there is room for
- * one more node. */
+ * one more node. Before that, notes their places, so that their objects are found again without a search.
+ * Where no further node can be freed, the cache grows beyond nodes->max. */
 static void
 node_make_room(struct rr_nodes *nodes)
 {

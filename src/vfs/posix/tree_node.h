@@ -77,9 +77,9 @@ int rr_nodes_init(struct rr_nodes *nodes, const struct rr_env *env, const struct
 	uint32_t open_max);
 void rr_nodes_free(struct rr_nodes *nodes);
 
-/* These two functions return a node, by its object's identity or by its name in parent; NULL where there is
- * no such node. */
+/* Returns the node of the object with this identity, or NULL if the cache has none. */
 struct rr_node *rr_nodes_find(const struct rr_nodes *nodes, const struct rr_handle_id *id);
+/* Returns the node that the cache knows as name in parent, or NULL if there is none. */
 struct rr_node *rr_nodes_child(const struct rr_nodes *nodes, const struct rr_node *parent, const char *name);
 
 /* Makes a node for the object with this identity, which must not have one yet. The node has no place, and is

@@ -15,8 +15,8 @@ open_access_of(int fd, int mode)
 	return syscall(SYS_faccessat2, fd, "", mode, AT_EACCESS | AT_EMPTY_PATH) == 0 ? 0 : errno;
 }
 
-/* Tells whether the object belongs to the caller whose identity is in force, else to the server's own user.
- */
+/* Tells whether the user as whom the thread acts owns the object: the caller where a caller's identity is in
+ * force, else the server's own user. */
 static bool
 open_is_owner(const struct rr_tree *tree, const struct rr_object *object)
 {
@@ -107,7 +107,8 @@ open_for_caller(struct rr_tree *tree, struct rr_object *object, int access)
 
 /* Opens the data of a file or directory with this access. For O_WRONLY, tries first to get a descriptor for
  * reading and writing, because the cache can then use it for other callers' reads, too; *readable tells
- * whether the descriptor can read. Returns a descriptor, or -1 with errno. */
+ * whether the descriptor can read. A regular file that the system refuses to the caller (EACCES) is opened by
+ * open_for_caller() where NFS allows that. Returns a descriptor, or -1 with errno. */
 static int
 open_data(struct rr_tree *tree, struct rr_object *object, int access, bool *readable)
 {
@@ -165,8 +166,9 @@ rr_tree_open_apart(struct rr_tree *tree, struct rr_object *object, int access, i
 	return *fd < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
-/* Keeps fd in the node for later calls with this access, and returns fd. Where another thread has put such a
- * descriptor into the node meanwhile, closes fd and returns that thread's descriptor. */
+/* Keeps fd in the node for later calls with this access, and returns fd. readable says whether a descriptor
+ * for writing can also be read from. Where another thread has put such a descriptor into the node meanwhile,
+ * closes fd and returns that thread's descriptor. */
 static int
 open_keep(struct rr_tree *tree, struct rr_node *node, int access, int fd, bool readable)
 {

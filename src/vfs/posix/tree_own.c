@@ -41,7 +41,8 @@ own_put(const char *path, const char *text)
 }
 
 /* The main function of the child process, which shares the memory and the descriptors of this process: sets
- * up its user namespace, opens the file, stores the descriptor in own->fd, and ends. */
+ * up its user namespace, opens the file, stores the descriptor in own->fd, and ends. After a failure own->fd
+ * stays negative, and own->error is the errno. */
 static int
 own_open(void *argument)
 {

@@ -57,14 +57,18 @@ struct rr_tree {
 	bool keeps; /* rr_tree_leave() closes no descriptors: other threads do that */
 };
 
-/* rr_tree_enter() and rr_tree_leave() enclose code that uses the core: they take and release its lock, and
- * may be nested. The outermost rr_tree_leave() also closes descriptors for data that nodes gave up. Inside
- * these two, rr_tree_out() and rr_tree_in() enclose a system call that may wait: they release the lock and
- * take it again, except where the tree hurries and therefore waits for nothing. rr_tree_out() returns the
- * argument for rr_tree_in(): whether it has released the lock. rr_tree_in() preserves errno. */
+/* Takes the core's lock, before code that uses the core. Calls may be nested: only the outermost one takes
+ * the lock. */
 void rr_tree_enter(struct rr_tree *tree);
+/* Ends what rr_tree_enter() began. The outermost call releases the lock, and also closes descriptors for data
+ * that nodes gave up. */
 void rr_tree_leave(struct rr_tree *tree);
+/* Is called between rr_tree_enter() and rr_tree_leave(), before a system call that may wait: releases the
+ * lock, except where the tree hurries and therefore waits for nothing. Returns whether the lock was released:
+ * the argument for rr_tree_in(). */
 bool rr_tree_out(struct rr_tree *tree);
+/* Is called after that system call: takes the lock again where rr_tree_out() has released it. Preserves
+ * errno. */
 void rr_tree_in(struct rr_tree *tree, bool was_locked);
 
 /* Tells whether a step that may wait is allowed. Where the tree hurries, it is not: the function returns

@@ -235,9 +235,10 @@ resolve_is_at_hand(struct rr_tree *tree, struct rr_node *node, struct statx *st)
 	return node->parent && rr_now(tree->env) - node->verified < RR_TREE_BELIEVED;
 }
 
-/* Finds the object of a node that is held. While the object's path is walked or searched for, the thread acts
- * as the server itself. Returns RR_VFS_STALE if the object is gone, RR_VFS_BUSY if finding it would wait,
- * which is not allowed now, and RR_VFS_FAULT if the caller's identity could not be taken on again. */
+/* Finds the object of a node that is held: by the node's descriptor where that is enough (at_hand), else by
+ * its path. While the path is walked or searched for, the thread acts as the server itself. Returns
+ * RR_VFS_STALE if the object is gone, RR_VFS_BUSY if finding it would wait, which is not allowed now, and
+ * RR_VFS_FAULT if the caller's identity could not be taken on again. */
 static enum rr_vfs_status
 resolve_held(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {
@@ -286,6 +287,7 @@ rr_tree_export_of(const struct rr_tree *tree, struct rpcrdma_bytes handle)
 	return number;
 }
 
+/* Returns the root of the export that a handle names, or NULL where the tree has no such export. */
 static const struct rr_tree_root *
 resolve_root(const struct rr_tree *tree, uint32_t export)
 {
@@ -363,6 +365,7 @@ rr_tree_root(struct rr_tree *tree, uint32_t number, struct rr_vfs_handle *handle
 	*handle = tree->core->roots[number].node->handle;
 }
 
+/* Octets 2 to 9 are the fields export and device, octets 10 to 17 the field inode (handle.h). */
 struct rr_tree_place
 rr_tree_place(struct rpcrdma_bytes handle)
 {
@@ -382,6 +385,8 @@ rr_tree_is_genuine(const struct rr_tree *tree, struct rpcrdma_bytes handle)
 	return rr_handle_decode(&tree->core->keys, handle, &id, &place) && resolve_root(tree, id.export);
 }
 
+/* In the number place, the field export is in the upper half and the field device in the lower half, which is
+ * 0 for the file system of the export's root (struct rr_handle_id). */
 bool
 rr_tree_in_memory(const struct rr_tree *tree, uint64_t place)
 {

@@ -140,9 +140,10 @@ search_remember_vain(struct rr_tree *tree)
 	memory->birth = search->began;
 }
 
-/* Continues a search whose walk along the hints found nothing: clears the memory of the inode numbers seen in
- * the export, and begins a walk through the whole export. Without memory for the Bloom filter, the walk
- * leaves none. */
+/* Continues a search whose walk along the hints found nothing: clears the record of the inode numbers seen in
+ * the export (struct rr_search_memory), and begins a walk through the whole export. The record is not used
+ * before that walk has ended (until is 0). Where its Bloom filter cannot be allocated, the walk is done all
+ * the same, but leaves no record. */
 static void
 search_everywhere(struct rr_tree *tree)
 {

@@ -42,8 +42,8 @@ enum { RR_SEARCH_MAX = 1000000, RR_SEARCH_BITS = 1 << 23, RR_SEARCH_VAIN = 4096 
 #define RR_SEARCH_CALL  (20 * RR_MILLISECOND)
 #define RR_SEARCH_TIMER (5 * RR_MILLISECOND)
 
-/* The inode numbers that the last walk in vain through an export saw, and those of objects found since then.
- */
+/* The record of the last walk through a whole export that did not find its object: the inode numbers that the
+ * walk saw, and those of objects found since then. */
 struct rr_search_memory {
 	uint64_t *seen; /* a Bloom filter of RR_SEARCH_BITS bits; NULL: there was no walk yet */
 	uint64_t until; /* seen is used until this time (rr_now()) */
@@ -98,7 +98,8 @@ void rr_search_end(struct rr_tree *tree);
 int rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st);
 
-/* Notes in the memory of the last walk in vain that an object with this inode number is in the export. */
+/* Notes in the export's struct rr_search_memory that an object with this inode number is in the export, so
+ * that a later search for it is not taken to be in vain. Does nothing where there is no such record yet. */
 void rr_search_note(struct rr_tree *tree, const struct rr_tree_root *root, uint64_t inode);
 
 #endif

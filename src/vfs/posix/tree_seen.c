@@ -27,6 +27,7 @@ seen_sighting_size(const char *name)
 	return sizeof(struct sighting) + strlen(name) + 1;
 }
 
+/* Removes a sighting from the table and from the list of ages, and frees it. */
 static void
 seen_sighting_free(struct rr_seen *seen, struct sighting *sighting)
 {
@@ -47,6 +48,7 @@ seen_sighting_find(const struct rr_seen *seen, uint64_t key)
 void
 rr_seen_free(struct rr_seen *seen)
 {
+	/* A tree that could not be made in full may not have prepared the sightings. */
 	if (!seen->map.buckets)
 		return;
 	rr_list_for_each (link, &seen->ages)
@@ -92,8 +94,8 @@ rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *na
 }
 
 /* Returns the size, with the final zero, of the path from the directory whose key is root down to the object
- * whose key is key. Returns 0 where the path is not known, or has more than RR_HANDLE_DEPTH_MAX components,
- * which it also has where outdated sightings make a circle. */
+ * whose key is key. Returns 0 where the path is not known, or has more than RR_HANDLE_DEPTH_MAX components.
+ * This bound also ends the loop where outdated sightings make a circle of parents. */
 static size_t
 seen_path_size(const struct rr_seen *seen, uint64_t key, uint64_t root)
 {

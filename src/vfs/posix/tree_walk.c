@@ -31,6 +31,7 @@ struct frame {
 	char name[];    /* its name in the directory above */
 };
 
+/* Returns the frame of the directory that the walk is in, or NULL after the walk has left the root. */
 static struct frame *
 walk_frame_innermost(const struct rr_search *search)
 {
@@ -39,6 +40,7 @@ walk_frame_innermost(const struct rr_search *search)
 	return rr_container(search->frames.next, struct frame, link);
 }
 
+/* Frees the note of a directory that was still to be read, and subtracts its memory from search->pending. */
 static void
 walk_below_free(struct rr_tree *tree, struct below *below)
 {
@@ -66,8 +68,9 @@ walk_set_fd(struct rr_search *search, int fd)
 	search->fd = fd;
 }
 
-/* Notes that the walk had to leave something out because of this error (an errno). Where the error stays, an
- * object there cannot be reached by any path, either, so the walk is complete without it. */
+/* Notes that the walk had to leave something out because of this error (an errno), where a later walk may see
+ * it (rr_tree_is_passing()). After any other error nothing is noted: no path leads to an object there,
+ * either, so the walk is complete without it. */
 static void
 walk_left_out(struct rr_search *search, int error)
 {
@@ -142,6 +145,7 @@ rr_tree_walk_begin(struct rr_tree *tree)
 	struct rr_handle_id id;
 	int fd;
 
+	/* Where the root cannot be opened, there is no frame, and the first step of the walk is its end. */
 	walk_clear(tree);
 	search->hindered = false;
 	fd = walk_open(tree, search->root->node->path_fd, "", TO_READ, &id);
@@ -203,7 +207,8 @@ walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 }
 
 /* Tells whether an entry of the directory of frame is the object that is searched for. The entry is opened
- * only where its inode number is the right one. */
+ * only where its inode number is the right one. Where it cannot be opened, walk_open() notes that the walk
+ * left it out. */
 static bool
 walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dirent64 *entry)
 {
@@ -289,8 +294,9 @@ walk_enter(struct rr_tree *tree, struct frame *frame, const char *name)
 		walk_frame_push(tree, name, fd, &id);
 }
 
-/* Opens the directory of frame again, by the path from the root at which it was seen. Returns false where the
- * directory cannot be opened, or the path leads to another directory by now. */
+/* Opens the directory of frame again, by the path from the root at which it was seen, and makes it the one
+ * that the walk reads. Returns false where the directory cannot be opened, or the path leads to another
+ * directory by now, which the walk must not read. */
 static bool
 walk_reopen(struct rr_tree *tree, const struct frame *frame)
 {

@@ -57,6 +57,7 @@ rr_posix_entry_name(
 	return rr_vfs_name(name, text);
 }
 
+/* Translates O_RDONLY, O_WRONLY or O_RDWR into RR_VFS_SHARE_* bits. */
 static uint32_t
 work_share(int access)
 {
