@@ -103,8 +103,9 @@ queue_place(struct rr_crew_queue *queue, uint64_t place)
 }
 
 /* Tells whether one more job may begin in the file system of this entry. A first job always may. A further
- * job may where fewer threads work there than are free. Where the place has the bit RR_CREW_BULK, at most
- * RR_CREW_BULK_MAX jobs may run; for the place RR_CREW_ANYWHERE there is no bound. */
+ * job may where fewer threads work there than are free, so that a file system that hangs leaves threads to
+ * the others. Where the place has the bit RR_CREW_BULK, at most RR_CREW_BULK_MAX jobs may run; for the place
+ * RR_CREW_ANYWHERE there is no bound. */
 static bool
 queue_has_room(const struct rr_crew_queue *queue, const struct rr_crew_place *entry)
 {

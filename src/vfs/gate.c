@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file implements the gate (gate.h), with a cache of the rules that were found last. */
 #include "vfs/gate.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ rr_gate_take(struct rr_gate *gate, struct rr_rules *rules)
 	*gate = (struct rr_gate){ .vfs = vfs, .rules = rules };
 }
 
+/* Tells whether the same rules match both sources: only the address counts for that, not the port. */
 static bool
 gate_same_source(const struct rr_source *a, const struct rr_source *b)
 {

@@ -45,8 +45,9 @@ enum rr_gate_answer {
 };
 
 /* Prepares the gate. rules must have as many exports as vfs, in the same order; the gate takes a reference of
- * its own. rr_gate_end() gives that reference back. */
+ * its own. */
 void rr_gate_init(struct rr_gate *gate, struct rr_vfs *vfs, struct rr_rules *rules);
+/* Gives the gate's reference to its rules back. */
 void rr_gate_end(struct rr_gate *gate);
 
 /* Replaces the gate's rules: the gate takes a reference to rules and gives back its reference to the old

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file reads the secret key of file handles from a file, and makes that file at the first start. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

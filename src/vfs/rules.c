@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file keeps the rules of all exports, and finds the rule that counts for a caller. rules_option.c and
+ * rules_client.c parse the text of rules. */
 #include "vfs/rules.h"
 
 #include <rpcrdma/error.h>

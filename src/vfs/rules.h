@@ -55,9 +55,9 @@ enum { RR_RULES_MAX = 4096, RR_RULES_CLIENT = 255 };
  * any export. Errors: NOMEM. */
 int rr_rules_new(const struct rr_env *env, uint32_t count, struct rr_rules **rules);
 
-/* Takes a reference to rules; rr_rules_release() gives it back and frees the rules with the last
- * reference. */
+/* Takes a reference to rules, and returns rules. */
 struct rr_rules *rr_rules_hold(struct rr_rules *rules);
+/* Gives a reference to rules back, and frees the rules with the last reference. */
 void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 
 /* Adds the rule that text describes ("192.0.2.0/24(rw,no_root_squash)") to the rules of the export of this
@@ -67,8 +67,8 @@ void rr_rules_release(struct rr_rules *rules); /* rules may be NULL */
 int rr_rules_add(struct rr_rules *rules, uint32_t number, const char *text, const struct rr_right *defaults,
 	struct rr_text *why);
 
-/* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. Errors:
- * INVAL, with the reason in why. */
+/* Applies a list of options ("rw,sync") to right, which can then be the defaults of several clients. The list
+ * may be empty. Errors: INVAL, with the reason in why. */
 int rr_rules_options(const char *words, struct rr_right *right, struct rr_text *why);
 
 /* Returns the rule that counts for a caller at this source in the export of this number, or NULL if there is

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations getattr, setattr, access, readlink, statfs and limits. */
+/* This file has the operations getattr, setattr, access, readlink, statfs and limits. vfs.h describes what
+ * each of them does, with its arguments and results. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -108,6 +109,7 @@ rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size)
 	return attributes_set_some(job, inode, &st, CEPH_SETATTR_SIZE, job->ceph->self);
 }
 
+/* Sets the user, the group or both, as set->mask asks, with the caller's permissions. */
 static enum rr_vfs_status
 attributes_set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
@@ -122,6 +124,8 @@ attributes_set_owner(struct rr_ceph_job *job, struct Inode *inode, const struct 
 	return attributes_set_some(job, inode, &st, mask, job->caller);
 }
 
+/* Sets the times that set->mask asks for, with the caller's permissions. Returns RR_VFS_INVAL for a time with
+ * 10^9 nanoseconds or more. */
 static enum rr_vfs_status
 attributes_set_times(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
@@ -151,6 +155,7 @@ attributes_set_times(struct rr_ceph_job *job, struct Inode *inode, const struct 
 	return attributes_set_some(job, inode, &st, mask, job->caller);
 }
 
+/* Sets the mode, with the caller's permissions. */
 static enum rr_vfs_status
 attributes_set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
 {
@@ -221,6 +226,8 @@ rr_ceph_setattr(struct rr_ceph_job *job)
 	return status;
 }
 
+/* First finds the rights that make sense for the type of the object, then those that the mode of the object
+ * gives to the caller. */
 enum rr_vfs_status
 rr_ceph_access(struct rr_ceph_job *job)
 {

@@ -181,14 +181,17 @@ enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode
 
 /* ---- open.c ---- */
 /* Checks rr_ceph_may_use(), and stores in *file an open file of the job's object for this access
- * (RR_VFS_SHARE_*): the file of the object's open, or a new one. rr_ceph_done() gives it back, and closes
- * only a new one. */
+ * (RR_VFS_SHARE_*): the file of the object's open, or a new one. After success the caller gives the file back
+ * by rr_ceph_done(). */
 enum rr_vfs_status rr_ceph_use(struct rr_ceph_job *job, uint32_t access, struct Fh **file);
+/* Gives back a file that rr_ceph_use() stored: closes it, unless it is the file of the object's open. */
 void rr_ceph_done(struct rr_ceph_job *job, struct Fh *file);
 /* Returns RR_VFS_OK where the caller may read or write the data of the job's object, because of the object's
  * open or by permission; else the status that says why not. */
 enum rr_vfs_status rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access);
-/* The same for a regular file that the job found by its name, and so has no open for. st: its attributes. */
+/* Returns RR_VFS_OK where the caller may read or write the data of a regular file by permission; else the
+ * status that says why not. It is for a file that the job has found by its name, and so has no open for. st:
+ * the file's attributes. */
 enum rr_vfs_status rr_ceph_may_use_found(
 	struct rr_ceph_job *job, const struct ceph_statx *st, uint32_t access);
 void rr_ceph_close(struct rr_vfs *vfs, struct rr_vfs_open *open);

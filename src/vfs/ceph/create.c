@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operation create. vfs.h describes it, with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +8,6 @@
 
 #include "base/endian.h"
 #include "vfs/ceph/ceph_private.h"
-
-/* This file has the operation create. */
 
 enum { MODE_BITS = 07777, SECONDS = 0x7fffffff };
 
@@ -225,6 +224,7 @@ create_do(struct create_plan *plan)
 	return status;
 }
 
+/* After success plan.inode is the inode of the new object, or of an existing one that the call may use. */
 enum rr_vfs_status
 rr_ceph_create(struct rr_ceph_job *job)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations read, write, commit and deallocate, and the answer to those that CephFS cannot
- * do. */
+/* This file has the operations read, write, commit and deallocate, and the answer to those that CephFS
+ * cannot do. vfs.h describes what each of them does, with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -54,6 +54,7 @@ data_read(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_read *re
 	return length;
 }
 
+/* No file has octets from offset 2^63 on, so a read there is at the end of the file. */
 enum rr_vfs_status
 rr_ceph_read(struct rr_ceph_job *job)
 {
@@ -113,6 +114,7 @@ rr_ceph_write(struct rr_ceph_job *job)
 	if (status != RR_VFS_OK)
 		return status;
 	count = data_fits(write->offset, write->length) ? data_write(job, file, write) : -EFBIG;
+	/* A write of no octets succeeds at any offset. */
 	if (write->length == 0)
 		count = 0;
 	rr_ceph_done(job, file);

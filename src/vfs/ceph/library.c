@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file loads libcephfs, so that a program needs it only where it exports CephFS. */
 #include "vfs/ceph/library.h"
 
 #include <dlfcn.h>

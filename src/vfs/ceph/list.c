@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operation readdir. A thread collects entries in the job's list, about as many as the
- * caller asked for. The loop's thread passes them to take(), and drops those for which take() has no room. */
+/* This file has the operation readdir. vfs.h describes it, with its arguments and results. A thread collects
+ * entries in the job's list, about as many as the caller asked for. The loop's thread passes them to take(),
+ * and drops those for which take() has no room. */
 #include <dirent.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operation lock. The cluster keeps locks of byte ranges, so all of its clients see
- * them. */
+/* This file has the operation lock. vfs.h describes it, with its arguments and results. The cluster keeps
+ * locks of byte ranges, so all of its clients see them. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,6 +47,7 @@ lock_conflict(struct rr_vfs_lock *lock, const struct flock *range)
 	return RR_VFS_LOCK;
 }
 
+/* The address of the open is the owner of its locks for the cluster, so locks of two opens conflict. */
 enum rr_vfs_status
 rr_ceph_lock(struct rr_ceph_job *job)
 {

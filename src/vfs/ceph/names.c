@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations lookup, link, remove and rename. */
+/* This file has the operations lookup, link, remove and rename. vfs.h describes what each of them does, with
+ * its arguments and results. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -69,6 +70,7 @@ rr_ceph_lookup(struct rr_ceph_job *job)
 	return RR_VFS_OK;
 }
 
+/* Each condition is checked before ll_link(), so that the status says which of them does not hold. */
 enum rr_vfs_status
 rr_ceph_link(struct rr_ceph_job *job)
 {

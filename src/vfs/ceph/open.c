@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations open and close, and decides who may use data without an open. */
+/* This file has the operations open and close, and decides who may use data without an open. vfs.h describes
+ * what each of them does, with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

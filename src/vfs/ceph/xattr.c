@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This file has the operations getxattr, setxattr, listxattr and removexattr, on the user's name space,
- * without its prefix. */
+ * without its prefix. vfs.h describes what each of them does, with its arguments and results. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations on single objects: getattr, setattr, access, readlink, statfs, limits. */
+/* This file has the operations on single objects: getattr, setattr, access, readlink, statfs, limits. vfs.h
+ * describes what each of them does, with its arguments and results. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"

@@ -111,6 +111,7 @@ copy_steps(struct memory_copy *state, uint64_t most)
 	return state->copy->copied > 0 ? RR_VFS_OK : status;
 }
 
+/* Copies at most about copy_most octets of data in one call, and any holes between them. */
 enum rr_vfs_status
 rr_memory_copy(struct rr_memory_run *run)
 {
@@ -139,6 +140,8 @@ copy_clone_space(const struct memory_copy *state)
 	return status;
 }
 
+/* A clone is a copy here, since files share no pages. It checks what it needs first, so that it is done as a
+ * whole or not at all, and its data is on stable storage at the end. */
 enum rr_vfs_status
 rr_memory_clone(struct rr_memory_run *run)
 {

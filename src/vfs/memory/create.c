@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operation create. vfs.h describes it, with its arguments and results. */
 #include <string.h>
 
 #include "base/endian.h"
 #include "vfs/memory/memory_private.h"
-
-/* This file has the operation create. */
 
 enum { CREATE_SET_GID = 02000, CREATE_MODE = 07777, CREATE_SECONDS = 0x7fffffff };
 
@@ -191,6 +190,8 @@ create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 	return rr_memory_may_change(run->node, run->caller);
 }
 
+/* Where the name exists, the call uses the existing object, if create_existing() allows that; else it makes a
+ * new one, if create_may() allows that. */
 enum rr_vfs_status
 rr_memory_create(struct rr_memory_run *run)
 {

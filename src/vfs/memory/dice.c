@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has a script for tests that decides by pseudo-random numbers when and how operations end. */
 #include "vfs/memory/memory_private.h"
 
 /* Returns a pseudo-random number: the upper half of the next state of a linear congruential generator. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations on data: read, write, commit, seek, allocate, deallocate. */
+/* This file has the operations on data: read, write, commit, seek, allocate, deallocate. vfs.h describes
+ * what each of them does, with its arguments and results. */
 #include "base/checked.h"
 #include "vfs/memory/memory_private.h"
 
@@ -44,6 +45,7 @@ rr_memory_read(struct rr_memory_run *run)
 	return RR_VFS_OK;
 }
 
+/* Tells whether this range of octets may exist in a file of the storage. */
 static bool
 file_fits(const struct rr_memory *memory, uint64_t offset, uint64_t length)
 {

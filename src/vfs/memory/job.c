@@ -54,6 +54,7 @@ job_fill(struct memory_job *job, struct rr_memory_vfs *vfs, enum rr_memory_opera
 		job->directories[0] = row->change ? job_number(vfs, call, row->object) : 0;
 		job->directories[1] = row->second_change ? job_number(vfs, call, row->second) : 0;
 	}
+	/* Of an operation with two objects (copy, clone), the second is the file that is written. */
 	if (row->flags & (RR_MEMORY_WRITES | RR_MEMORY_COMMITS))
 		job->file = job_number(vfs, call, row->second ? row->second : row->object);
 }

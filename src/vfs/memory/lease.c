@@ -56,6 +56,8 @@ lease_impossible(const struct rr_memory_node *node)
 	return false;
 }
 
+/* Gets a lease for an open, or gives the open's lease back where lease->recall is NULL. Returns RR_VFS_INVAL
+ * where the open has a lease already, and RR_VFS_BUSY where the file can have none now. */
 enum rr_vfs_status
 rr_memory_lease(struct rr_memory_run *run)
 {

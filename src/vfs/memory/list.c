@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operation readdir. vfs.h describes it, with its arguments and results. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
 
 enum { LIST_SELF = 1, LIST_PARENT = 2 }; /* the cookies of "." and ".." */
-
-/* This file has the operation readdir. */
 
 struct memory_list {
 	struct rr_memory_run *run;

@@ -108,7 +108,8 @@ lock_merge(const struct rr_vfs_open *open, struct rr_memory_range *wanted)
 }
 
 /* Sets the lock "wanted" of the open, or removes the open's locks in that range (RR_VFS_UNLOCK). All memory
- * is allocated first: where there is none, RR_VFS_BUSY is returned and no lock changes. */
+ * is allocated first, with a spare range for lock_cut(), which may divide a range: where there is no memory,
+ * RR_VFS_BUSY is returned and no lock changes. */
 static enum rr_vfs_status
 lock_set(struct rr_vfs_open *open, struct rr_memory_range *wanted)
 {
@@ -150,6 +151,8 @@ lock_check(const struct rr_vfs_lock *lock, struct rr_memory_range *wanted)
 	return RR_VFS_OK;
 }
 
+/* Sets, removes or tests a lock. Where a lock of another open conflicts, describes it in lock->conflict and
+ * returns RR_VFS_LOCK; it is never waited for. */
 enum rr_vfs_status
 rr_memory_lock(struct rr_memory_run *run)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file decides by the mode of an object, its owner and its opens what a caller may do. */
 #include "vfs/memory/memory_private.h"
 
 enum { MAY_STICKY = 01000 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file makes and frees the storage and its providers. */
 #include <rpcrdma/error.h>
 #include <string.h>
 

@@ -227,7 +227,8 @@ enum rr_vfs_status rr_memory_node_new(
 	struct rr_memory *memory, const struct rr_memory_make *make, struct rr_memory_node **node);
 /* Frees the node where it has no name and no open uses it. */
 void rr_memory_node_drop(struct rr_memory *memory, struct rr_memory_node *node);
-/* Frees the node in any case, with its entries, its data and its extended attributes. */
+/* Frees the node in any case, with its entries, its data and its extended attributes. A directory that has
+ * entries is only freed with the whole storage. */
 void rr_memory_node_free(struct rr_memory *memory, struct rr_memory_node *node);
 /* Returns the time of the storage's clock. Each call advances this clock. */
 struct rr_vfs_time rr_memory_now(struct rr_memory *memory);
@@ -248,6 +249,7 @@ void rr_memory_recharge(struct rr_memory *memory, struct rr_memory_node *node, u
 enum { RR_MEMORY_EXECUTE = 1, RR_MEMORY_WRITE_BIT = 2, RR_MEMORY_READ_BIT = 4 };
 /* Tells whether the caller has these permissions on the node (RR_MEMORY_READ_BIT, ...). */
 bool rr_memory_may(const struct rr_memory_node *node, const struct rr_vfs_caller *caller, unsigned bits);
+/* Tells whether the group gid is one of the caller's groups. */
 bool rr_memory_in_group(const struct rr_vfs_caller *caller, uint32_t gid);
 /* Tells whether the caller has the rights of the node's owner: the caller is the owner, or user 0. */
 bool rr_memory_is_owner(const struct rr_memory_node *node, const struct rr_vfs_caller *caller);
@@ -286,7 +288,8 @@ uint32_t rr_memory_pages_find(const struct rr_memory_node *node, uint64_t index)
  * (data is false). Where data is true and no data follows, returns UINT64_MAX. */
 uint64_t rr_memory_pages_seek(const struct rr_memory_node *node, uint64_t offset, bool data);
 void rr_memory_pages_free(struct rr_memory *memory, struct rr_memory_node *node);
-/* Sets the size of the file, and frees the data behind that size. */
+/* Sets the size of the file, and frees the data behind that size. All data of the file is on stable storage
+ * afterwards. */
 void rr_memory_pages_resize(struct rr_memory *memory, struct rr_memory_node *node, uint64_t size);
 
 /* ---- power.c ---- */
@@ -326,7 +329,8 @@ bool rr_memory_denied(const struct rr_memory_node *node, uint32_t access);
 /* Recalls all leases of the node, except that of the open "except", which may be NULL. Returns RR_VFS_PENDING
  * where a lease is being recalled and was not given back yet, and RR_VFS_OK where there is no lease. */
 enum rr_vfs_status rr_memory_recall(struct rr_memory_node *node, const struct rr_vfs_open *except);
-/* Ends the lease of the open, if it has one. Operations that waited for that go on in the next turn. */
+/* Ends the lease of the open, if it has one. Where the lease was being recalled, the operations that wait for
+ * leases try again in the next turn. */
 void rr_memory_lease_end(struct rr_vfs_open *open);
 /* Calls recall() of each lease that an operation wants back (vfs->recalls), and empties that list. The timer
  * of the provider calls this function in its turn, so that recall() is never called inside an operation. */

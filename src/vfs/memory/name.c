@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* This file has the operations on names: lookup, link, remove, rename. */
+/* This file has the operations on names: lookup, link, remove, rename. vfs.h describes what each of them
+ * does, with its arguments and results. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"

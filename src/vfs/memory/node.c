@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file makes and frees nodes, the objects of the storage, and keeps the clock of the storage. */
 #include <assert.h>
 
 #include "vfs/memory/memory_private.h"

@@ -133,6 +133,7 @@ rr_memory_open(struct rr_memory_run *run)
 	if (run->node->attributes.type == RR_VFS_FILE && open_conflicts(run->node, opening, deny, own))
 		return RR_VFS_SHARE;
 	status = open_may(run, opening);
+	/* open_may() recalls no lease where it ignores a denial, or where the other open has the access. */
 	if (status == RR_VFS_OK && (opening->access & RR_VFS_SHARE_WRITE))
 		status = rr_memory_recall(run->node, NULL);
 	return status == RR_VFS_OK ? open_make(run, opening) : status;

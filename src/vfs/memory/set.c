@@ -78,6 +78,7 @@ rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node, const
 		return RR_VFS_OK;
 	if (!rr_memory_is_owner(node, run->caller))
 		return RR_VFS_PERM;
+	/* Only a member of the file's group may let a program run with the rights of that group. */
 	if (run->caller->uid != 0 && !rr_memory_in_group(run->caller, attributes->gid))
 		mode &= ~(uint32_t)SET_GID;
 	attributes->mode = mode;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "vfs/memory/memory_private.h"
-
 /* This file counts the space that files use: of the whole storage, and of users with a quota. */
+#include "vfs/memory/memory_private.h"
 
 enum { SPACE_FILES = 1000000 };
 

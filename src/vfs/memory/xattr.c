@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations on extended attributes. vfs.h describes what each of them does, with its
+ * arguments and results. */
 #include <string.h>
 
 #include "vfs/memory/memory_private.h"
-
-/* This file has the operations on extended attributes. */
 
 /* Checks that the operation's object is a file or a directory, as other types have no extended attributes,
  * and that the caller has the permissions "bits" on the object (RR_MEMORY_READ_BIT and so on). */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "vfs/posix/posix_private.h"
-
 /* This file looks after the tree, by a timer: it continues a search for an object that a call began and did
  * not wait for (tree_search.h), and closes descriptors that are not used any more. The work is a job of the
  * crew, or is done in the loop's thread where there is no crew. */
+#include "vfs/posix/posix_private.h"
 
 /* SLICES_APART: the time from one slice of a search to the next, in which other calls are served. TIDY_EVERY:
  * the time from one closing of idle descriptors to the next. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file fills in the attributes of objects, and the states of objects before and after a change, that
+ * calls return. */
 #include "vfs/posix/posix_private.h"
 
 enum { MODE_BITS = 07777 };

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file counts the changes that this process makes of an object within one tick of the clock (change.h).
+ */
 #include "vfs/posix/change.h"
 
 #include "base/env.h"

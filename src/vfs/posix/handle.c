@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file writes and reads file handles. handle.h describes their fields. */
 #include "vfs/posix/handle.h"
 
 #include <string.h>

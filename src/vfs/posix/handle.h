@@ -63,7 +63,7 @@ struct rr_handle_keys {
 	uint8_t check[RR_SIPHASH_KEY], names[RR_SIPHASH_KEY];
 };
 
-/* Derives the keys from the tree's key. */
+/* Derives from the tree's key the keys for the checks of handles and for the hints in them. */
 void rr_handle_keys(const uint8_t key[RR_VFS_KEY], struct rr_handle_keys *keys);
 
 /* Returns a keyed hash of a name (or of other octets). The lowest octet of a name's hash is its hint. */

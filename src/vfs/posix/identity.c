@@ -98,6 +98,7 @@ rr_identity_free(struct rr_identity *identity)
 {
 	bool before;
 
+	/* The thread's identity was never changed. */
 	if (!identity->own_gids)
 		return;
 	rr_identity_drop(identity);

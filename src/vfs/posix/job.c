@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * This file decides how an operation is done:
+ *   - The loop's thread tries to do it at once, without waiting (posix_hurry()). If that succeeds, the
+ *     operation has ended when the function of the interface returns.
+ *   - Otherwise the operation becomes a job (struct rr_posix_job). A thread of the crew takes on the identity
+ *     of the caller and does the whole operation from its beginning. Where it changed something, the storer
+ *     of the file system, a further thread, then brings the changes to stable storage together with those of
+ *     other operations. After that the operation ends.
+ *   - A read that the loop's thread began, and for which only the data has to come from a disk, is a job,
+ *     too. It needs no identity any more: the ring (io_uring) reads the rest of the data, or a thread of the
+ *     crew where the ring cannot.
+ * Without a crew, the loop's thread does all operations, and waits.
+ */
 #include <errno.h>
 #include <string.h>
 
 #include "vfs/posix/posix_private.h"
-
-/*
- * This file decides how an operation is done:
- *   - The loop's thread tries to do it at once, without waiting (posix_hurry()). If that succeeds, the
- * operation has ended when the function of the interface returns.
- *   - Otherwise the operation becomes a job (struct rr_posix_job). A thread of the crew takes on the identity
- * of the caller and does the whole operation from its beginning. Where it changed something, the storer of
- * the file system, a further thread, then brings the changes to stable storage together with those of other
- *     operations. After that the operation ends.
- *   - A read that the loop's thread began, and for which only the data has to come from a disk, is a job,
- * too. It needs no identity any more: the ring (io_uring) reads the rest of the data. Without a crew, the
- * loop's thread does all operations, and waits.
- */
 
 /* A read with more octets left than this goes to a thread of the crew, not to the ring: the ring would copy
  * the data out of the page cache in the loop's thread, and other calls would wait meanwhile. */
@@ -55,6 +55,7 @@ posix_stored(const struct rr_posix_work *work, int error)
 
 /* ---- the end of a job, in the loop's thread ---- */
 
+/* Gives back the references that posix_job_place() has taken. */
 static void
 posix_release_opens(struct rr_posix_job *job)
 {
@@ -241,6 +242,7 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 		if (object->open)
 			rr_posix_open_hold(job->work.opens[i] = object->open);
 		job->crew.place = place.place;
+		/* The lowest bit is set because 0 would mean that there is no key. */
 		if (kind->order != RR_POSIX_UNORDERED)
 			job->crew.keys[i] = (place.number ^ place.place * UINT64_C(0x9e3779b97f4a7c15)) | 1;
 	}

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operation create: it makes an entry of a directory, of any type. vfs.h describes it,
+ * with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -7,8 +9,6 @@
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operation create: it makes an entry of a directory, of any type. */
 
 /* TIME_MASK: a time with so many bits of seconds is not negative, and every file system can store it. */
 enum { TIME_MASK = 0x7fffffff, MODE_BITS = 07777 };
@@ -303,6 +303,7 @@ create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct
 	rr_posix_put(work, made);
 }
 
+/* The plan holds what is to be made; "made" is the new object, or an existing one that the call may use. */
 enum rr_vfs_status
 rr_posix_create(struct rr_posix_work *work, struct rr_vfs_call *call)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations read, write and commit. vfs.h describes what each of them does, with its
+ * arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/uio.h>
@@ -8,8 +10,6 @@
 #include "base/whole.h"
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
-
-/* This file has the operations read, write and commit. */
 
 /* Returns RR_VFS_OK for a regular file, RR_VFS_ISDIR for a directory, and RR_VFS_WRONG_TYPE for any other
  * object. */
@@ -21,9 +21,9 @@ data_type(const struct rr_object *object)
 	return S_ISDIR(object->st.stx_mode) ? RR_VFS_ISDIR : RR_VFS_WRONG_TYPE;
 }
 
-/* Reads once at offset, as pread(2) does. While the tree hurries, so that nothing may wait, reads only data
- * that is in memory. Where the data is not in memory, or the file system cannot tell (EOPNOTSUPP), returns
- * -1, and rr_tree_may_wait() sets tree->waits. Returns -1 with errno, and without that, for other errors. */
+/* Reads once at offset, as pread(2) does: returns the number of octets, or -1 with errno. While the tree
+ * hurries, so that nothing may wait, reads only data that is in memory. Where the data is not in memory, or
+ * the file system cannot tell (EOPNOTSUPP), rr_tree_may_wait() notes that in tree->waits. */
 static ssize_t
 op_read_some(struct rr_tree *tree, const struct rr_object *object, int fd, struct iovec data, uint64_t offset)
 {
@@ -127,6 +127,8 @@ op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_st
 	return status;
 }
 
+/* Where the tree hurries and part of the data is not in memory (RR_VFS_PENDING), the read does not end here:
+ * work->rest keeps the object for the thread or the ring that reads the rest. */
 enum rr_vfs_status
 rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
 {

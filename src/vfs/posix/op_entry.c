@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations lookup, link, remove and rename. vfs.h describes what each of them does, with
+ * its arguments and results. They stay inside one export. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operations lookup, link, remove and rename. They stay inside one export. */
 
 enum rr_vfs_status
 rr_posix_lookup(struct rr_posix_work *work, struct rr_vfs_call *call)
@@ -58,6 +58,8 @@ op_link_entry(struct rr_posix_work *work, struct rr_object *file, struct rr_posi
 	return rr_vfs_errno(error);
 }
 
+/* The attributes of the file are filled in after a failure, too. After success the file has changed: it has
+ * one more name. */
 enum rr_vfs_status
 rr_posix_link(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
@@ -197,8 +199,8 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 	status = rr_posix_entry_name(work, old.name, old.text);
 	if (status == RR_VFS_OK)
 		status = rr_posix_entry_name(work, new.name, new.text);
-	/* The kernel would refuse this rename, too. It is not asked: op_rename_change() holds the locks of
-	 * both directories, and the second file system may hang. */
+	/* The lock of one file system must not be held while another file system, which may hang, is asked.
+	 * op_rename_change() would do that here. */
 	if (status == RR_VFS_OK && from->object.fsid != to->object.fsid)
 		status = RR_VFS_XDEV;
 	if (status == RR_VFS_OK)

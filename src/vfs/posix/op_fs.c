@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations statfs and limits. vfs.h describes what each of them does, with its arguments
+ * and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fiemap.h>
@@ -11,8 +13,6 @@
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operations statfs and limits. */
 
 enum rr_vfs_status
 rr_posix_statfs(struct rr_posix_work *work, struct rr_vfs_call *call)

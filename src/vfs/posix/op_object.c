@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations getattr, setattr, access and readlink. vfs.h describes what each of them
+ * does, with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operations getattr, setattr, access and readlink. */
 
 enum rr_vfs_status
 rr_posix_getattr(struct rr_posix_work *work, struct rr_vfs_call *call)

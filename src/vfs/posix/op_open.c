@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations open and lock. vfs.h describes what each of them does, with its arguments and
+ * results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
-
-/* This file has the operations open and lock. */
 
 static int
 open_access(uint32_t share)
@@ -131,6 +131,8 @@ op_lock_test(struct rr_vfs_lock *lock, struct flock range)
 	return RR_VFS_LOCK;
 }
 
+/* Sets, removes or tests a lock of octets by the locks of open file descriptions (F_OFD_SETLK), which belong
+ * to the descriptor of the open. A lock that conflicts is never waited for. */
 enum rr_vfs_status
 rr_posix_lock_range(struct rr_posix_work *work, struct rr_vfs_call *call)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operation readdir. vfs.h describes it, with its arguments and results. A cookie is the
+ * position that the file system gives with an entry (d_off): it is valid as long as the directory exists. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -6,9 +8,6 @@
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operation readdir. A cookie is the position that the file system gives with an entry
- * (d_off): it is valid as long as the directory exists. */
 
 enum { BUFFER_SIZE = 8192 }; /* of directory entries in one system call */
 

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations seek, allocate, deallocate, copy and clone, of regular files. vfs.h describes
+ * what each of them does, with its arguments and results. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -7,8 +9,6 @@
 
 #include "base/checked.h"
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operations seek, allocate, deallocate, copy and clone, of regular files. */
 
 /* One call copies at most so many octets, so that it does not take too long: the caller calls again for the
  * rest. */
@@ -157,7 +157,7 @@ op_clone_data(struct rr_posix_work *work, const struct space_pair *pair, struct 
 }
 
 /* Does a copy or a clone: checks the ranges, opens both files, and calls between(), which copies or clones.
- * Fills in the verifier and the attributes of the target after that. */
+ * Fills in the verifier before that (struct rr_vfs_write), and the attributes of the target after it. */
 static enum rr_vfs_status
 op_copy_between(struct rr_posix_work *work, struct rr_vfs_call *call,
 	enum rr_vfs_status (*between)(

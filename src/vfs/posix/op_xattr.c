@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the operations getxattr, setxattr, listxattr and removexattr. vfs.h describes what each of
+ * them does, with its arguments and results. RFC 8276 serves the user's name space only, without its prefix.
+ */
 #include <errno.h>
 #include <string.h>
 #include <sys/xattr.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file has the operations getxattr, setxattr, listxattr and removexattr. RFC 8276 serves the user's name
- * space only, without its prefix. */
 
 /* The names of an object's extended attributes have at most so many octets on Linux. */
 enum { LIST_MAX = 65536 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file implements opens and their share reservations (open.h). */
 #include "vfs/posix/open.h"
 
 #include <unistd.h>

@@ -43,6 +43,7 @@ void rr_posix_open_release(struct rr_posix_shared *shared, struct rr_vfs_open *o
  * denies this access, or has access that open->deny forbids. The open "instead", which may be NULL, is no
  * obstacle, and its reservation ends when this function succeeds. */
 bool rr_posix_reserve(struct rr_posix_shared *shared, struct rr_vfs_open *open, struct rr_vfs_open *instead);
+/* Ends the reservation of the open, if it has one. */
 void rr_posix_unreserve(struct rr_posix_shared *shared, struct rr_vfs_open *open);
 
 /* Tells whether any open of the object denies others this access (RR_VFS_SHARE_*). */

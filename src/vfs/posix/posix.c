@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file makes and frees the provider, and describes each operation in a struct rr_posix_kind: whether
+ * the loop's thread may do it, how the crew orders it, and which objects its call names. */
 #include "vfs/posix/posix.h"
 
 #include <rpcrdma/error.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file makes and frees the provider, and describes each operation in a struct rr_posix_kind: whether the
- * loop's thread may do it, how the crew orders it, and which objects its call names. */
 
 /* Defines posix_NAME(), which begins the operation of this name. The arguments after type are the members of
  * struct rr_posix_kind: operation, quick, order, objects. */
@@ -80,6 +79,8 @@ posix_lock(struct rr_vfs *vfs, struct rr_vfs_lock *lock)
 	return rr_posix_begin(vfs, &lock->call, &kind);
 }
 
+/* Ends the reservation and the lease of the open, and gives the caller's reference back. The locks end with
+ * the last reference, when the descriptor is closed. */
 static void
 posix_close(struct rr_vfs *vfs, struct rr_vfs_open *open)
 {
@@ -116,6 +117,7 @@ posix_counters(const struct rr_vfs *vfs, struct rr_vfs_counters *counters)
 	counters->descriptors = counters->opens + rr_tree_descriptors(posix->tree);
 }
 
+/* Waits for the operations under way, and frees the provider, which may be made in part only. */
 static void
 posix_destroy(struct rr_vfs *vfs)
 {

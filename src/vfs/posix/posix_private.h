@@ -90,6 +90,7 @@ rr_posix_operation rr_posix_getattr, rr_posix_setattr, rr_posix_access, rr_posix
 
 /* ---- lease.c ---- */
 
+/* Prepares the list of leases that the provider looks at, and the timer for that. */
 void rr_posix_leases_init(struct rr_posix *posix);
 void rr_posix_leases_end(struct rr_posix *posix);
 enum rr_vfs_status rr_posix_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
@@ -141,6 +142,7 @@ void rr_posix_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 
 /* ---- attend.c ---- */
 
+/* Prepares the timer and the job "attend". */
 void rr_posix_attend_init(struct rr_posix *posix);
 /* Arms the timer after which the provider continues a search and closes idle descriptors. Does nothing where
  * it is armed already. */
@@ -195,9 +197,11 @@ enum rr_vfs_status rr_posix_set_times(const struct rr_object *object, const stru
 
 /* ---- work.c ---- */
 
-/* Finds the object that a call names, by its handle or by an open. rr_posix_put() gives it back. */
+/* Finds the object that a call names, by its handle or by an open, and fills in subject. After success the
+ * caller gives the object back by rr_posix_put(). Errors: as rr_tree_resolve(). */
 enum rr_vfs_status rr_posix_find(
 	struct rr_posix_work *work, const struct rr_vfs_object *named, struct rr_posix_subject *subject);
+/* Gives back the object of a subject. */
 void rr_posix_put(struct rr_posix_work *work, struct rr_posix_subject *subject);
 
 /* Tells whether nothing may be changed: the provider or the caller is read-only. */
@@ -228,6 +232,7 @@ uint64_t rr_posix_verifier(const struct rr_posix *posix);
 
 /* The size of "/proc/self/fd/N", a path that names an O_PATH descriptor for system calls that want a path. */
 enum { RR_POSIX_PATH = 32 };
+/* Writes that path of the descriptor fd. */
 void rr_posix_path(int fd, char path[RR_POSIX_PATH]);
 
 #endif

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file reads data by io_uring (liburing), so that no thread waits for the disk meanwhile. ring_absent.c
+ * replaces it where liburing was not found at compile time. */
 #include "vfs/posix/ring.h"
 
 #include <errno.h>

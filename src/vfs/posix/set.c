@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file sets attributes, with the caller's identity. */
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
-
-/* This file sets attributes, with the caller's identity. */
 
 enum { NANOSECONDS = 1000000000, MODE_BITS = 07777 };
 
@@ -68,6 +67,7 @@ set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *
 	return !given || time->nanoseconds < NANOSECONDS;
 }
 
+/* A time that set->mask does not name stays as it is. */
 enum rr_vfs_status
 rr_posix_set_times(const struct rr_object *object, const struct rr_vfs_set *set)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file makes the structure that the providers of all threads share, and takes and releases the locks of
+ * objects (shared.h). */
 #include "vfs/posix/shared.h"
 
 #include <rpcrdma/error.h>
@@ -36,8 +38,9 @@ rr_posix_shared_free(struct rr_posix_shared *shared)
 	rr_free(shared->env, shared);
 }
 
-/* Returns the number of the set of locks of the file system in which the object of st lies. The first objects
- * of a file system give it a set of its own, if there is one left. */
+/* Returns the number of the set of locks of the file system in which the object of st lies. The first object
+ * of a file system gives it a set of its own. When RR_POSIX_DEVICES file systems have one, all others share
+ * the set of that number. */
 static int
 shared_set_of(struct rr_posix_shared *shared, const struct statx *st)
 {
@@ -56,6 +59,8 @@ shared_set_of(struct rr_posix_shared *shared, const struct statx *st)
 	return set;
 }
 
+/* Returns the number of the lock of an object: one of the RR_POSIX_LOCKS locks in the set of its file
+ * system. */
 static int
 shared_lock_of(struct rr_posix_shared *shared, const struct statx *st)
 {

@@ -49,9 +49,10 @@ int rr_posix_shared_new(const struct rr_env *env, uint64_t verifier, struct rr_p
 /* Frees shared, which no provider may use any more. shared may be NULL. */
 void rr_posix_shared_free(struct rr_posix_shared *shared);
 
-/* Takes the locks of one object or of two, in an order that is the same in all threads. "two" may be NULL,
- * and may be the same object as "one". rr_posix_unlock() with the same arguments releases the locks. */
+/* Takes the locks of one object or of two, in an order that is the same in all threads, so that two threads
+ * never wait for each other. "two" may be NULL, and may be the same object as "one". */
 void rr_posix_lock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
+/* Releases the locks that rr_posix_lock() has taken with the same arguments. */
 void rr_posix_unlock(struct rr_posix_shared *shared, const struct statx *one, const struct statx *two);
 
 #endif

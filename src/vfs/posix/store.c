@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file keeps the list of objects that an operation has to bring to stable storage (store.h). */
 #include "vfs/posix/store.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file brings the objects of a batch of jobs to stable storage, for a storer (storer.h): each object
+ * once, or the whole file system. */
 #include "vfs/posix/store_batch.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file estimates how long storing takes, and decides by that how a storer stores (store_pace.h). */
 #include "vfs/posix/store_pace.h"
 
 #include "base/env.h"

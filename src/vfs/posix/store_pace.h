@@ -15,6 +15,7 @@ struct rr_store_pace {
 	uint32_t expected; /* jobs that the next batch is likely to have */
 };
 
+/* Sets the first estimates, before anything was measured. */
 void rr_store_pace_init(struct rr_store_pace *pace);
 
 /* Tells whether storing the whole file system is likely to take less time than storing count files and

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file makes and frees the trees of a provider, and opens the directories of the exports. */
 #include "vfs/posix/tree.h"
 
 #include <errno.h>
@@ -298,6 +299,7 @@ rr_tree_free(struct rr_tree *tree)
 	if (!tree)
 		return;
 	rr_identity_free(&tree->identity);
+	/* A tree that could not be made in full may have no core. */
 	if (tree->core) {
 		rr_tree_enter(tree);
 		last = --tree->core->trees == 0;

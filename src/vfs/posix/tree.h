@@ -66,22 +66,24 @@ struct rr_object {
 };
 
 /* Opens the trees. Errors: SYSTEM with a text that names the directory and why (missing, no directory, no
- * permission), NOMEM, INVAL (two exports have the same name). */
+ * permission), NOMEM, INVAL (two exports have the same name, or a name does not begin with '/'). */
 int rr_tree_new(const struct rr_env *env, const struct rr_tree_config *config, struct rr_tree **tree,
 	struct rr_text *text);
+/* Frees the tree; the last of several trees that share their knowledge also frees that. tree may be NULL. */
 void rr_tree_free(struct rr_tree *tree);
 
 /* Makes a tree for another thread that shares all knowledge of "tree". Each of the two is to be freed, in any
  * order. An object that one of them found may be used with the other. Errors: NOMEM. */
 int rr_tree_beside(struct rr_tree *tree, struct rr_tree **beside);
 
-/* These two functions enclose work that must not wait for a disk, another machine or another thread. In
- * between the tree hurries: a step that would wait is not done, and fails. The tree's lock is held all the
- * time. rr_tree_hurry() returns false where another thread has the lock: the work must not be begun, and
- * rr_tree_hurried() is not to be called. memory is true where all objects of the work lie in file systems in
- * memory (rr_tree_in_memory()), where opening a file never waits. rr_tree_hurried() returns false if a step
- * failed because it would have waited, else true. */
+/* Is called before work that must not wait for a disk, another machine or another thread. Until
+ * rr_tree_hurried() the tree hurries: a step that would wait is not done, and fails, and the tree's lock is
+ * held all the time. memory is true where all objects of the work lie in file systems in memory
+ * (rr_tree_in_memory()), where opening a file never waits. Returns false where another thread has the lock:
+ * the work must not be begun, and rr_tree_hurried() is not to be called. */
 bool rr_tree_hurry(struct rr_tree *tree, bool memory);
+/* Is called after that work: releases the lock, and the tree hurries no more. Returns false if a step of the
+ * work failed because it would have waited, else true. */
 bool rr_tree_hurried(struct rr_tree *tree);
 
 /* Returns the configuration with the tree's own copies of the exports. */
@@ -178,6 +180,7 @@ void rr_tree_renamed(struct rr_tree *tree, const struct rr_object *moved, const 
  * milliseconds. Returns whether there is more of it to do. This function is to be called between calls while
  * rr_tree_has_work() is true. */
 bool rr_tree_work(struct rr_tree *tree);
+/* Tells whether a search is under way. It does not take the lock, so any thread may ask at any time. */
 bool rr_tree_has_work(const struct rr_tree *tree);
 
 /* Closes descriptors that were not used for ten seconds, because an open descriptor keeps the blocks of a
@@ -193,9 +196,10 @@ bool rr_tree_is_warm(const struct rr_tree *tree);
 
 /* Takes on the caller's identity for this thread, where the process is root: by setfsuid, setfsgid and
  * setgroups as plain system calls, so that only this thread changes (identity.h). Does nothing where the
- * process is not root. rr_tree_as_self() makes the thread act as the server itself again. Makes few system
- * calls where the caller is that of the last call. Errors: SYSTEM, NOMEM. */
+ * process is not root. Makes few system calls where the caller is that of the last call. Errors: SYSTEM,
+ * NOMEM; the thread then acts as the server itself. */
 int rr_tree_as(struct rr_tree *tree, const struct rr_vfs_caller *caller);
+/* Makes the thread act as the server itself again. */
 void rr_tree_as_self(struct rr_tree *tree);
 
 /* Tells whether rr_tree_as() has an effect: the process is root. */

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the system calls on files that the other files of the tree use: with the lock released while
+ * a call may wait, and without waiting where the tree hurries. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,9 +11,6 @@
 #include <unistd.h>
 
 #include "vfs/posix/tree_private.h"
-
-/* This file has the system calls on files that the other files of the tree use: with the lock released while
- * a call may wait, and without waiting where the tree hurries. */
 
 /* Tells whether to repeat a system call that failed with errno: the process had too few descriptors, and this
  * function has now closed some that the tree kept open. Otherwise errno stays as it is. Takes the lock
@@ -33,7 +32,8 @@ file_try_again(struct rr_tree *tree)
 }
 
 /* Opens path (shorter than PATH_MAX) below directory, never outside of it and never through a symbolic link.
- * While the tree hurries, only paths whose names the kernel has in memory are opened (RESOLVE_CACHED).
+ * While the tree hurries, only paths whose names the kernel has in memory are opened (RESOLVE_CACHED), except
+ * in file systems in memory; for any other path, notes in tree->waits that opening it would have waited.
  * Returns a descriptor, or -1 with errno. */
 static int
 open_piece(struct rr_tree *tree, int directory, const char *path, uint64_t flags)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file finds the objects that names in a directory stand for, and notes in the cache what removing and
+ * renaming change. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -103,8 +105,8 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 }
 
 /* Finds the object that has this name in directory, before that name is removed or changed. Where the object
- * is not found, object->node is NULL. A node that has a place keeps it, although the object was found by
- * another name: that other name is about to be removed. This is the work of rr_tree_peek(); the caller holds
+ * is not found, object->node is NULL. A node that has a place already keeps it, because "name", which may be
+ * another name of the object, is about to be removed. This is the work of rr_tree_peek(); the caller holds
  * the lock. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,

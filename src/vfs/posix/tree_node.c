@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file keeps the cache of nodes and of their descriptors (tree_node.h). */
 #include "vfs/posix/tree_node.h"
 
 #include <fcntl.h>
@@ -330,6 +331,7 @@ rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now)
 
 		if (node->refs > 0)
 			continue;
+		/* The list is in the order of use, so the nodes that follow were used later. */
 		if (now - node->verified < RR_NODE_IDLE)
 			break;
 		rr_nodes_close(nodes, node);

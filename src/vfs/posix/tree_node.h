@@ -94,10 +94,10 @@ int rr_nodes_place(struct rr_nodes *nodes, struct rr_node *node, struct rr_node 
 /* Forgets the place of node. The descriptors of node are closed now, or as soon as node is not held. */
 void rr_nodes_unplace(struct rr_nodes *nodes, struct rr_node *node);
 
-/* These two functions take and give back a reference to node. Holding a node marks it as the most recently
- * used. Releasing it may close descriptors of this and other nodes: of a node without a place, and where too
- * many are open. */
+/* Takes a reference to node, and marks it as the most recently used. */
 void rr_nodes_hold(struct rr_nodes *nodes, struct rr_node *node);
+/* Gives a reference to node back. With the last reference, closes the descriptors of a node without a place.
+ * Where too many descriptors are open, also closes some of other nodes (rr_nodes_trim()). */
 void rr_nodes_release(struct rr_nodes *nodes, struct rr_node *node);
 
 /* Puts the descriptor fd into a slot of node (path_fd, or a member of data_fd), which owns fd from then on. A
@@ -113,8 +113,10 @@ void rr_nodes_close(struct rr_nodes *nodes, struct rr_node *node);
  * this function gave up no descriptor. */
 bool rr_nodes_trim(struct rr_nodes *nodes, uint32_t open_max);
 
-/* Moves the descriptors of a list into taken. rr_retired_close() then closes them. */
+/* Moves the descriptors of a list into taken, so that they can be closed without the lock. */
 void rr_retired_take(struct rr_retired *list, struct rr_retired *taken);
+/* Closes the descriptors that rr_retired_take() has moved into taken. This may wait for their file systems.
+ */
 void rr_retired_close(struct rr_retired *taken);
 
 /* Gives up the descriptors of nodes that are not held and whose path was not verified for RR_NODE_IDLE, which

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file opens the data of files and directories, with the permission of a caller. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

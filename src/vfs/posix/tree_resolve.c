@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file finds the objects that file handles name: by the cache, by their paths, by their kernel handles,
+ * or by a search. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -125,8 +127,9 @@ resolve_follow_path(struct rr_tree *tree, struct rr_node *node, struct statx *st
 
 /* Walks path from the root, and notes the place of each object on the way in its node. Writes zeros over the
  * slashes in path. Returns the node at the end of the path, which is then held; NULL, with errno, where the
- * path leads to no object any more. Stores in *st the attributes of the last object that was found on the
- * way; an empty path leads to the root, and leaves *st as it is. */
+ * path leads to no object any more, or that cannot be seen now (rr_tree_is_passing()). Stores in *st the
+ * attributes of the last object that was found on the way; an empty path leads to the root, and leaves *st as
+ * it is. */
 static struct rr_node *
 resolve_walk(struct rr_tree *tree, const struct rr_tree_root *root, char *path, struct statx *st)
 {

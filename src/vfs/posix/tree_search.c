@@ -39,6 +39,7 @@ rr_search_end(struct rr_tree *tree)
 	rr_free(tree->env, search->vain);
 }
 
+/* Returns the record of the last walk in vain through the export of this root. */
 static struct rr_search_memory *
 search_memory(const struct rr_tree *tree, const struct rr_tree_root *root)
 {
@@ -95,6 +96,7 @@ search_vain(const struct rr_tree *tree, const struct rr_handle_id *id, uint64_t 
 	return &tree->core->search.vain[*hash % RR_SEARCH_VAIN];
 }
 
+/* Tells whether a search for this object was in vain lately, so that the object is taken for gone. */
 static bool
 search_was_vain(const struct rr_tree *tree, const struct rr_handle_id *id)
 {

@@ -86,15 +86,17 @@ struct rr_search {
 	uint64_t began;        /* ns since 1970 */
 };
 
-/* Prepares the core for searches. Errors: NOMEM. rr_search_end() ends a search under way, and frees the
- * memory for searches. */
+/* Prepares the core for searches. Errors: NOMEM. */
 int rr_search_init(struct rr_tree *tree);
+/* Ends a search under way, and frees the memory for searches. Does nothing where rr_search_init() was not
+ * called. */
 void rr_search_end(struct rr_tree *tree);
 
-/* Looks for the object of node where it was seen before, else does a slice of a search for it. place is what
- * its handle says of its place. If the object is found, gives the node its place, and stores the attributes
- * in *st. Returns 0; ESTALE if the object is not in the export, or the search reached its bound; EAGAIN if
- * the search is not over, or was hindered; or another errno. The thread must act as the server itself. */
+/* Looks for the object of node where it was seen before, else does a slice of a search for it. place has the
+ * depth and the hints of the object's handle. If the object is found, gives the node its place, and stores
+ * the attributes in *st. Returns 0; ESTALE if the object is not in the export, or the search reached its
+ * bound; EAGAIN if the search is not over, or was hindered; or another errno. The thread must act as the
+ * server itself. */
 int rr_tree_search(
 	struct rr_tree *tree, struct rr_node *node, const struct rr_handle_place *place, struct statx *st);
 

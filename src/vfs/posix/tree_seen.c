@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file remembers where objects were seen (tree_seen.h). */
 #include "vfs/posix/tree_seen.h"
 
 #include <string.h>

@@ -28,13 +28,15 @@ enum { RR_SEEN_OCTETS = 16 << 20 };
 
 /* Prepares an empty table. Errors: NOMEM. */
 int rr_seen_init(struct rr_seen *seen, const struct rr_env *env);
+/* Frees all sightings and the table. */
 void rr_seen_free(struct rr_seen *seen);
 
 /* Returns the key of an object: a hash of its export, device and inode number. */
 uint64_t rr_seen_key(const struct rr_handle_id *id);
 
-/* Notes that the object with this key has this name in the directory whose key is parent. Does nothing where
- * there is no memory. */
+/* Notes that the object with this key has this name in the directory whose key is parent, instead of what was
+ * noted of the object before. Where the table is full, the oldest sightings are forgotten. Where there is no
+ * memory, nothing is noted. */
 void rr_seen_note(struct rr_seen *seen, uint64_t key, uint64_t parent, const char *name);
 
 /* Returns the path from the directory whose key is root down to the object whose key is key. The caller frees

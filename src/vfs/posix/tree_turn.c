@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file takes and releases the lock of the core that several trees share, and lets a tree hurry: work
+ * while nothing may wait (rr_tree_hurry()). */
 #include <errno.h>
 
 #include "vfs/posix/tree_private.h"
-
-/* This file takes and releases the lock of the core that several trees share, and lets a tree hurry: work
- * while nothing may wait (rr_tree_hurry()). */
 
 void
 rr_tree_enter(struct rr_tree *tree)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file walks through the directories of an export, step by step, for a search (tree_walk.h). */
 #include "vfs/posix/tree_walk.h"
 
 #include <dirent.h>
@@ -186,7 +187,8 @@ walk_leads_on(const struct rr_tree *tree, uint32_t depth, const struct dirent64 
 }
 
 /* Notes the name of a directory below that of frame, to be read later. Where there is no memory or there are
- * too many such names, the directory is left out, and the search is marked as not complete. */
+ * too many such names, the directory is left out, and the walk is marked as not complete. For want of memory
+ * alone it is also marked as hindered, because the next walk may find more memory. */
 static void
 walk_read_later(struct rr_tree *tree, struct frame *frame, const char *name)
 {

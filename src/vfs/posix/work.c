@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* This file has the steps that many operations take. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "vfs/posix/posix_private.h"
 #include "vfs/posix/tree_private.h"
-
-/* This file has the steps that many operations take. */
 
 /* Fills in the subject (the object of an operation) from an open, with the present attributes of the object.
  * Returns RR_VFS_BUSY where getting the attributes might wait and waiting is not allowed now. */
