@@ -79,9 +79,9 @@ queue_hand_over(struct rr_crew_node *from, struct rr_crew_node *to)
 
 /* ---- places ---- */
 
-/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place has,
- * else a free entry, which then belongs to the place, else an entry that the place shares with other
- * places. */
+/* Returns the index of the entry in queue->places for a place (a file system): the entry that the place has
+ * already; else an entry without jobs, which then belongs to the place; else, where all entries have jobs,
+ * one that the place then shares with another place. */
 static uint32_t
 queue_place(struct rr_crew_queue *queue, uint64_t place)
 {
@@ -166,6 +166,7 @@ rr_crew_queue_add(struct rr_crew_queue *queue, struct rr_crew_job *job)
 		queue_make_ready(queue, job);
 }
 
+/* Places take turns: queue->turn is the place behind that of the job that began last. */
 struct rr_crew_job *
 rr_crew_queue_next(const struct rr_crew_queue *queue)
 {

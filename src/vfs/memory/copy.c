@@ -97,8 +97,8 @@ copy_step(struct memory_copy *state)
 	return copy_data(state, rr_min(left, rr_memory_pages_seek(state->run->node, at, false) - at));
 }
 
-/* Copies until the range ends, at least "most" octets of data were copied, or an error occurs. An error is
- * returned only where nothing was copied. */
+/* Copies until the range ends, at least "most" octets of data were copied (holes do not count), or an error
+ * occurs. An error is returned only where nothing was copied. */
 static enum rr_vfs_status
 copy_steps(struct memory_copy *state, uint64_t most)
 {

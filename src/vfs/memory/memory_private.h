@@ -44,16 +44,16 @@ struct rr_memory_node {
 	/* Members of a directory. */
 	struct rr_memory_node *parent; /* of an export's root: itself */
 	struct rr_list entries;        /* by cookie */
-	uint64_t last_cookie;
+	uint64_t last_cookie;          /* the greatest cookie of an entry so far; 0: there was no entry yet */
 	/* Members of a symbolic link. */
 	char *target;
 	uint32_t target_length;
 	/* Members of a file. */
-	struct rr_memory_page *pages; /* by index */
-	uint32_t page_count, page_room;
-	bool unstable;        /* a loss of power would change the file */
-	uint64_t stable_size; /* if unstable: the size after a loss of power */
-	struct rr_list opens; /* rr_vfs_open.link: those that are not closed */
+	struct rr_memory_page *pages;   /* by index */
+	uint32_t page_count, page_room; /* pages in the array, and for how many it has memory */
+	bool unstable;                  /* a loss of power would change the file */
+	uint64_t stable_size;           /* if unstable: the size after a loss of power */
+	struct rr_list opens;           /* rr_vfs_open.link: those that are not closed */
 	/* Members of a file or a directory. */
 	struct rr_list xattrs;
 };

@@ -117,8 +117,8 @@ rr_posix_change_begin(struct rr_posix *posix, struct rr_posix_subject *one, stru
 		attributes_take_before(posix, two);
 }
 
-/* Gets the present attributes of the subject into change->after, and keeps change->exact, which
- * rr_posix_after() would clear. */
+/* Gets the present attributes of the subject into change->after. Keeps change->exact, which rr_posix_after()
+ * would clear: "before" was taken under the same lock, so it stays valid. */
 static void
 attributes_take_after(const struct rr_posix *posix, struct rr_posix_subject *subject, bool changed)
 {

@@ -60,8 +60,9 @@ rr_change_number(const struct rr_changes *changes, const struct statx *st)
 
 /* Where the slot has a count for this object and this time of change, the count grows by 1, up to its
  * greatest value. Otherwise the count begins anew: at 0 if the time itself shows the change, or at 1 if the
- * object had the same time before the change. The count 0 is stored, too, because of a thread that looked at
- * the object before this change and ends another change within the same tick: it must count on from there. */
+ * object had the same time before the change. The count 0 is stored, too, for the case that another thread
+ * has looked at the object before this change, and ends a further change within the same tick: that change
+ * must count as one more. */
 void
 rr_change_happened(struct rr_changes *changes, const struct statx_timestamp *before, const struct statx *st)
 {

@@ -32,8 +32,9 @@ rr_identity_suspend(struct rr_identity *identity)
 	identity->acts_as = 0;
 }
 
-/* Sets the thread's uid for files. Makes system calls only where the thread has another uid, so a caller that
- * is root costs no call. After a failure the thread acts as the server itself, and false is returned. */
+/* Sets the thread's uid for files. Makes system calls only where the thread has another uid: so for a caller
+ * with the uid 0, which the server itself has, it makes none. After a failure the thread acts as the server
+ * itself, and false is returned. */
 static bool
 identity_set_uid(struct rr_identity *identity, uint32_t uid)
 {

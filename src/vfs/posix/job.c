@@ -221,8 +221,9 @@ posix_object(const struct rr_posix_kind *kind, struct rr_vfs_call *call, int i)
 	return kind->objects[i] ? (void *)((char *)call + kind->objects[i]) : NULL;
 }
 
-/* Sets the job's place, which stands for the file system in which the (last) object of its call lies, and the
- * keys by which the crew orders jobs for the same objects. Takes references to the opens of these objects. */
+/* Sets the job's place, which stands for the file system in which the object of its call lies, or the second
+ * of two objects. Also sets the keys by which the crew orders jobs for the same objects. Takes references to
+ * the opens of these objects, so that they exist until the operation ends. */
 static void
 posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 {
@@ -255,9 +256,9 @@ posix_job_place(struct rr_posix_job *job, const struct rr_posix_kind *kind)
 	job->crew.order = orders[kind->order];
 }
 
-/* Returns the storer for the changes of a job: that of the file system in which the (last) object of its call
- * lies. Returns NULL where the call names no object, where the object's handle is forged, or where there is
- * no storer: the crew's thread then stores the changes, if there are any. */
+/* Returns the storer for the changes of a job: that of the file system in which the object of its call lies,
+ * or the second of two objects. Returns NULL where the call names no object, where the object's handle is
+ * forged, or where there is no storer: the crew's thread then stores the changes, if there are any. */
 static struct rr_storer *
 posix_job_storer(struct rr_posix *posix, const struct rr_posix_job *job, const struct rr_posix_kind *kind)
 {

@@ -23,8 +23,10 @@ struct rr_vfs_open {
 	uint64_t fsid, inode, place;
 	bool local, memory;
 	struct {
-		struct rr_list link; /* in rr_posix.leases, while the timer looks at the lease */
-		bool held;           /* the kernel has granted the lease, and it was not given back */
+		/* In rr_posix.leases, while the timer looks at the lease: until recall() is called, or the
+		 * lease is given back. */
+		struct rr_list link;
+		bool held; /* the kernel has granted the lease, and it was not given back */
 		void (*recall)(void *ctx);
 		void *ctx;
 	} lease; /* used by lease.c only */

@@ -35,10 +35,11 @@ pace_forget(uint64_t *cost, uint64_t took)
 	*cost -= took / FORGETS < *cost ? took / FORGETS : *cost;
 }
 
-/* The estimate of the way that was taken moves half-way to the time that it took (for files, to the time of
- * each). The estimate of the other way is lowered a little, so that this way is tried again at some time,
- * because changes by other programs may have altered its cost. Such trials cost about a sixteenth of all the
- * time. */
+/* There are two ways to store a batch: its files one by one, or the whole file system. The estimate of the
+ * way that was taken moves half-way to the time that it took (for files, to the time of each). The estimate
+ * of the way that was not taken is lowered a little, so that it looks cheaper at some time and is tried
+ * again, because changes by other programs may have altered its cost. Such trials cost about a sixteenth of
+ * all the time. */
 void
 rr_store_pace_learn(struct rr_store_pace *pace, bool whole, uint32_t count, uint64_t took)
 {

@@ -25,8 +25,8 @@ open_in(struct rr_tree *tree, const struct rr_object *directory, const char *nam
 	return rr_vfs_errno(error);
 }
 
-/* Finds the directory above node, which is a directory, too, and fills in object with it. The caller gives
- * object back by rr_object_put(). Returns RR_VFS_STALE where the place of node is not known. */
+/* Finds the directory in which node, a directory, lies, and fills in object with it. After success the caller
+ * gives object back by rr_object_put(). Returns RR_VFS_STALE where the place of node is not known. */
 static enum rr_vfs_status
 lookup_parent(struct rr_tree *tree, struct rr_node *node, struct rr_object *object)
 {

@@ -62,7 +62,9 @@ struct rr_nodes {
 	const struct rr_handle_keys *keys;
 	struct rr_seen *seen; /* gets the places of nodes that are freed (tree_seen.h); may be NULL */
 	struct rr_map by_id, by_name;
-	struct rr_list idle, open;     /* the least recently used first */
+	/* idle: the nodes without children, held or not; open: the nodes with descriptors. The least recently
+	 * used are first. */
+	struct rr_list idle, open;
 	uint32_t count, max;           /* of nodes */
 	uint32_t open_count, open_max; /* of the nodes' descriptors */
 	/* Descriptors for data that were taken out of nodes. They are closed later and without the lock,
@@ -123,8 +125,9 @@ void rr_retired_close(struct rr_retired *taken);
  * means that they were not used. */
 void rr_nodes_tidy(struct rr_nodes *nodes, uint64_t now);
 
-/* Fills in the depth and the hints of node's path, for a handle. Above the first directory whose place is not
- * known, both are taken from that directory's own handle. There is no kernel handle in *place afterwards. */
+/* Fills in the depth and the hints of node's path, for a handle. Where the cache knows the path only up to a
+ * directory whose place is not known, the depth and the hints of the part above come from that directory's
+ * own handle. There is no kernel handle in *place afterwards. */
 void rr_nodes_where(const struct rr_nodes *nodes, const struct rr_node *node, struct rr_handle_place *place);
 
 /* Returns the length of node's path below its export's root, without a final zero; this is 0 for the root.

@@ -324,8 +324,9 @@ resolve_locked(struct rr_tree *tree, struct rpcrdma_bytes handle, struct rr_obje
 		node = rr_nodes_add(&tree->core->nodes, root, &id);
 	if (!node)
 		return RR_VFS_BUSY;
-	/* A client made this handle known after a restart, or after the node was freed. A handle made anew
-	 * could differ, because the object may have had another path before. */
+	/* The node has no handle after a restart of the server, or after the node was freed. It gets the
+	 * client's handle, because a handle made anew could differ: the object may have had another path
+	 * before. */
 	if (node->handle.length == 0) {
 		node->handle.length = handle.length;
 		memcpy(node->handle.data, handle.data, handle.length);

@@ -118,8 +118,8 @@ search_believed(const struct rr_tree *tree)
 
 /* Remembers for a time that the search found nothing: for its object, and, after a complete walk through the
  * whole export, for all objects whose inode numbers the walk did not see. Logs a warning where the walk
- * through the whole export reached the bound of entries. A walk that was hindered shows nothing, and nothing
- * is remembered of it. */
+ * through the whole export reached the bound of entries. A walk that was hindered may have missed the object,
+ * so nothing is remembered of it. */
 static void
 search_remember_vain(struct rr_tree *tree)
 {

@@ -9,8 +9,8 @@ enum { BUCKETS = 1 << 16 };
 /* A sighting is the place in which an object was seen. */
 struct sighting {
 	struct rr_map_link link; /* by the object's key */
-	struct rr_list age;
-	uint64_t parent; /* the directory's key */
+	struct rr_list age;      /* in rr_seen.ages */
+	uint64_t parent;         /* the directory's key */
 	char name[];
 };
 

@@ -227,9 +227,10 @@ walk_is_wanted(struct rr_tree *tree, const struct frame *frame, const struct dir
 	return rr_handle_same(&id, &search->id);
 }
 
-/* Looks at an entry of the directory of frame, and notes it as seen. Until the object was found: sets
- * search->found where the entry is that object, else notes an entry below which the object may lie, to be
- * read later. Skips "." and "..". */
+/* Looks at an entry of the directory of frame, and notes it as seen. Where the entry is the object that is
+ * searched for, sets search->found. Where it may be a directory below which the object lies, notes its name,
+ * so that it is read later. After the object was found, the entry is only noted as seen. Skips "." and "..".
+ */
 static void
 walk_look_at(struct rr_tree *tree, struct frame *frame, const struct dirent64 *entry)
 {
