@@ -83,8 +83,8 @@ list_collect(struct rr_ceph_job *job, struct ceph_dir_result *directory, const s
 	return 0;
 }
 
-/* Collects entries in job->list, in a thread of the crew: at least those with LIST_LEAST octets of names, at
- * most those with LIST_MOST, whatever the caller's limit is. rr_ceph_readdir_end() passes them on. */
+/* Collects entries in job->list, in a thread of the crew, until their names have as many octets as the caller
+ * wants, but at least LIST_LEAST and at most LIST_MOST. rr_ceph_readdir_end() passes them to take(). */
 enum rr_vfs_status
 rr_ceph_readdir(struct rr_ceph_job *job)
 {

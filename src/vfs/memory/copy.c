@@ -140,8 +140,8 @@ copy_clone_space(const struct memory_copy *state)
 	return status;
 }
 
-/* A clone is a copy here, since files share no pages. It checks what it needs first, so that it is done as a
- * whole or not at all, and its data is on stable storage at the end. */
+/* A clone is a copy here, since files share no pages. It checks the range and the space first, because a
+ * clone is to be done as a whole or not at all. Its data is on stable storage at the end. */
 enum rr_vfs_status
 rr_memory_clone(struct rr_memory_run *run)
 {

@@ -182,8 +182,9 @@ extern const struct rr_vfs_ops rr_memory_ops;
 /* Begins an operation. Returns its status, or RR_VFS_PENDING where it became a job. */
 enum rr_vfs_status rr_memory_begin(
 	struct rr_vfs *vfs, enum rr_memory_operation operation, struct rr_vfs_call *call);
-/* Cancels the operation of this call. Where the operation was not executed yet, and no script holds it, it
- * ends in the next turn with RR_VFS_CANCELLED; else it goes on. */
+/* Cancels the operation of this call. Where the operation was not executed yet, it ends in the next turn with
+ * RR_VFS_CANCELLED; while a script holds it, after rr_memory_release(). An operation that was executed ends
+ * with its own status. */
 void rr_memory_cancel(struct rr_vfs *vfs, struct rr_vfs_call *call);
 /* Does one turn of the provider's jobs: the function of its timer. */
 void rr_memory_turn(struct rr_timer *timer);
