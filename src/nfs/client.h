@@ -123,7 +123,9 @@ int rr_nfs_access(
  * Error PEER: the target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
 
-/* Makes a new regular file, GUARDED (it must not exist yet) or UNCHECKED. */
+/* These make, link, remove or rename an entry of a directory, as the procedures of the same names. name is
+ * the name of the entry. The new object is stored in *object. rr_nfs_create() makes a new regular file,
+ * GUARDED (it must not exist yet) or UNCHECKED. */
 int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object);
 int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,

@@ -155,7 +155,8 @@ mount_refuse(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, mountstat3 
 
 /* Asks MOUNT for the path, then for each directory above it, until the server accepts one. The handle of the
  * accepted directory becomes the root. If the server accepts none, reports the first refusal, but rather a
- * later MNT3ERR_ACCES than a first refusal that only says that the path does not exist. */
+ * later MNT3ERR_ACCES than a first refusal that only says that the path does not exist. A path that is too
+ * long for MOUNT is left out. */
 static int
 mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 {

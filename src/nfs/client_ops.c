@@ -184,6 +184,8 @@ ops_is_name_of(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	       found.attributes.fileid == attributes.fileid;
 }
 
+/* If the name exists, and LINK may have been executed twice, LINK itself may have made the name: the result
+ * is 0 if the name is now that of the file. Otherwise the error text stays that of LINK. */
 int
 rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name)

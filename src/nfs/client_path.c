@@ -117,6 +117,7 @@ path_follow_link(struct walk *walk, const struct rr_nfs_object *link)
 		return rr_nfs_fail(
 			nfs, NFS3ERR_NAMETOOLONG, "%s", rpcrdma_nfs_status_text(NFS3ERR_NAMETOOLONG));
 	walk->rest = into;
+	/* Behind the link, version 4 may again look up many names by one call. */
 	walk->by_name = !nfs->v4;
 	return 0;
 }
@@ -178,10 +179,11 @@ path_gather(const struct walk *walk, struct rr_v4_walk_args *args)
 	return rest;
 }
 
-/* Looks up the next names by one call, if there are at least two. RFC 8881, 2.3: "multi-component look up
- * requests can be constructed by combining multiple LOOKUP operations." The server follows no symbolic link,
- * and does not say which name it refused. So if the server refuses a name, or if the last name is a link,
- * sets walk->by_name: the names will be looked up again one by one. */
+/* Looks up the next names by one call; if fewer than two names are left for that, does nothing, and
+ * walk->rest stays as it is. RFC 8881, 2.3: "multi-component look up requests can be constructed by combining
+ * multiple LOOKUP operations." The server follows no symbolic link, and does not say which name it refused.
+ * So if the server refuses a name, or if the last name is a link, sets walk->by_name: the names will be
+ * looked up again one by one. Returns 0 even then, or a negative error. */
 static int
 path_leap(struct walk *walk)
 {

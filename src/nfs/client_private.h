@@ -108,8 +108,8 @@ rr_nfs_fh(const struct rpcrdma_nfs_handle *handle)
 /* Returns text in the form of the schema's strings. */
 struct rpcrdma_bytes rr_nfs_string(const char *text);
 
-/* client_mount.c: cuts the last name off path: "/a/b/" becomes "/a", and "/a" becomes "/". Returns false if
- * path is "/" already. */
+/* client_mount.c: cuts the last name off path, so that MOUNT can be asked for the directory above: "/a/b/"
+ * becomes "/a", and "/a" becomes "/". Returns false, and leaves path as it is, if path is "/" already. */
 bool rr_nfs_cut(char *path);
 
 /* Sets export and root, from config.path, by MOUNT. */

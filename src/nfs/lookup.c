@@ -107,7 +107,7 @@ lookup_choose(const struct rr_lookup *lookup, const struct rp__list *entries)
 /* ---- Calls ---- */
 
 /* Asks rpcbind for all its entries. Stores in *port the port of the fitting entry with the highest version,
- * or 0 if no entry fits. */
+ * or 0 if no entry fits. Returns 0 even then; or the error with which the call failed, or NOMEM. */
 static int
 lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {
@@ -134,8 +134,9 @@ lookup_list(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint1
 }
 
 /* Asks the port mapper for the TCP port of each wanted version, from the highest down. Stores in *port the
- * first port that is not 0, or 0 if there is none. RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value
- * of zeros indicates the program has not been registered." */
+ * first port that is not 0, or 0 if there is none. Returns 0 even then, or the error with which a call
+ * failed. RFC 1833, section 3: "PMAPPROC_GETPORT: ... A port value of zeros indicates the program has not
+ * been registered." */
 static int
 lookup_get_port(const struct rr_lookup *lookup, struct rpcrdma_client *client, uint16_t *port)
 {

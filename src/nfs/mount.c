@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+/* This file has the procedures of MOUNT version 3 (RFC 1813, section 5) that a server offers besides NFS. */
+
 /* Translates a status of NFS into a status of MOUNT. Statuses that both protocols have are numbered alike;
  * any other status becomes MNT3ERR_SERVERFAULT. */
 static mountstat3
@@ -102,6 +104,7 @@ mount_begin(struct rr_nfs_work *work)
 	mount_skip_slashes(&walk->rest);
 	if (walk->rest.length > 0)
 		return mount_step(work);
+	/* The path is that of the export itself: its root is the result, as if it had been looked up. */
 	walk->lookup.handle = walk->at;
 	walk->lookup.attributes.type = RR_VFS_DIRECTORY;
 	return RR_VFS_OK;

@@ -118,9 +118,10 @@ change_take_directory(struct rr_nfs_pending *pending)
 	return change_take_made(pending, &made->obj, &made->obj_attributes);
 }
 
-/* Handles the status of a call that was sent twice. If the name exists, the call may itself have made the
- * object: sends a LOOKUP, which shows whether the name is now that of an object of the right type, and
- * returns PENDING_GOES_ON. Returns any other status. */
+/* The operation's function repeated(): handles the status of a call that may have been executed twice. If the
+ * name exists, the call may itself have made the object: sends a LOOKUP, which shows whether the name is now
+ * that of an object of the right type, and returns PENDING_GOES_ON. Returns any other status, with which the
+ * operation then ends. */
 static int
 change_made_before(struct rr_nfs_pending *pending, int status)
 {

@@ -99,6 +99,8 @@ rpcrdma_nfs_find(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct 
 	return error;
 }
 
+/* Handles the result of FSSTAT: copies it to the caller's structure, as far as the size that the caller has
+ * set there reaches. Fails if that size is less than in the first version of this library. */
 static int
 name_take_space(struct rr_nfs_pending *pending)
 {
@@ -177,7 +179,8 @@ struct name_list {
 	void *ctx;
 };
 
-/* Passes one entry of a directory to the caller's function, in the structures of the public interface. */
+/* Passes one entry of a directory to the caller's function, in the structures of the public interface.
+ * Returns what that function returns: a result other than 0 ends the listing. */
 static int
 name_list_each(void *ctx, const struct rr_nfs_entry *entry)
 {

@@ -90,7 +90,8 @@ struct rr_nfs_pending {
 /* The operation has not ended: another call was sent. No error and no status has this number. */
 enum { PENDING_GOES_ON = INT32_MAX };
 
-/* Prepares nfs for operations; and cancels, without done(), those that are under way. */
+/* rr_nfs_pending_init() prepares nfs for operations. rr_nfs_pending_end() cancels the operations that are
+ * under way, without calling done(), when nfs is closed. */
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
@@ -111,7 +112,8 @@ int rr_nfs_newer_new(
 /* Frees an operation that could not be started. Returns error, so that the caller can return it. */
 int rr_nfs_pending_drop(struct rr_nfs_pending *pending, int error);
 
-/* Sends the procedure proc with pending->args. */
+/* Sends the procedure proc with pending->args. Also notes rr_nfs_repeats(): if its value has changed when the
+ * call is answered, the call may have been executed twice. */
 void rr_nfs_pending_call(struct rr_nfs_pending *pending, uint32_t proc);
 
 /* Ends the operation and calls done(), or lets rr_nfs_pending_wait() return. */

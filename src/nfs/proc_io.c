@@ -32,8 +32,9 @@ proc_read_room(const struct rpcrdma_request *request)
 enum { READ_SHORT = 64 << 10 };
 
 /* Called by the file system as soon as it knows that a READ has at most size octets of data: gets memory for
- * the data from the pool, and returns it, or NULL if there is none. If the pool gives less memory than size,
- * shortens the READ to that. The memory belongs to the request from then on. */
+ * the data from the pool, and returns it, or NULL if there is none. Where memory is short, the pool may give
+ * READ_SHORT octets instead of size: the READ is then shortened to them. The memory belongs to the request
+ * from then on. */
 static void *
 proc_read_memory(struct rr_vfs_read *read, uint32_t size)
 {

@@ -74,7 +74,8 @@ server_second(uint32_t proc, const void *args)
 	return proc == NFSPROC3_LINK ? &((const LINK3args *)args)->link.dir : NULL;
 }
 
-/* Handles all procedures of NFS except NULL, by the table nfs_procedures. */
+/* Handles all procedures of NFS except NULL, by the table nfs_procedures. The arguments of each begin with a
+ * file handle; server_second() finds the second one of RENAME and LINK. */
 static enum rpcrdma_handled
 server_nfs(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

@@ -7,12 +7,14 @@
 #include "rpc/auth.h"
 #include "rpc/server.h"
 
+/* Writes nothing, as the body of the credential is empty. */
 static void
 none_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *caller)
 {
 	(void)writer, (void)caller;
 }
 
+/* Takes a call that names no user. A credential whose body is not empty is refused. */
 static enum rr_auth_stat
 none_take(const struct rr_call_header *call, struct rpcrdma_request *request)
 {

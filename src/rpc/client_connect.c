@@ -76,6 +76,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 		return;
 	rr_carrier_negotiated(client->carrier, &client->negotiated);
 	rr_counters_add(&client->past, &client->carrier->counters);
+	/* The server of callbacks must know of the end before the carrier is closed, and again afterwards. */
 	if (client->config.callbacks)
 		rr_server_connection_ends(client->config.callbacks);
 	/* A client in the list of a server's connection does not own the carrier: the server closes it. */
@@ -84,6 +85,7 @@ rr_client_disconnect(struct rpcrdma_client *client)
 	if (client->config.callbacks)
 		rr_server_connection_lost(client->config.callbacks);
 	rr_list_remove(&client->back.link);
+	/* A client of the reverse direction took its XIDs from the connection, which is gone. */
 	client->xid = &client->root->own_xid;
 	client->carrier = NULL;
 }
@@ -291,7 +293,8 @@ connect_wanted_again(struct rpcrdma_client *client)
 	connect_attempt(client);
 }
 
-/* Does nothing, as the call waits for the first attempt to connect, which is under way. */
+/* The action for a new call while the client makes its first attempt to connect: does nothing, as the call
+ * waits for the outcome of that attempt. */
 static void
 connect_hold(struct rpcrdma_client *client)
 {

@@ -110,7 +110,8 @@ struct rpcrdma_call {
 	void *ctx;
 };
 
-/* client_calls.c: makes the call's memory free for reuse. */
+/* client_calls.c: removes the call from the list that it is in, and returns its memory to the engine's cache,
+ * from which later calls get theirs. */
 void rr_call_put(struct rpcrdma_engine *engine, struct rpcrdma_call *call);
 
 /* client_connect.c */

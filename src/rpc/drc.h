@@ -58,12 +58,15 @@ enum rr_drc_state {
 	RR_DRC_BUSY /* the call is being executed, maybe in another thread: ask again later */
 };
 
-/* Looks the call up in the cache by key, and opens it if it is new. Never waits. */
+/* Looks the call up in the cache by key. If neither an answer to it nor the same call under way is found, the
+ * call is new: it counts as being executed ("open") until rr_drc_end(). Stores an answer that was found in
+ * reply and *length. Never waits for the end of a call. */
 enum rr_drc_state rr_drc_begin(struct rr_drc *drc, struct rr_drc_call *call, const struct rr_drc_key *key,
 	void *reply, uint32_t *length);
 
-/* Closes a call that was opened, and keeps the answer unless it is too large or has items. reply is the
- * answer without a record mark, or NULL if the call was not executed. */
+/* Called when a call for which rr_drc_begin() returned RR_DRC_NEW is over: the call does not count as being
+ * executed any more. Keeps the answer unless it is too large or has items. reply is the answer without a
+ * record mark, or NULL if the call was not executed; a repetition of it is then executed. */
 void rr_drc_end(struct rr_drc *drc, struct rr_drc_call *call, const struct rpcrdma_message *reply);
 
 /* Returns how many repeated calls got their answer from the cache. */

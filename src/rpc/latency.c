@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Histograms of the times that calls took. */
 #include "rpc/latency.h"
 
 /* Returns the bucket of the histogram for a time: bucket i counts times from 2^(i-1) to below 2^i

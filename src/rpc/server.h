@@ -117,10 +117,10 @@ void rr_server_free(struct rpcrdma_server *server);
  * the server. */
 void rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange);
 
-/* Is called before the carrier of a connection is closed whose exchanges were given to rr_server_take(): has
- * all of these that wait for memory served anew, in order and from the loop. Those of the connection are
- * dropped then. The others may find the memory now that the connection waited for, and else wait in an
- * account that exists. */
+/* Is called before the carrier of a client's connection is closed, whose exchanges were given to
+ * rr_server_take(). All such calls that wait for pool memory, of this and of other connections, will be
+ * served anew by the loop, in their order. By then the calls of the closed connection are dropped; the calls
+ * of the other connections get the memory, or wait for it again. */
 void rr_server_connection_ends(struct rpcrdma_server *server);
 /* Is called when a connection has ended whose exchanges were given to rr_server_take(). The lost() of
  * requests that were kept is called in this turn of the loop or in the next turn. */

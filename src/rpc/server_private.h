@@ -137,6 +137,8 @@ void rr_server_close_all(struct rpcrdma_server *server);
  * the memory back that lines keep from call to call. */
 void rr_server_queue_init(struct rpcrdma_server *server);
 void rr_server_queue_end(struct rpcrdma_server *server);
+/* These two add an exchange at the end of the queue, or at its beginning. While an exchange is in a queue,
+ * its member ctx points to the next exchange. */
 void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 /* Removes the first exchange from the queue and returns it, or NULL if the queue is empty. */
@@ -148,8 +150,9 @@ bool rr_line_serve(struct rr_line *line, struct rr_exchange *exchange);
 /* Ends the calls of a connection that ends: calls that wait are dropped, and calls that are being served go
  * on without the connection. */
 void rr_line_release(struct rr_line *line);
-/* Keeps memory that was reserved for a reply, for the next call in this turn of the loop. Returns false if
- * the caller must give the memory back. */
+/* Keeps memory of the pool that was reserved with this size for a reply, and was not used, for the line's
+ * next call in this turn of the loop. line is NULL if the connection has ended. Returns false if the memory
+ * is not kept: the caller must give it back. */
 bool rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size);
 /* Returns memory that rr_line_keep_spare() kept and that was reserved with the given size. The memory then
  * belongs to the caller. Returns NULL if there is no such memory. */
@@ -191,13 +194,15 @@ void rr_server_later_init(struct rpcrdma_server *server);
 /* Drops the repetitions that wait, and calls the lost() of all kept requests at once, as the server is freed
  * and all connections were closed. */
 void rr_server_later_end(struct rpcrdma_server *server);
-/* rr_block_keep() puts the request among those that their handlers keep. rr_block_repeat_later() puts a
- * repetition among those that are tried again later. */
+/* rr_block_keep() puts the request among those that their handlers keep, to be answered later.
+ * rr_block_repeat_later() is called for the repetition of a call that is still being executed: puts the
+ * repetition among those that a timer, or the end of a kept request, tries again by rr_block_try(). */
 void rr_block_keep(struct rr_block *block);
 void rr_block_repeat_later(struct rr_block *block);
 
 /* server_reply.c */
-/* Takes memory for the reply to the procedure. Returns false if there is no memory now. */
+/* Takes pool memory for the largest reply that the procedure can have (block->large), if that reply may be
+ * larger than the memory for small replies in the block. Returns false if the pool has no memory now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
 /* The following functions answer the call, and release its block when the reply was sent: with the result
  * that the handler filled in (SUCCESS); with another accept_stat; with PROG_MISMATCH and the versions that

@@ -137,8 +137,9 @@ rr_block_release(struct rr_block *block)
 		rr_server_delete(server);
 }
 
-/* Has the call wait until memory comes back to the pool. Some memory of the pool must be in use by others, as
- * otherwise no memory could come back. */
+/* Has the call wait in line->parked because the pool has no memory for its reply now. turns_wake() serves it
+ * again when the pool can grant the memory. Called only if rr_block_serve() has found memory of the pool in
+ * use, as otherwise no memory could come back. */
 static void
 queue_park(struct rr_line *line, struct rr_exchange *exchange)
 {
@@ -168,10 +169,10 @@ rr_line_serve(struct rr_line *line, struct rr_exchange *exchange)
 
 /* ---- Memory for replies, from call to call ---- */
 
-/* Keeps memory that was reserved for a reply and was not used, for the line's next call in this turn of the
- * loop. Most calls need little of the memory that is reserved for their largest reply, and to reserve and
- * return that memory takes as long as all else in serving a small call. Returns false if the memory is not
- * kept: the caller must give it back. */
+/* Most calls need little of the memory that is reserved for their largest reply, and to reserve and return
+ * that memory takes as long as all else in serving a small call. queue_give_back() returns the memory to the
+ * pool at the end of the turn if no call of the line has taken it. The memory is not kept if the line has
+ * such memory already, or if others wait for memory of the pool. */
 bool
 rr_line_keep_spare(struct rr_line *line, void *memory, uint32_t size)
 {

@@ -150,7 +150,9 @@ turns_serve_address(struct rr_line_address *address)
 	return served;
 }
 
-/* Serves one call of each host whose calls wait. Returns whether at least one call was served. */
+/* Serves one call of each host whose calls wait. A host with further calls that wait is put at the end of the
+ * order, for the next round, unless serving its call has put it there already. Returns whether at least one
+ * call was served. */
 static bool
 turns_serve_round(struct rpcrdma_server *server)
 {
@@ -239,8 +241,9 @@ rr_line_end(struct rr_line *line)
 	rr_line_release(line);
 }
 
-/* The waiter of the line `other` stands in the account of the party of one of the connections, and must leave
- * it before the party is freed. */
+/* All these calls wait in the line `other`. Its waiter is queued at the pool for the party of one of the
+ * connections, and must leave that queue before the party is freed. The calls in line->parked are put in
+ * front of the backlog, so that the order of the calls stays the same. */
 void
 rr_server_connection_ends(struct rpcrdma_server *server)
 {

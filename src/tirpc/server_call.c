@@ -20,8 +20,9 @@ struct reply {
 
 /* ---- The loop ---- */
 
-/* Arms the timer for the time at which the engine's loop must be turned next. Does nothing if that is not
- * needed, or if the timer is armed for an earlier time. */
+/* Arms the timer for the time at which the engine's loop must be turned next. Does nothing if the loop has
+ * nothing to wait for (due is negative), or if the timer is armed for an earlier time. If the loop must be
+ * turned at once, the timer runs for one nanosecond, as a time of 0 would disarm it. */
 static void
 server_arm(struct rr_tirpc_server *server)
 {
@@ -161,6 +162,8 @@ server_state(SVCXPRT *handle)
 	return server->first ? XPRT_MOREREQS : XPRT_IDLE;
 }
 
+/* xp_getargs(): decodes the arguments of the call that is being dispatched into args. Returns FALSE if no
+ * call is being dispatched, or the arguments cannot be decoded. */
 static bool_t
 server_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 {

@@ -43,7 +43,9 @@ struct rr_tirpc_client {
 };
 
 /* Connects to the client's address, unless the client is connected, and waits until the deadline, a time of
- * rr_now(), at most. Returns 0 or a negative enum rpcrdma_error. */
+ * rr_now(), at most. Returns 0 if the client is connected then, or a negative enum rpcrdma_error: TIMEDOUT
+ * after the deadline, CANCELLED if the call was aborted meanwhile, or why the connection could not be
+ * made. */
 int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
 
 /* Turns the loop of the client's engine once: handles events, and waits for them until the deadline at

@@ -194,6 +194,7 @@ dispatch_refused(struct rr_v4_slot *slot, nfsstat4 status)
 {
 	struct rr_v4 *v4 = slot->v4;
 
+	/* If the generations differ, the call was sent in a session that is gone, with its sequence IDs. */
 	if (slot->generation == v4->generation)
 		v4->sequence[slot->number]--;
 	if (dispatch_may_come(slot, status)) {

@@ -132,9 +132,9 @@ rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state)
 	return NULL;
 }
 
-/* Called when the server has restarted, and has forgotten all opens. Open files are to be reclaimed; but
- * those that no call uses (once) count as lost. A file that is just being opened keeps its state, as its OPEN
- * is sent anew. */
+/* Files in the state READY are to be reclaimed, each for the access that it had. But an open with `once`,
+ * which no call will use and which only waits for its CLOSE, counts as lost. A file whose OPEN is under way
+ * keeps its state, as that OPEN is sent anew. */
 void
 rr_v4_opens_reclaim(struct rr_v4 *v4)
 {

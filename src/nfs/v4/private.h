@@ -261,7 +261,8 @@ struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle
 /* Tells whether the table has room for one more open, besides those that calls in slots will make. */
 bool rr_v4_open_has_room(const struct rr_v4 *v4);
 
-/* Enters a file in the table of opens, in the state RR_V4_OPEN_LOST. Returns NULL if the table is full. */
+/* Enters a file in the table of opens, in the state RR_V4_OPEN_LOST: the file is not open yet. Returns NULL
+ * if the table is full, or the handle is too long for version 4. */
 struct rr_v4_open *rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
 /* Notes the result of an OPEN for access: the file is open with this stateid, and with the delegation that
@@ -282,7 +283,8 @@ struct rr_v4_open *rr_v4_open_to_close(struct rr_v4 *v4, uint32_t keep, uint64_t
 /* Returns an open in this state, or NULL if there is none. */
 struct rr_v4_open *rr_v4_open_in(struct rr_v4 *v4, enum rr_v4_open_state state);
 
-/* Prepares the opens for a restart of the server: files that were open are to be reclaimed. */
+/* Called when the server has restarted, and has forgotten all opens and delegations: files that were open are
+ * to be reclaimed. */
 void rr_v4_opens_reclaim(struct rr_v4 *v4);
 /* Notes that the server revoked the open, or does not know it: it is made again when it is needed. */
 void rr_v4_open_lose(struct rr_v4_open *open);
@@ -315,7 +317,8 @@ void rr_v4_slot_put(struct rr_v4_slot *slot);
 /* Notes that the caller's call does not use its open files any more. */
 void rr_v4_slot_end_use(struct rr_v4_slot *slot);
 
-/* Notes that it is not known what the server did with the call in the slot. */
+/* Notes in v4->doubt that it is not known what the server did with the call in the slot: the slot is not used
+ * again in this session. Does nothing if the call was sent in an earlier session. */
 void rr_v4_slot_doubt(struct rr_v4_slot *slot);
 
 /* Cancels the call in the slot without calling the caller's done(). The slot stays unused for the rest of its
@@ -330,7 +333,8 @@ void rr_v4_pump(struct rr_v4 *v4);
 
 /* Sends the call in the slot again, at the end of the pause for a busy server. */
 void rr_v4_slot_later(struct rr_timer *timer);
-/* Sends the work in the slot. */
+/* Sends the work in the slot, for the first time: counts its answers NFS4ERR_SEQ_MISORDERED from 0, and
+ * begins the time (slot->until) for which it is repeated if the server is busy. */
 void rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work);
 
 /* Moves a call from its list to v4->ending, so that it ends with this error in a later turn of the loop. */
@@ -347,13 +351,14 @@ bool rr_v4_session_is_lost(nfsstat4 status);
 
 enum rr_v4_wait {
 	RR_V4_WAIT_NOT,  /* slot->open is set, if the work needs access */
-	RR_V4_WAIT_OPEN, /* the call waits with the open that it needs */
+	RR_V4_WAIT_OPEN, /* the call waits in the list of the open that it needs (open->waiters) */
 	RR_V4_WAIT_FULL  /* the call is the first of the queue again: a file is to be closed before */
 };
 
-/* Finds out whether a call that is to use the slot needs an open file, and whether it must wait for that. If
- * the call waits, the slot is free again, or is used to open or close a file. The call has left the queue; if
- * it waits, it is in another list, or in the queue again. */
+/* Called when the caller's call outer has just left the queue, to be sent in the slot: finds out whether the
+ * call needs an open file, and whether it must wait until the file is open. If the call must wait, this
+ * function puts it into a list (as the result says), and either frees the slot, or uses the slot to open or
+ * close a file. If the call need not wait, it is in no list, and the slot is the call's. */
 enum rr_v4_wait rr_v4_wait_open(
 	struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work);
 

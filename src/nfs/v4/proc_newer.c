@@ -145,6 +145,8 @@ proc_clone_build(struct rr_v4_slot *slot)
 	newer_commit(slot);
 }
 
+/* Handles the result of CLONE, which has no count: a CLONE that succeeded has cloned all octets. The COMMIT
+ * behind it has stored them. */
 static int
 proc_clone_take(struct rr_v4_slot *slot)
 {

@@ -43,7 +43,9 @@ once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32
 	open->once = true;
 }
 
-/* Tells whether the server gave a delegation with the result of OPEN, although none was asked for. */
+/* Tells whether the server gave a delegation with the result of OPEN, although this client asked for no
+ * delegation. The delegation must be returned, so the caller then enters the file in the table of opens,
+ * which returns the delegation when it closes the file. */
 static bool
 once_is_delegated(const struct rr_v4_slot *slot)
 {
@@ -68,6 +70,8 @@ proc_read_once_build(struct rr_v4_slot *slot)
 	once_close(slot);
 }
 
+/* Handles the success of RR_V4_READ_ONCE: takes the result of READ. A file with a delegation goes into the
+ * table of opens, which returns the delegation when it closes the file. */
 static int
 proc_read_once_take(struct rr_v4_slot *slot)
 {

@@ -49,7 +49,7 @@ static const struct session_state {
 	const struct rr_v4_work *work;
 	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these opens */
 	void (*over)(struct rr_v4 *v4);               /* called when the work was done, or refused */
-	void (*refused)(struct rr_v4 *v4);
+	void (*refused)(struct rr_v4 *v4);            /* NULL, or called after a refusal, before over() */
 	bool lenient; /* a refusal is treated as a success */
 	enum rr_v4_state after[RR_V4_EVENTS];
 } session_states[RR_V4_STATES] = {
@@ -128,7 +128,8 @@ session_end_calls(struct rr_v4 *v4)
 
 /* Enters a state of the session. In the state READY there is a session, and the calls in the queue are sent.
  * In the state IDLE there is none, and these calls end. In any other state, sends the state's COMPOUND. Fails
- * after too many attempts at a session in a row without a success. */
+ * after too many attempts at a session in a row without a success. Where the client begins to make or end a
+ * session, also begins the time (v4->until) for which a busy server is asked again. */
 static void
 session_enter(struct rr_v4 *v4, enum rr_v4_state state)
 {
@@ -178,8 +179,9 @@ session_step_over(struct rr_v4 *v4)
 		rr_v4_event(v4, RR_V4_OK);
 }
 
-/* Called when the server has refused the COMPOUND of a state: depending on the status and the state, begins
- * again with a new client ID or a new session, goes on, or gives up. */
+/* Called when the server has refused the COMPOUND of the session's state. If the server does not know the
+ * client ID or the session any more, makes another. Otherwise, if the state is lenient (its refusals do not
+ * matter), goes on as after a success; if it is not lenient, gives up: the waiting calls fail. */
 static void
 session_refused(struct rr_v4 *v4, nfsstat4 status)
 {

@@ -36,9 +36,8 @@ rr_v4_slot_end_use(struct rr_v4_slot *slot)
 	slot->outer = NULL;
 }
 
-/* Makes the slot free for the next call. A slot whose last call was given up stays unused for the rest of its
- * session: it is not known whether the server executed the call, and so not which sequence ID the next call
- * must have. */
+/* A slot whose last call was given up stays unused for the rest of its session: it is not known whether the
+ * server executed the call, and so not which sequence ID the next call must have. */
 void
 rr_v4_slot_put(struct rr_v4_slot *slot)
 {

@@ -173,7 +173,8 @@ void
 rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 {
 	rr_list_init(&call->link);
-	/* The RPC client does not see this call, so the members that belong to that client are used here. */
+	/* The RPC client does not see this call, so the members that belong to that client are used here:
+	 * buffer says to v4_expired() whose call it is. */
 	rr_timer_init(&call->timer, v4_expired);
 	call->buffer = v4;
 	call->losses = 0;
