@@ -183,6 +183,8 @@ mount_on(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client)
 	return mount_refuse(nfs, client, first);
 }
 
+/* Unless the configuration names a port of MOUNT, asks for MOUNT on the connection of NFS first. If MOUNT is
+ * not served there, asks rpcbind for its port, and MOUNT over TCP at that port. */
 int
 rr_nfs_mount(struct rpcrdma_nfs *nfs)
 {

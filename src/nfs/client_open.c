@@ -126,7 +126,8 @@ open_session(struct rpcrdma_nfs *nfs, uint32_t minor)
 }
 
 /* Makes the root of the server's tree the mounted root, whose path is "/". RFC 8881, 7.3: in version 4, all
- * exports of a server are in one tree. */
+ * exports of a server are in one tree. A LOOKUP of an empty name in an empty handle has the root as its
+ * result. */
 static int
 mount_root(struct rpcrdma_nfs *nfs)
 {

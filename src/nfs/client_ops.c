@@ -227,6 +227,8 @@ rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory
 	return error == NFS3ERR_NOENT && ops_repeated(&attempt) ? 0 : error;
 }
 
+/* If the old name does not exist, and RENAME may have been executed twice, RENAME itself may have taken the
+ * name away: the result is 0 if the new name exists. Otherwise the error text stays that of RENAME. */
 int
 rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
 	const struct rpcrdma_nfs_handle *to, const char *to_name)

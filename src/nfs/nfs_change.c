@@ -56,8 +56,6 @@ rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *dire
 	return 0;
 }
 
-/* Returns a name and its directory in the form in which calls have them. The result points into the
- * operation. */
 diropargs3
 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number)
 {

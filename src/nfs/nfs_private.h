@@ -95,7 +95,8 @@ enum { PENDING_GOES_ON = INT32_MAX };
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
-/* Makes a new operation. then is the argument of the public function, or NULL. Errors, with a text: INVAL,
+/* Makes a new operation. then is the argument of the public function; NULL: the public function will wait,
+ * which it may not do inside a callback (INVAL). Errors, with a text: INVAL (also if then->done is NULL),
  * NOMEM. */
 int rr_nfs_pending_new(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **pending);
@@ -145,7 +146,7 @@ int rr_nfs_change_new(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *
 	const struct rpcrdma_nfs_then *then, struct rr_nfs_pending **result);
 
 /* Returns the name pending->names[number] and its directory pending->handles[number], in the form in which
- * calls have them. */
+ * calls have them. The result points into the operation. */
 diropargs3 rr_nfs_change_where(struct rr_nfs_pending *pending, unsigned number);
 
 #endif

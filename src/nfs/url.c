@@ -262,8 +262,8 @@ static const struct {
 	{ "gid", url_parse_gid, false },
 };
 
-/* Parses one option of the URL, "NAME=VALUE" or "NAME". Fails, with a text, if there is no such option or its
- * value is missing or wrong. */
+/* Parses one option of the URL: "NAME=VALUE", or "NAME" if the option may stand alone. Fails, with a text, if
+ * there is no such option or its value is missing or wrong. */
 static int
 url_parse_option(const char *text, size_t length, struct rr_url *url, struct rr_text *error)
 {

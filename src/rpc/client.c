@@ -104,6 +104,7 @@ client_add_connections(
 	return error;
 }
 
+/* Frees the clients of the further connections, if this client is over several connections. */
 static void
 client_free_connections(struct rpcrdma_client *client)
 {

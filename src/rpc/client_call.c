@@ -37,8 +37,9 @@ call_count_time(const struct rr_call *call, int error)
 	rr_latency_add(&call->history->latency, took, error < 0);
 }
 
-/* Ends the call, and calls its done() last. After done(), this function must not touch the call or the
- * client: the caller may have used the call again, or freed the call or the client. */
+/* Ends the call, and calls its done() last. If the call failed, notes in the root which client has the error
+ * text, for rr_client_error(). After done(), this function must not touch the call or the client: the caller
+ * may have used the call again, or freed the call or the client. */
 static void
 call_finish(struct rr_call *call, int error)
 {

@@ -33,6 +33,8 @@ rr_client_closed(void *ctx, int error, const char *text)
 	rr_client_event(client, RR_CLIENT_CLOSED);
 }
 
+/* Is called when the server calls this client, in the reverse direction: the server of callbacks serves the
+ * call. */
 static void
 connect_called(void *ctx, struct rr_exchange *exchange)
 {

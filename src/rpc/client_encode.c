@@ -134,8 +134,8 @@ encode_results_max(const struct rr_call *call, const struct rpcrdma_procedure *p
 	return (uint32_t)left;
 }
 
-/* Returns how many octets the reply is expected to have at least. call->transaction.reply_max must be set
- * before. */
+/* Returns how many octets the reply is expected to have at least: by this number the carrier decides whether
+ * to offer a Reply chunk (rr_expect_least()). call->transaction.reply_max must be set before. */
 static uint32_t
 encode_least_reply(const struct rr_call *call, const struct rpcrdma_procedure *procedure)
 {

@@ -124,8 +124,8 @@ int rr_client_connect(struct rpcrdma_client *client);
 void rr_client_disconnect(struct rpcrdma_client *client);
 /* Prepares the timers of the client. */
 void rr_client_connect_init(struct rpcrdma_client *client);
-/* client_connect.c: is called when the client's carrier has ended, with the error and the text of that
- * end. */
+/* client_connect.c: is called when the client's carrier has ended, with the error and the text of that end.
+ * An end without an error (0) is noted as DISCONNECTED. */
 void rr_client_closed(void *client, int error, const char *text);
 
 /* client.c: makes a client without a carrier. Returns 0 or an error: INVAL or NOTSUP (the credential),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The shares are ranked in heaps: a host's connections in the heap of the host, and all hosts in one heap. */
 #include "rpc/drc_share.h"
 
 /* Tells whether answers of share a are forgotten before answers of share b. A share is the part of the cache
@@ -39,7 +40,9 @@ share_heap_of(struct rr_drc_shares *shares, struct rr_drc_share *share)
 	return share->host ? &share->host->members : &shares->heaviest;
 }
 
-/* Changes the weight of a share, and moves the share to its new place in its heap. */
+/* Changes the weight of a share when it got or lost an answer, and moves the share to its new place in its
+ * heap. A connection with little (shares->little) has no excess, so that such connections count as equal. A
+ * share that lost an answer is ranked behind those with the same excess. */
 static void
 share_set_weight(struct rr_drc_shares *shares, struct rr_drc_share *share, uint64_t weight)
 {

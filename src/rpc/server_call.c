@@ -7,9 +7,10 @@
 #include "rpc/server_private.h"
 
 /* Finds the flavor of the call's credential among those that the server accepts, and decodes the credential
- * into request. Returns RR_AUTH_OK or the reason for the refusal. RFC 2203, 5.2.3.2, of a flavor that a
- * server does not recognize: "common implementation practice appears to be to return a rejection status of
- * AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
+ * into request. Also notes what the flavor means for the reply: whether results may travel apart from the
+ * stream (places), and how many octets its header has. Returns RR_AUTH_OK or the reason for the refusal. RFC
+ * 2203, 5.2.3.2, of a flavor that a server does not recognize: "common implementation practice appears to be
+ * to return a rejection status of AUTH_ERROR with an auth_stat of AUTH_REJECTEDCRED" */
 static enum rr_auth_stat
 call_authenticate(struct rpcrdma_request *request, const struct rr_call_header *call)
 {
@@ -178,6 +179,8 @@ call_run_procedure(
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 		return true;
 	}
+	/* The client could not get the answer of a call that must not be executed again, so the call is refused
+	 * before it is executed. */
 	if (call_is_once(service, request) && !call_can_answer(request)) {
 		rr_block_refuse(block);
 		return true;

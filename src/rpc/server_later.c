@@ -60,10 +60,11 @@ rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled)
 	request->lost = NULL;
 	request->kept = false;
 	request->ended = true;
+	/* The answer will be in the duplicate request cache, where the repetitions find it. */
 	if (!rr_list_empty(&server->repeats))
 		rr_loop_arm(engine->loop, &server->again, 0);
 	rr_block_handled(block, handled == RPCRDMA_HANDLE_LATER ? RPCRDMA_HANDLE_SYSTEM_ERR : handled);
-	rr_engine_leave(engine);
+	rr_engine_leave(engine); /* which rr_block_keep() has used */
 }
 
 /* Moves all elements of the list `from` to the list `to`, which it initialises first. */

@@ -104,6 +104,7 @@ listen_arrived(void *ctx, struct rr_carrier *carrier)
 	}
 	connection->server = server;
 	connection->carrier = carrier;
+	/* The XID and the clients are for calls to the peer, in the reverse direction. */
 	connection->xid = rr_random_u32(server->engine->env);
 	rr_list_init(&connection->clients);
 	rr_list_init(&connection->attached);

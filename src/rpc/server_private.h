@@ -165,13 +165,15 @@ void rr_block_release(struct rr_block *block);
 /* Prepares the order in which calls are served. Returns false if there is no memory; rr_server_turns_end()
  * must then not be called. */
 bool rr_server_turns_init(struct rpcrdma_server *server);
-/* Stops serving calls that wait, and ends the line `other` with the calls in it. */
+/* Called when the server is freed: stops serving calls that wait, and drops the calls that wait in the line
+ * `other`, which came by no connection of the server's own. */
 void rr_server_turns_end(struct rpcrdma_server *server);
 /* Prepares the line (the calls of one connection) of a connection from that host. host is NULL for the line
  * of the calls that came by none of the server's own connections. Returns false if there is no memory;
  * rr_line_end() must be called even then. */
 bool rr_line_init(struct rr_line *line, struct rpcrdma_server *server, const struct rr_host *host);
-/* Drops the calls that wait in the line, and parts the calls that are being served from it. */
+/* Called when the connection of the line ends: drops the calls that wait in the line. The calls that are
+ * being served go on, and do not belong to the line any more. */
 void rr_line_end(struct rr_line *line);
 /* Serves the call, or keeps it in the line until it can be served. */
 void rr_line_take(struct rr_line *line, struct rr_exchange *exchange);

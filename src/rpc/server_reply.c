@@ -11,9 +11,9 @@
 _Static_assert((int)RR_REPLY_SMALL >= (int)RR_DRC_REPLY_MAX, "a reply that is kept lies in the block");
 
 /* Returns the most octets that the results of the call can take in the stream, but at most the server's
- * reply_max. The bound is the one that the service computes for this call, as it is; if the service computes
- * none, it is that of the procedure, and results that may travel apart from the stream count, too, if the
- * flavor forbids them to. */
+ * reply_max. If the service has a function that computes the bound for this call, its result is the bound.
+ * Otherwise the bound is that of the procedure; if the flavor forbids that results travel apart from the
+ * stream, the marked results are added, each with at most 3 octets of padding. */
 static uint64_t
 reply_results_max(const struct rr_block *block, const struct rpcrdma_procedure *procedure)
 {

@@ -134,7 +134,8 @@ turns_serve_line(struct rr_line *line)
 }
 
 /* Serves one call from the host of the entry: the call of the first line for which there is a block (memory
- * to serve a call). Returns false if there is no such line. */
+ * to serve a call). A line for which there is no block goes behind the host's other lines, so each line is
+ * tried once. Returns false if no call was served. */
 static bool
 turns_serve_address(struct rr_line_address *address)
 {

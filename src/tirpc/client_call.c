@@ -129,6 +129,7 @@ call_decode(struct call *call)
 	reply->acpted_rply.ar_results.proc = rr_tirpc_nothing;
 	client->error = (struct rpc_err){ .re_status = RPC_SUCCESS };
 	xdrmem_create(&xdrs, memory.stream, message->length, XDR_DECODE);
+	/* This client has no memory for data items apart from the stream, so a reply with such items is wrong. */
 	if (message->item_count > 0 || !xdr_replymsg(&xdrs, reply)) {
 		client->error.re_status = RPC_CANTDECODERES;
 	} else {
@@ -137,6 +138,7 @@ call_decode(struct call *call)
 			call_take_results(call, &xdrs);
 		call->may_refresh = client->error.re_status == RPC_AUTHERROR;
 	}
+	/* xdr_replymsg() has allocated the body of the verifier. */
 	if (reply->rm_reply.rp_stat == MSG_ACCEPTED && reply->acpted_rply.ar_verf.oa_base) {
 		xdrs.x_op = XDR_FREE;
 		(void)xdr_opaque_auth(&xdrs, &reply->acpted_rply.ar_verf);
@@ -245,7 +247,8 @@ call_exchange(struct call *call, bool once)
 }
 
 /* Makes the call. If the server rejects the credentials, refreshes them and makes the call again, at most
- * CALL_REFRESHES times. Returns the status of the last attempt. */
+ * CALL_REFRESHES times. If once is true (the caller's timeout is 0), does not wait for the reply. Returns the
+ * status of the last attempt. */
 static enum clnt_stat
 call_run(struct call *call, bool once)
 {

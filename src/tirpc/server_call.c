@@ -185,6 +185,7 @@ server_free_arguments(SVCXPRT *handle, xdrproc_t xargs, void *args)
 
 /* ---- The reply ---- */
 
+/* Called when the carrier does not need the memory of the reply any more: gives it back to the pool. */
 static void
 server_sent(void *arg)
 {

@@ -149,8 +149,7 @@ rr_v4_opens_reclaim(struct rr_v4 *v4)
 	}
 }
 
-/* Called when the server has revoked the open, or does not know it: the file is opened again when it is
- * needed. */
+/* An open whose OPEN or CLOSE is under way keeps its state. */
 void
 rr_v4_open_lose(struct rr_v4_open *open)
 {
@@ -160,8 +159,6 @@ rr_v4_open_lose(struct rr_v4_open *open)
 	open->has_delegation = false;
 }
 
-/* Fills in the arguments that all OPENs of this client have in common: they deny others no access, and ask
- * for no delegation, because there is no backchannel by which the server could recall a delegation. */
 void
 rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 {

@@ -204,7 +204,8 @@ void rr_v4_putfh(struct rr_v4_slot *slot, struct rpcrdma_bytes handle);
 /* Appends GETATTR of the attributes in asked. */
 void rr_v4_getattr(struct rr_v4_slot *slot, const bitmap4 *asked);
 
-/* Returns the result of the last operation of this number, which the call must have. */
+/* Returns the result of the last operation of this number. The call must have such an operation, and the
+ * server must have executed it. */
 const nfs_resop4 *rr_v4_res(const struct rr_v4_slot *slot, nfs_opnum4 op);
 
 /* Decodes the result of the last GETATTR; asked is what the call asked for. Returns false if the result is
@@ -289,7 +290,9 @@ void rr_v4_opens_reclaim(struct rr_v4 *v4);
 /* Notes that the server revoked the open, or does not know it: it is made again when it is needed. */
 void rr_v4_open_lose(struct rr_v4_open *open);
 
-/* Fills in the arguments that all OPENs of this client have in common. */
+/* Fills in the arguments that all OPENs of this client have in common: they deny others no access, and ask
+ * for no delegation, because there is no backchannel by which the server could recall a delegation. access is
+ * OPEN4_SHARE_ACCESS_... */
 void rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access);
 
 /* ---- proc_open.c: OPEN and CLOSE of slot->open ---- */

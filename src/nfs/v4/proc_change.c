@@ -29,6 +29,7 @@ proc_remove_build(struct rr_v4_slot *slot, const diropargs3 *what, nfs_opnum4 co
 	rr_v4_op(slot, OP_REMOVE, XDR_MAX_change_info4)->u.opremove.target = what->name;
 }
 
+/* REMOVE of version 3 must not remove a directory. */
 static void
 proc_remove_file_build(struct rr_v4_slot *slot)
 {
@@ -39,6 +40,7 @@ const struct rr_v4_work rr_v4_remove3 = {
 	.build = proc_remove_file_build, .take = rr_v4_nothing_take, .changes = true
 };
 
+/* RMDIR must remove only a directory. */
 static void
 proc_remove_directory_build(struct rr_v4_slot *slot)
 {

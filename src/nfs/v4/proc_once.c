@@ -31,7 +31,8 @@ once_close(struct rr_v4_slot *slot)
 }
 
 /* Enters a file in the table of opens, because the COMPOUND did not close it, or the server gave a delegation
- * for it. The table later closes the file as an unused one. Room in the table was kept for the file. */
+ * for it. The table later closes the file as an unused one. Room in the table was kept for the file (the
+ * member makes of the work); only an impossible handle could fail to be entered. */
 static void
 once_leave_to_table(struct rr_v4_slot *slot, struct rpcrdma_bytes handle, uint32_t access)
 {
@@ -56,6 +57,7 @@ once_is_delegated(const struct rr_v4_slot *slot)
 
 /* ---- READ of a file that is read only once ---- */
 
+/* Builds a COMPOUND that opens a file by its handle, reads from the file and closes it. */
 static void
 proc_read_once_build(struct rr_v4_slot *slot)
 {
@@ -173,7 +175,8 @@ proc_put_take(struct rr_v4_slot *slot)
 
 /* Handles the failure of RR_V4_PUT, which makes a file under a temporary name and renames it, by one
  * COMPOUND. The operation that failed shows how far it came: sets *args->made if the temporary name was made,
- * and enters the file in the table of opens if the file is still open. */
+ * and enters the file in the table of opens, which closes it, if the file is still open. If GETFH failed, the
+ * file is open, too, but its handle is not known. */
 static void
 proc_put_fail(struct rr_v4_slot *slot)
 {

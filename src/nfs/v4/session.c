@@ -94,7 +94,8 @@ static void
 session_send(struct rr_v4 *v4)
 {
 	v4->control.work = session_states[v4->state].work;
-	/* The control slot borrows the number and the sequence ID of a free slot: no calls are sent now. */
+	/* The control slot borrows the number and the sequence ID of a free slot, or of slot 0 if no slot is
+	 * free: no calls are sent in slots now. */
 	v4->control.number = v4->free ? (uint32_t)__builtin_ctzll(v4->free) : 0;
 	v4->control.busy = true;
 	rr_v4_send(&v4->control, session_done);
@@ -301,6 +302,7 @@ session_tick(struct rr_timer *timer)
 	if (now - v4->renewed < v4->lease / 3)
 		return;
 	slot = rr_v4_slot_get(v4);
+	/* If no slot is free, their calls renew the lease, or the next tick tries again. */
 	if (!slot)
 		return;
 	v4->renewed = now;

@@ -5,6 +5,7 @@
 uint64_t
 rr_v4_slots_of(const struct rr_v4 *v4)
 {
+	/* Not 1 << slots, as that is undefined for 64 slots. */
 	return (UINT64_C(2) << (v4->slots - 1)) - 1;
 }
 

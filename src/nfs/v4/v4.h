@@ -65,7 +65,7 @@ const char *rr_v4_error(const struct rr_v4 *v4);
 /* Returns how many sessions were made. */
 uint32_t rr_v4_sessions(const struct rr_v4 *v4);
 
-/* Returns how many files are open at the server. */
+/* Returns how many files are open at the server, or are about to be opened, reclaimed or closed. */
 uint32_t rr_v4_opens(const struct rr_v4 *v4);
 
 #endif
