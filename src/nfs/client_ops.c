@@ -12,6 +12,8 @@ struct attempt {
 	uint32_t reconnects; /* rr_nfs_repeats() at the beginning */
 };
 
+/* Called before a call that is not idempotent is sent: notes rr_nfs_repeats(), so that ops_repeated() can
+ * tell later whether the call may have been executed twice. */
 static struct attempt
 ops_begin(struct rpcrdma_nfs *nfs)
 {

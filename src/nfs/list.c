@@ -43,6 +43,7 @@ rr_nfs_list_begin(struct rr_nfs_work *work, nfs_fh3 directory, uint64_t cookie, 
 	listing->room = (uint32_t)rr_min(max,
 		request->stream_room - rr_min(request->stream_room, request->header + RR_NFS_STATUS_SIZE));
 	listing->readdir.limit = listing->room;
+	/* This server gives out cookies with a verifier of zeroes only. */
 	if (cookie != 0 && memcmp(verifier, zero, sizeof(zero)) != 0)
 		return RR_VFS_BAD_COOKIE;
 	/* If even a result without entries does not fit, no entry is taken, and rr_nfs_list_status() then

@@ -80,7 +80,8 @@ rpcrdma_nfs_change(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *han
 /* ---- Making ---- */
 
 /* Copies the handle and the attributes of the new object from the reply to the caller's structure. If the
- * reply does not have both, asks for them by LOOKUP and returns PENDING_GOES_ON. */
+ * reply does not have both, or the caller's structure is too small, sends a LOOKUP, whose end fills in the
+ * structure or reports the error, and returns PENDING_GOES_ON. */
 static int
 change_take_made(struct rr_nfs_pending *pending, const post_op_fh3 *handle, const post_op_attr *attributes)
 {

@@ -55,7 +55,8 @@ proc_read_begin(struct rr_nfs_work *work)
 	struct rr_vfs *vfs = work->server->vfs;
 	uint32_t room = proc_read_room(work->request);
 
-	/* A client that leaves no room would repeat the call for ever. */
+	/* If the reply has no room for data, the READ fails: to an answer without data, the client would repeat
+	 * the READ for ever. */
 	if (args->count > 0 && room == 0)
 		return RR_VFS_FAULT;
 	read->object = rr_nfs_object(args->file);
@@ -98,15 +99,15 @@ proc_read_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 
 const struct rr_nfs_procedure rr_proc_read = { proc_read_begin, proc_read_end, sizeof(struct rr_vfs_read) };
 
-/* Tells whether the arguments of a WRITE agree: the count must be the length of the data. If they do not
- * agree, nothing is written, and the reply has only a status and the attributes of the file. */
+/* Tells whether the count of a WRITE is the length of its data. If it is not, nothing is written, and the
+ * reply has only a status and the attributes of the file. */
 static bool
 proc_write_makes_sense(const WRITE3args *args)
 {
 	return args->count == args->data.length;
 }
 
-/* Begins the file system's operation write. If the count and the data of the call do not agree, begins
+/* Begins the file system's operation write. If the count of the call is not the length of its data, begins
  * getattr instead, because the reply then has only the file's attributes. */
 static enum rr_vfs_status
 proc_write_begin(struct rr_nfs_work *work)
@@ -137,8 +138,8 @@ proc_put_verifier(uint64_t value, writeverf3 verifier)
 	memcpy(verifier, &value, sizeof(value));
 }
 
-/* Completes the result of WRITE. If the arguments did not agree, the operation was getattr, and the status is
- * NFS3ERR_INVAL. */
+/* Completes the result of WRITE. If the count of the call is not the length of its data, nothing was written:
+ * the operation was getattr, the status is NFS3ERR_INVAL, and the result has the file's attributes. */
 static enum rpcrdma_handled
 proc_write_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

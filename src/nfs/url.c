@@ -33,8 +33,9 @@ url_hex_value(char digit)
 	return -1;
 }
 
-/* Decodes an octet that is written as "%41" (RFC 3986, section 2.1) into *octet. Returns false if text is not
- * written so, or stands for a zero octet. */
+/* Decodes an octet that is written as "%41" (RFC 3986, section 2.1) into *octet. text begins with '%', and
+ * has two further octets at least. Returns false if they are no hexadecimal digits, or stand for a zero
+ * octet. */
 static bool
 url_decode_octet(const char *text, char *octet)
 {
@@ -73,8 +74,8 @@ url_decode(const char *text, size_t length, char *out, size_t size, const char *
 	return 0;
 }
 
-/* Parses a decimal number into *value. Returns false if text is anything else, or the number is not from
- * least to max. */
+/* Parses a decimal number of at most ten digits into *value. Returns false if text is anything else, or the
+ * number is not from least to max. */
 static bool
 url_number(const char *text, size_t length, uint64_t least, uint64_t max, uint64_t *value)
 {

@@ -34,6 +34,7 @@ rr_request_client(struct rpcrdma_request *request, const struct rr_client_config
 		error = rr_client_make(way.carrier->engine, config, &client, text);
 	if (error < 0)
 		return error;
+	/* A connection that the peer made cannot be made again here: its end ends all calls. */
 	client->config.retry = 0;
 	memcpy(client->peer, way.carrier->peer, sizeof(client->peer));
 	client->carrier = way.carrier;

@@ -310,7 +310,8 @@ rr_call_decode(struct rr_call *call)
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_XDR, "%s: the result of %s does not decode",
 			call->client->peer, rr_call_name(call));
 	/* It is a violation, too, if "A Responder does not reduce a DDP-eligible result data item into an
-	 * available Write chunk." */
+	 * available Write chunk": a chunk came back empty (unused), and an item was in the stream (inlined).
+	 */
 	if (call->transaction.unused > 0 && reader.inlined > 0)
 		return rr_fail(&call->client->text, -RPCRDMA_ERR_PEER,
 			"%s: the result of %s came beside the memory that was offered for it",

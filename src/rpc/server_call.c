@@ -91,7 +91,8 @@ call_is_once(const struct rr_service *service, const struct rpcrdma_request *req
 /* Tells whether the reply to a call that must be executed once fits into the room that the client offers. If
  * it does not fit, the call is not executed: the client would get no answer and repeat the call with another
  * XID (RFC 8267, 3.1), and the repetition would fail. The room must suffice for the largest reply. If that
- * reply is too large for the duplicate request cache, room for the least reply is enough. */
+ * reply is too large for the duplicate request cache, which could not answer a repetition by it in any case,
+ * room for the least reply is enough. */
 static bool
 call_can_answer(const struct rpcrdma_request *request)
 {

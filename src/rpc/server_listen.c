@@ -22,6 +22,8 @@ struct connection {
 	struct rr_list attached; /* struct rr_attachment */
 };
 
+/* Tells a client that calls over the connection that the connection has ended. The client takes itself out of
+ * the connection's list. */
 static void
 listen_end_back(struct rr_server_back *back, int error, const char *text)
 {
@@ -47,6 +49,7 @@ listen_end_connection(struct connection *connection, int error, const char *text
 	rr_line_end(&connection->line);
 	rr_counters_add(&server->past, &connection->carrier->counters);
 	rr_carrier_close(connection->carrier);
+	/* Only now the requests that were kept show that their connection has ended (exchange->carrier). */
 	rr_server_connection_lost(server);
 	rr_list_remove(&connection->link);
 	server->connection_count--;

@@ -64,7 +64,7 @@ struct rr_block {
 	uint32_t reply_size;
 	uint8_t *args_arena, *result_arena, *small;
 	struct rr_drc_call once;
-	bool once_open;                   /* rr_drc_end() must still be called */
+	bool once_open;                   /* the cache of answers has the call: rr_drc_end() must be called */
 	struct rr_list later;             /* in `kept` or `repeats` of the server */
 	const struct rr_service *service; /* of the call */
 	uint32_t args_at;                 /* where the arguments begin in the call's stream */
@@ -192,6 +192,7 @@ void rr_block_try(struct rr_block *block);
 bool rr_block_handled(struct rr_block *block, enum rpcrdma_handled handled);
 
 /* server_later.c */
+/* Prepares the lists of kept requests and of repetitions, and their timer. */
 void rr_server_later_init(struct rpcrdma_server *server);
 /* Drops the repetitions that wait, and calls the lost() of all kept requests at once, as the server is freed
  * and all connections were closed. */
@@ -218,8 +219,10 @@ void rr_block_drop(struct rr_block *block);
 /* Ends a call whose chunks are wrong, and that was not executed, by rr_exchange_refuse(), and releases its
  * block. */
 void rr_block_refuse(struct rr_block *block);
-/* Looks the call up in the duplicate request cache, and opens it there if it is new. If the call was executed
- * before, sends the same answer again; the block is then released when that was sent. */
+/* Looks the call up in the duplicate request cache. A call that is new counts there as being executed until
+ * the block is answered or dropped, or rr_block_not_executed() is called. If the call was executed before,
+ * sends the same answer again; the block is then released when that was sent. If it is being executed, does
+ * nothing more. Returns which of the three is the case (drc.h). */
 enum rr_drc_state rr_block_repeat(struct rr_block *block, const struct rr_drc_key *key);
 /* Ends the call in the duplicate request cache as one that was not executed, so that its repetition may be
  * executed. */

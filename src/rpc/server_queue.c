@@ -123,6 +123,7 @@ rr_block_release(struct rr_block *block)
 	struct rr_party *party = block->request.party;
 	void *payload = block->request.payload, *large = block->large;
 
+	/* The block is used no more after rr_cache_put(), which may free it. */
 	block->request.payload = block->large = NULL;
 	block->request.party = NULL;
 	queue_leave_line(block);

@@ -104,6 +104,7 @@ rr_line_take(struct rr_line *line, struct rr_exchange *exchange)
 			return;
 		}
 	} else if (!over) {
+		/* The calls that wait are served later in this turn, in their order. */
 		rr_loop_defer(server->engine->loop, &server->task);
 	}
 	rr_queue_append(&line->backlog, exchange);
@@ -119,7 +120,8 @@ rr_server_take(struct rpcrdma_server *server, struct rr_exchange *exchange)
 /* ---- Rounds ---- */
 
 /* Serves the first call that waits in the line, and has the line wait for its next turn if more calls wait in
- * it. Returns false if no call was served, as there is no block (memory to serve a call) for it. */
+ * it. Returns false if no call was served: no call waits, or there is no block (memory to serve a call) for
+ * it. */
 static bool
 turns_serve_line(struct rr_line *line)
 {

@@ -129,7 +129,7 @@ call_decode(struct call *call)
 	reply->acpted_rply.ar_results.proc = rr_tirpc_nothing;
 	client->error = (struct rpc_err){ .re_status = RPC_SUCCESS };
 	xdrmem_create(&xdrs, memory.stream, message->length, XDR_DECODE);
-	/* This client has no memory for data items apart from the stream, so a reply with such items is wrong. */
+	/* This client has no memory for data items apart from the stream: a reply with them is wrong. */
 	if (message->item_count > 0 || !xdr_replymsg(&xdrs, reply)) {
 		client->error.re_status = RPC_CANTDECODERES;
 	} else {
@@ -241,6 +241,7 @@ call_exchange(struct call *call, bool once)
 							     : call_fail(client, RPC_TIMEDOUT, ETIMEDOUT);
 		if (call->done && call->error == 0)
 			return client->error.re_status;
+		/* The call failed. If the connection is still there, that was not because of version 2. */
 		if (again || client->carrier || client->lost != -RPCRDMA_ERR_VERS)
 			return call_lost(call);
 	}

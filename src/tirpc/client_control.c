@@ -7,6 +7,8 @@
 
 enum { CONTROL_SECONDS_MAX = 100000000, CONTROL_MICROSECONDS = 1000000 };
 
+/* CLSET_TIMEOUT: sets the timeout of all later calls, which then counts instead of that of clnt_call().
+ * Returns FALSE if the time is not allowed. */
 static bool_t
 control_set_timeout(struct rr_tirpc_client *client, const struct timeval *timeout)
 {

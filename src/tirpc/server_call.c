@@ -206,6 +206,7 @@ server_write(SVCXPRT *handle, struct rpc_msg message, struct reply *reply, uint3
 	bool good;
 	XDR xdrs;
 
+	/* xdr_replymsg() encodes only the header: the results are encoded by the authenticator. */
 	if (has_results) {
 		message.acpted_rply.ar_results.proc = rr_tirpc_nothing;
 		message.acpted_rply.ar_results.where = NULL;

@@ -218,7 +218,8 @@ void rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int 
 
 /* rr_v4_reply_is_sound() tells whether the reply fits the call: its results are those of the call's
  * operations, in this slot. The status is then that of the operation that failed. rr_v4_failed_in_sequence()
- * tells whether that operation is SEQUENCE. */
+ * tells whether that operation is SEQUENCE; a COMPOUND that was refused without any result counts as that,
+ * too. */
 bool rr_v4_reply_is_sound(const struct rr_v4_slot *slot);
 bool rr_v4_failed_in_sequence(const struct rr_v4_slot *slot);
 
@@ -256,7 +257,8 @@ int rr_v4_broken(struct rr_v4 *v4, const char *what);
 
 void rr_v4_opens_init(struct rr_v4 *v4);
 
-/* Returns the open of a file, or NULL if the table has no such file. */
+/* Returns the open of a file for calls, or NULL if the table has no such open. Opens with `once` are left
+ * out. */
 struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
 /* Tells whether the table has room for one more open, besides those that calls in slots will make. */
@@ -317,7 +319,8 @@ uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
-/* Notes that the caller's call does not use its open files any more. */
+/* Called when the caller's call ends, before its done(): the call does not use its open file any more, nor
+ * the room that the table of opens has kept for a file that the call makes. The slot has no outer call then. */
 void rr_v4_slot_end_use(struct rr_v4_slot *slot);
 
 /* Notes in v4->doubt that it is not known what the server did with the call in the slot: the slot is not used
@@ -365,7 +368,8 @@ enum rr_v4_wait {
 enum rr_v4_wait rr_v4_wait_open(
 	struct rr_v4_slot *slot, struct rr_call *outer, const struct rr_v4_work *work);
 
-/* Closes idle files: see rr_v4_open_to_close(). */
+/* Closes the files that rr_v4_open_to_close() names, until it names none or no slot is free. An open that the
+ * server has forgotten needs no CLOSE, and is only removed from the table. */
 void rr_v4_close_idle(struct rr_v4 *v4, uint32_t keep, uint64_t before);
 
 /* ---- steps.c: the COMPOUNDs that make and end a session ---- */
@@ -379,6 +383,8 @@ extern const struct rr_v4_work rr_v4_exchange_step, rr_v4_create_step, rr_v4_rec
  * has forgotten the client ID, or all opens; this client leaves the server; the work has failed. */
 enum rr_v4_event { RR_V4_START, RR_V4_OK, RR_V4_LOST, RR_V4_STALE, RR_V4_LEAVE, RR_V4_FAILED, RR_V4_EVENTS };
 
+/* Prepares the timers of the session, and begins the regular ticks, which renew the lease and close idle
+ * files. */
 void rr_v4_session_init(struct rr_v4 *v4);
 
 /* Passes an event to the state machine of the session. */

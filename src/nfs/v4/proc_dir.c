@@ -29,6 +29,7 @@ dir_build(struct rr_v4_slot *slot, const struct dir_args *args, const bitmap4 *a
 		.attr_request = *attributes };
 	memcpy(to->cookieverf, args->verifier, sizeof(to->cookieverf));
 	slot->call.arena = slot->outer->arena;
+	/* A READDIR often has as many entries as are allowed, so that a Reply chunk is worth its cost. */
 	slot->call.often_large = true;
 }
 

@@ -178,6 +178,8 @@ proc_fsinfo_limit(const struct rr_v4_attributes *taken, uint32_t number, uint64_
 	return (uint32_t)(rr_v4_attr_in(taken->have, number) && said < limit ? said : limit);
 }
 
+/* Makes the result of FSINFO from the attributes and the limits of the session. Also notes how long the
+ * server's lease lasts. */
 static int
 proc_fsinfo_take(struct rr_v4_slot *slot)
 {

@@ -68,6 +68,7 @@ newer_files(struct rr_v4_slot *slot, const struct rr_v4_copy_args *args)
 	rr_v4_putfh(slot, args->to.data);
 }
 
+/* Appends a COMMIT of the whole current file. */
 static void
 newer_commit(struct rr_v4_slot *slot)
 {

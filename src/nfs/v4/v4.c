@@ -193,7 +193,9 @@ rr_v4_call(struct rr_v4 *v4, struct rr_call *call)
 	rr_v4_pump(v4);
 }
 
-/* Removes a call from the list that it is in. If the call is under way in a slot, cancels the slot's call. */
+/* Removes a call from the list that it is in. If the call is under way in a slot, cancels the slot's call;
+ * that slot is not used again in this session. Then looks at the queue, as another session is needed if that
+ * was the last usable slot. */
 void
 rr_v4_cancel(struct rr_v4 *v4, struct rr_call *call)
 {
@@ -257,7 +259,8 @@ rr_v4_free(struct rr_v4 *v4)
 {
 	if (!v4)
 		return;
-	/* A done() of the caller, which dispatch_finish() has called, frees v4. */
+	/* This function is called inside a done() of the caller: dispatch_finish(), which called done(), then
+	 * knows that v4 is gone. */
 	if (v4->gone)
 		*v4->gone = true;
 	v4_drop(v4);

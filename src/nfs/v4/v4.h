@@ -36,8 +36,9 @@ void rr_v4_free(struct rr_v4 *v4);
  * PROG_MISMATCH: the server does not support this minor version. */
 int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
 
-/* Cancels calls that are under way, without done(), and lets the server forget this client: closes files,
- * ends the session and the client ID. Turns the loop for at most patience ns. */
+/* Cancels calls that are under way, without done(). If there is a session, then lets the server forget this
+ * client: closes files, ends the session and the client ID, and turns the loop until that is done, or
+ * patience (ns) is over. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
 /* Starts a call of NFS_V3_program, as rr_client_call() does. */
