@@ -154,6 +154,7 @@ rr_nfs_export(const struct rpcrdma_nfs *nfs)
 const char *
 rr_nfs_rest(const struct rpcrdma_nfs *nfs)
 {
+	/* The path begins with that of the export. */
 	return nfs->path + strlen(nfs->export);
 }
 

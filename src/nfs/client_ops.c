@@ -207,6 +207,8 @@ rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	return error;
 }
 
+/* If the name does not exist, and REMOVE may have been executed twice, REMOVE itself has removed it: the
+ * result is 0. */
 int
 rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {
@@ -218,6 +220,8 @@ rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *director
 	return error == NFS3ERR_NOENT && ops_repeated(&attempt) ? 0 : error;
 }
 
+/* If the name does not exist, and RMDIR may have been executed twice, RMDIR itself has removed it: the result
+ * is 0. */
 int
 rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name)
 {

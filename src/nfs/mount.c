@@ -231,6 +231,8 @@ rr_proc_dump(void *ctx, struct rpcrdma_request *request, const void *args, void 
 	return RPCRDMA_HANDLED;
 }
 
+/* Handles the procedures UMNT, whose argument is the path, and UMNTALL, which has no arguments: removes one
+ * mount of the caller's host from the server's list, or all of them. */
 enum rpcrdma_handled
 rr_proc_umnt(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

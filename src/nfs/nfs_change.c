@@ -9,6 +9,7 @@
 /* The modes of new objects for which the caller wants no changes. */
 enum { MODE_FILE = 0644, MODE_DIRECTORY = 0755 };
 
+/* Translates a time. Version 3 has 32 bits for the seconds; higher bits are cut off. */
 static nfstime3
 change_time(struct rpcrdma_nfs_time time)
 {

@@ -159,6 +159,7 @@ rr_client_free(struct rpcrdma_client *client)
 	if (!client)
 		return;
 	client_free_connections(client);
+	/* The calls that were sent are cancelled at the carrier, so they go before it. */
 	client_withdraw_all(&client->outstanding);
 	rr_client_disconnect(client);
 	client_withdraw_all(&client->waiting);

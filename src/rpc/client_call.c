@@ -109,8 +109,8 @@ call_answered(struct rr_transaction *transaction, int error)
 		rr_list_append(&client->waiting, &call->link);
 		return;
 	}
-	/* Whatever the result, the connection was of use: a later loss of it is not counted against the calls
-	 * that wait then (connect_count_losses()). */
+	/* The connection was of use, also if the call failed: a later loss of the connection is not counted
+	 * against the calls that wait then (connect_count_losses()). */
 	client->answered = true;
 	call->placed = transaction->placed;
 	call->pulled = transaction->pulled;

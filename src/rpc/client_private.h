@@ -122,7 +122,7 @@ int rr_client_connect(struct rpcrdma_client *client);
 /* Closes the client's carrier, if it has one, after keeping its counters. A carrier that belongs to a server
  * is not closed. */
 void rr_client_disconnect(struct rpcrdma_client *client);
-/* Prepares the timers of the client. */
+/* Prepares the timers of the client, and the first delay before an attempt to connect again. */
 void rr_client_connect_init(struct rpcrdma_client *client);
 /* client_connect.c: is called when the client's carrier has ended, with the error and the text of that end.
  * An end without an error (0) is noted as DISCONNECTED. */

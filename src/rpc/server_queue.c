@@ -213,6 +213,8 @@ queue_line_give_back(struct rr_line *line)
 	rr_pool_put(line->server->engine->results, memory);
 }
 
+/* Is the task that rr_line_keep_spare() queues: gives the memory that lines keep for their next call back to
+ * the pool, at the end of the turn of the loop. */
 static void
 queue_give_back(struct rr_task *task)
 {

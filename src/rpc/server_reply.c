@@ -133,8 +133,8 @@ reply_count_time(const struct rpcrdma_request *request, bool failed)
 	rr_latency_add(&request->history->latency, took, failed);
 }
 
-/* Parts the memory for the largest reply from the block: keeps it for the next call of this turn of the loop,
- * or gives it back to the pool. */
+/* Takes the memory for the largest reply from the block, which does not need it any more: keeps it for the
+ * next call of this turn of the loop, or gives it back to the pool. */
 static void
 reply_spare(struct rr_block *block)
 {

@@ -20,6 +20,7 @@ control_set_timeout(struct rr_tirpc_client *client, const struct timeval *timeou
 	return TRUE;
 }
 
+/* CLGET_TIMEOUT: returns the timeout that CLSET_TIMEOUT has set, or zeroes if none was set. */
 static bool_t
 control_get_timeout(const struct rr_tirpc_client *client, struct timeval *timeout)
 {

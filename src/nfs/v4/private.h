@@ -241,8 +241,8 @@ size_t rr_v4_result_size(uint32_t proc);
 void rr_v4_find(struct rr_v4_slot *slot);
 int rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes);
 
-/* rr_v4_read_op() appends the READ that the caller's arguments describe; rr_v4_read_take() takes its
- * result. */
+/* rr_v4_read_op() appends the READ that the caller's arguments describe; its data is to be placed in the
+ * caller's sinks. rr_v4_read_take() takes its result. */
 void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
 int rr_v4_read_take(struct rr_v4_slot *slot);
 

@@ -140,8 +140,9 @@ rr_v4_opens(const struct rr_v4 *v4)
 
 /* ---- Calls ---- */
 
-/* Called from the loop: removes the first call from v4->ending and calls its done(). If more calls are in
- * that list, sets the timer again for the next of them. The list is empty if its calls were cancelled. */
+/* Called from the loop: removes the first call from v4->ending and calls its done(), which may free v4. If
+ * more calls are in that list, first sets the timer again for the next of them. The list is empty if its
+ * calls were cancelled. */
 static void
 v4_ends(struct rr_timer *timer)
 {
