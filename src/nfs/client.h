@@ -77,16 +77,18 @@ bool rr_nfs_is_newer(const struct rpcrdma_nfs *nfs);
 /* Returns the RPC client, for its counters and what was negotiated. */
 struct rpcrdma_client *rr_nfs_rpc(const struct rpcrdma_nfs *nfs);
 
-/* These return the path that was mounted, the rest of config.path below it ("" if nothing is left), and
- * the handle of the mounted root. */
+/* Returns the path that was mounted. */
 const char *rr_nfs_export(const struct rpcrdma_nfs *nfs);
+/* Returns the rest of config.path below the path that was mounted: "" if nothing is left. */
 const char *rr_nfs_rest(const struct rpcrdma_nfs *nfs);
+/* Returns the handle of the mounted root. */
 const struct rpcrdma_nfs_handle *rr_nfs_root(const struct rpcrdma_nfs *nfs);
 
-/* These return the most octets of a READ and of a WRITE (FSINFO's rtmax and wtmax, within RR_NFS_IO_MAX), and
- * of a file. */
+/* Returns the most octets of a READ: FSINFO's rtmax, within RR_NFS_IO_MAX. */
 uint32_t rr_nfs_read_max(const struct rpcrdma_nfs *nfs);
+/* Returns the most octets of a WRITE: FSINFO's wtmax, within RR_NFS_IO_MAX. */
 uint32_t rr_nfs_write_max(const struct rpcrdma_nfs *nfs);
+/* Returns the most octets of a file. */
 uint64_t rr_nfs_file_max(const struct rpcrdma_nfs *nfs);
 
 /* Switches cleaning on or off. While it is on, interruption is ignored, and every call ends after at most
@@ -111,7 +113,9 @@ int rr_nfs_walk(struct rpcrdma_nfs *nfs, const char *path, bool follow, struct r
 
 /* ---- One procedure each (client_ops.c) ---- */
 
+/* Asks for the attributes of an object. */
 int rr_nfs_getattr(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, fattr3 *attributes);
+/* Sets attributes of an object. */
 int rr_nfs_setattr(
 	struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, const sattr3 *attributes);
 
@@ -123,21 +127,27 @@ int rr_nfs_access(
  * Error PEER: the target has a zero in it, or is too long. */
 int rr_nfs_readlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *handle, char *target);
 
-/* These make, link, remove or rename an entry of a directory, as the procedures of the same names. name is
- * the name of the entry. The new object is stored in *object. rr_nfs_create() makes a new regular file,
- * GUARDED (it must not exist yet) or UNCHECKED. */
+/* Makes a regular file, GUARDED (it must not exist yet) or UNCHECKED, with these attributes, and stores it in
+ * *object. */
 int rr_nfs_create(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	bool guarded, const sattr3 *attributes, struct rr_nfs_object *object);
+/* Makes a directory with these attributes, and stores it in *object. */
 int rr_nfs_mkdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const sattr3 *attributes, struct rr_nfs_object *object);
+/* Makes a symbolic link to target. */
 int rr_nfs_symlink(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name,
 	const char *target);
+/* Gives the file a further name in the directory. */
 int rr_nfs_link(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *file,
 	const struct rpcrdma_nfs_handle *directory, const char *name);
+/* Removes a name, which must not be that of a directory. */
 int rr_nfs_remove(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
+/* Removes an empty directory. */
 int rr_nfs_rmdir(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *directory, const char *name);
+/* Gives the object from_name in the directory `from` the name to_name in the directory `to`. */
 int rr_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *from, const char *from_name,
 	const struct rpcrdma_nfs_handle *to, const char *to_name);
+/* Asks for the space of the file system that the mounted root is on. */
 int rr_nfs_fsstat(struct rpcrdma_nfs *nfs, FSSTAT3resok *status);
 
 /* Lets the server store all written data of the file. Sets verifier to that of the server, which is to be
@@ -263,6 +273,7 @@ void rr_nfs_op_lookup(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 /* Makes a new regular file, GUARDED. */
 void rr_nfs_op_create(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *name, const sattr3 *attributes);
+/* Sets attributes of an object. */
 void rr_nfs_op_setattr(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *handle,
 	const sattr3 *attributes);
 /* A new regular file with all of its data, which is made under a temporary name in the directory and then
@@ -277,17 +288,21 @@ struct rr_nfs_put {
 	bool *made; /* set to true if the server refused a step after it had made the file: the temporary name
 		       then exists */
 };
+/* Tells whether one call can make a whole file: by version 4, if the server takes as many operations. */
 bool rr_nfs_can_put(const struct rpcrdma_nfs *nfs);
+/* Makes the file that put describes. */
 void rr_nfs_op_put(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rr_nfs_put *put);
 /* Renames a file within one directory. */
 void rr_nfs_op_rename(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op,
 	const struct rpcrdma_nfs_handle *directory, const char *from, const char *to);
 
-/* These need version 4.2. rr_nfs_op_seek() finds the next data, or the next hole (result.seek.found;
- * NFS3ERR_NXIO: there is no data). rr_nfs_op_copy() lets the server copy the beginning of a file into another
- * of its files, and store it. The handles must stay until done(). */
+/* The next three procedures need version 4.2. The handles must stay until done(). */
+/* Finds the next data (data is true) or the next hole, at or behind offset: result.seek.found. Status
+ * NFS3ERR_NXIO: no data follows. */
 void rr_nfs_op_seek(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *file,
 	uint64_t offset, bool data);
+/* Lets the server copy the first length octets of a file into another of its files, and store them. Error
+ * NOTSUP: the server copied a part, or did not store it. */
 void rr_nfs_op_copy(struct rpcrdma_nfs *nfs, struct rr_nfs_op *op, const struct rpcrdma_nfs_handle *from,
 	const struct rpcrdma_nfs_handle *to, uint64_t length);
 /* Finds out whether a file has extended attributes. If it has none, result.xattr.length is 0. */

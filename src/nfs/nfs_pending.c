@@ -99,6 +99,8 @@ rr_nfs_pending_end(struct rpcrdma_nfs *nfs)
 
 /* ---- One call ---- */
 
+/* Sends the call of an operation, for the first time or again: the procedure proc with pending->args.
+ * pending_done() is called when the call ends. */
 static void
 pending_send(struct rr_nfs_pending *pending, uint32_t proc)
 {

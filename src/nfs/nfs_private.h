@@ -90,9 +90,10 @@ struct rr_nfs_pending {
 /* The operation has not ended: another call was sent. No error and no status has this number. */
 enum { PENDING_GOES_ON = INT32_MAX };
 
-/* rr_nfs_pending_init() prepares nfs for operations. rr_nfs_pending_end() cancels the operations that are
- * under way, without calling done(), when nfs is closed. */
+/* Prepares nfs for operations. */
 void rr_nfs_pending_init(struct rpcrdma_nfs *nfs);
+/* Called when nfs is closed: cancels the operations that are under way, without calling done(), and frees the
+ * memory that is kept for operations. */
 void rr_nfs_pending_end(struct rpcrdma_nfs *nfs);
 
 /* Makes a new operation. then is the argument of the public function; NULL: the public function will wait,

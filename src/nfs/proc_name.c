@@ -16,6 +16,8 @@ proc_lookup_begin(struct rr_nfs_work *work)
 	return vfs->ops->lookup(vfs, &work->op.lookup);
 }
 
+/* Completes the result of LOOKUP. If the request has no memory for the handle, the status is
+ * NFS3ERR_SERVERFAULT. */
 static enum rpcrdma_handled
 proc_lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {
@@ -40,6 +42,7 @@ proc_lookup_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 const struct rr_nfs_procedure rr_proc_lookup = { proc_lookup_begin, proc_lookup_end,
 	sizeof(struct rr_vfs_lookup) };
 
+/* Begins READLINK, with memory of the request for the longest target. */
 static enum rr_vfs_status
 proc_readlink_begin(struct rr_nfs_work *work)
 {

@@ -35,6 +35,7 @@ readdir_begin(struct rr_nfs_work *work)
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->count);
 }
 
+/* Completes the result of READDIR. Its cookie verifier stays zero (list.h). */
 static enum rpcrdma_handled
 readdir_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

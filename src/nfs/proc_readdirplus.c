@@ -62,6 +62,7 @@ readdirplus_begin(struct rr_nfs_work *work)
 	return rr_nfs_list_begin(work, args->dir, args->cookie, args->cookieverf, args->maxcount);
 }
 
+/* Completes the result of READDIRPLUS. Its cookie verifier stays zero (list.h). */
 static enum rpcrdma_handled
 readdirplus_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -26,6 +26,8 @@ remove_begin(struct rr_nfs_work *work)
 	return remove_begin_what(work, &args->object, RR_VFS_REMOVE_FILE);
 }
 
+/* Completes the result of REMOVE. The names "." and ".." get NFS3ERR_ISDIR, as they are names of
+ * directories. */
 static enum rpcrdma_handled
 remove_end(struct rr_nfs_work *work, enum rr_vfs_status status)
 {

@@ -108,8 +108,9 @@ int rr_client_wait_connected(struct rpcrdma_client *client, bool (*interrupted)(
 const char *rr_client_error(const struct rpcrdma_client *client);
 
 /* Stores the values that were negotiated for the client's first connection; while that connection is lost,
- * the values that it had. rr_client_counters() stores the sums over all connections. */
+ * the values that it had. */
 void rr_client_negotiated(const struct rpcrdma_client *client, struct rpcrdma_negotiated *negotiated);
+/* Stores the sums of the counters of all connections of the client, also of those that have ended. */
 void rr_client_counters(const struct rpcrdma_client *client, struct rpcrdma_counters *counters);
 
 /* Returns the histogram of the times that the calls of a procedure took. Each time begins with the call and

@@ -153,9 +153,10 @@ int rr_call_encode(struct rr_call *call);
 /* Decodes the reply in the transaction into call->result. Returns 0, or an error; the client's text then says
  * why. */
 int rr_call_decode(struct rr_call *call);
-/* rr_call_free_buffer() gives the buffer of the call back to its client, if the call has one.
- * rr_client_free_buffers() frees the buffers that the client keeps. */
+/* Gives the buffer of the call back to its client, which keeps it for later calls unless it is large. Does
+ * nothing if the call has no buffer. */
 void rr_call_free_buffer(struct rr_call *call);
+/* Frees the buffers that the client keeps. */
 void rr_client_free_buffers(struct rpcrdma_client *client);
 
 #endif

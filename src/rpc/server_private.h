@@ -133,13 +133,13 @@ int rr_server_new_public(struct rpcrdma_engine *engine, const struct rr_server_c
 void rr_server_close_all(struct rpcrdma_server *server);
 
 /* server_queue.c */
-/* rr_server_queue_init() finds out how large blocks must be, from all procedures. rr_server_queue_end() gives
- * the memory back that lines keep from call to call. */
+/* Finds out how large blocks must be, from all procedures. */
 void rr_server_queue_init(struct rpcrdma_server *server);
+/* Called when the server is freed: gives the memory back that lines keep from call to call. */
 void rr_server_queue_end(struct rpcrdma_server *server);
-/* These two add an exchange at the end of the queue, or at its beginning. While an exchange is in a queue,
- * its member ctx points to the next exchange. */
+/* Adds an exchange at the end of the queue. While an exchange is in a queue, its ctx points to the next. */
 void rr_queue_append(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
+/* Adds an exchange at the beginning of the queue. */
 void rr_queue_prepend(struct rr_exchange_queue *queue, struct rr_exchange *exchange);
 /* Removes the first exchange from the queue and returns it, or NULL if the queue is empty. */
 struct rr_exchange *rr_queue_pop(struct rr_exchange_queue *queue);
@@ -197,24 +197,31 @@ void rr_server_later_init(struct rpcrdma_server *server);
 /* Drops the repetitions that wait, and calls the lost() of all kept requests at once, as the server is freed
  * and all connections were closed. */
 void rr_server_later_end(struct rpcrdma_server *server);
-/* rr_block_keep() puts the request among those that their handlers keep, to be answered later.
- * rr_block_repeat_later() is called for the repetition of a call that is still being executed: puts the
- * repetition among those that a timer, or the end of a kept request, tries again by rr_block_try(). */
+/* Puts the request among those that their handlers keep, to be answered later by rr_request_end(). Until then
+ * the request counts as a user of the engine. */
 void rr_block_keep(struct rr_block *block);
+/* Called for the repetition of a call that is still being executed: puts the repetition among those that
+ * rr_block_try() tries again, after a short time, or when a kept request ends. */
 void rr_block_repeat_later(struct rr_block *block);
 
 /* server_reply.c */
 /* Takes pool memory for the largest reply that the procedure can have (block->large), if that reply may be
  * larger than the memory for small replies in the block. Returns false if the pool has no memory now. */
 bool rr_block_reserve(struct rr_block *block, const struct rpcrdma_procedure *procedure);
-/* The following functions answer the call, and release its block when the reply was sent: with the result
- * that the handler filled in (SUCCESS); with another accept_stat; with PROG_MISMATCH and the versions that
- * are served; with RPC_MISMATCH; with AUTH_ERROR. rr_block_drop() releases the block without an answer. */
+/* The functions up to rr_block_deny_auth() answer the call, and release its block when the reply was sent. */
+/* Answers with the result that the handler filled in, and SUCCESS. If the result does not fit its memory,
+ * answers with SYSTEM_ERR instead. */
 void rr_block_succeed(struct rr_block *block);
+/* Answers with this accept_stat, and without a result. */
 void rr_block_accept(struct rr_block *block, enum rr_accept_stat stat);
+/* Answers with PROG_MISMATCH. low and high are the lowest and the highest version that the server has. */
 void rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high);
+/* Answers a call whose version of RPC is not 2 with RPC_MISMATCH. */
 void rr_block_deny_version(struct rr_block *block);
+/* Answers a call whose credential was refused with AUTH_ERROR and this auth_stat. */
 void rr_block_deny_auth(struct rr_block *block, enum rr_auth_stat stat);
+/* Ends the call without an answer, and releases its block. In the duplicate request cache, the call counts as
+ * not executed. */
 void rr_block_drop(struct rr_block *block);
 /* Ends a call whose chunks are wrong, and that was not executed, by rr_exchange_refuse(), and releases its
  * block. */

@@ -93,6 +93,7 @@ queue_take_block(struct rr_line *line)
 	return block;
 }
 
+/* Takes the block out of its line, unless the line has ended before. */
 static void
 queue_leave_line(struct rr_block *block)
 {

@@ -270,7 +270,6 @@ rr_block_mismatch(struct rr_block *block, uint32_t low, uint32_t high)
 			     .high = high });
 }
 
-/* Answers a call whose version of RPC is not 2 with RPC_MISMATCH. */
 void
 rr_block_deny_version(struct rr_block *block)
 {

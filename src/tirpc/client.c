@@ -106,6 +106,7 @@ client_abort(CLIENT *handle)
 	rpcrdma_engine_wake(client->engine);
 }
 
+/* clnt_geterr(): returns the error of the last call. */
 static void
 client_geterr(CLIENT *handle, struct rpc_err *error)
 {
@@ -127,6 +128,8 @@ client_freeres(CLIENT *handle, xdrproc_t xresult, void *result)
 	return (*xresult)(&xdrs, result);
 }
 
+/* clnt_destroy(): closes the connection, and frees the client. No other thread may use the client any
+ * more. */
 static void
 client_destroy(CLIENT *handle)
 {

@@ -145,6 +145,8 @@ call_decode(struct call *call)
 	}
 }
 
+/* Called by the carrier when the call has ended: decodes the reply at once, as it is valid only until this
+ * function returns. */
 static void
 call_done(struct rr_transaction *transaction, int error)
 {

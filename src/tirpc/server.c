@@ -21,6 +21,8 @@ struct connection {
 
 /* ---- Connections ---- */
 
+/* Closes a connection and frees it. Its calls that wait to be dispatched stay in the server's list;
+ * server_begin() drops them, as their carrier is NULL then. */
 static void
 server_end_connection(struct connection *connection)
 {

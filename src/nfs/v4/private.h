@@ -216,11 +216,11 @@ bool rr_v4_res_attributes(
 /* Sends a COMPOUND: a SEQUENCE, unless the work is alone, and the operations that the work builds. */
 void rr_v4_send(struct rr_v4_slot *slot, void (*done)(struct rr_call *call, int error));
 
-/* rr_v4_reply_is_sound() tells whether the reply fits the call: its results are those of the call's
- * operations, in this slot. The status is then that of the operation that failed. rr_v4_failed_in_sequence()
- * tells whether that operation is SEQUENCE; a COMPOUND that was refused without any result counts as that,
- * too. */
+/* Tells whether the reply fits the call: its results are those of the call's operations, in this slot, and
+ * its status is that of the operation that failed, or NFS4_OK. */
 bool rr_v4_reply_is_sound(const struct rr_v4_slot *slot);
+/* Tells whether SEQUENCE is the operation that failed, so that the slot's sequence ID was not used. A
+ * COMPOUND that was refused without any result counts as that, too. */
 bool rr_v4_failed_in_sequence(const struct rr_v4_slot *slot);
 
 /* ---- proc_*.c: the procedures ---- */
@@ -237,13 +237,15 @@ extern const struct rr_v4_work rr_v4_getattr3, rr_v4_setattr3, rr_v4_lookup3, rr
 /* Returns the size of the C type of the procedure's results. */
 size_t rr_v4_result_size(uint32_t proc);
 
-/* rr_v4_find() appends GETFH and GETATTR; rr_v4_found() takes their results. */
+/* Appends GETFH and GETATTR, for the handle and the attributes of the object that was found or made. */
 void rr_v4_find(struct rr_v4_slot *slot);
+/* Takes the results of GETFH and GETATTR. Returns 0, or a negative error: LIMIT if the caller's memory has no
+ * room for the handle, PEER if the results are malformed. */
 int rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes);
 
-/* rr_v4_read_op() appends the READ that the caller's arguments describe; its data is to be placed in the
- * caller's sinks. rr_v4_read_take() takes its result. */
+/* Appends the READ that the caller's arguments describe. Its data is to be placed in the caller's sinks. */
 void rr_v4_read_op(struct rr_v4_slot *slot, stateid4 stateid);
+/* Takes the result of READ into that of the caller. Returns 0. */
 int rr_v4_read_take(struct rr_v4_slot *slot);
 
 /* Copies octets of a result into the caller's memory (outer->keep), and makes *bytes point there, so that
@@ -302,11 +304,13 @@ void rr_v4_open_owner(struct rr_v4_slot *slot, OPEN4args *args, uint32_t access)
 /* The most octets of a result of OPEN: it is the largest with a delegation to write. */
 enum { RR_V4_OPEN_MAX = 16 + 20 + 4 + (4 + 16) + 4 + (16 + 4 + 12 + 12 + 4 + 256) };
 
-/* rr_v4_open_build() appends OPEN of slot->open, rr_v4_close_build() CLOSE. rr_v4_opened() takes the result
- * of OPEN, rr_v4_nothing_take() takes results that are not used. */
+/* Appends OPEN of slot->open, for the access in slot->open->wanted. */
 void rr_v4_open_build(struct rr_v4_slot *slot);
+/* Takes the result of that OPEN: slot->open is open. Returns 0. */
 int rr_v4_opened(struct rr_v4_slot *slot);
+/* Appends CLOSE of slot->open, and the return of its delegation, if it has one. */
 void rr_v4_close_build(struct rr_v4_slot *slot);
+/* Is the take() of a COMPOUND whose results are not used. Returns 0. */
 int rr_v4_nothing_take(struct rr_v4_slot *slot);
 
 /* ---- slots.c ---- */
@@ -314,9 +318,10 @@ int rr_v4_nothing_take(struct rr_v4_slot *slot);
 /* Returns a bitmap of the session's slots, of which there are 1 to 64. */
 uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
 
-/* rr_v4_slot_get() reserves a free slot for a call, or returns NULL if there is no usable slot now.
- * rr_v4_slot_put() makes the slot free again. */
+/* Reserves the lowest free slot for a call. Returns NULL if none of the slots that the server allows is free.
+ */
 struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
+/* Makes the slot free again, unless its last call was given up in the present session. */
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
 /* Called when the caller's call ends, before its done(): the call does not use its open file any more, nor

@@ -115,6 +115,7 @@ const struct rr_v4_work rr_v4_readdirplus3 = { .build = proc_plus_build, .take =
 
 /* ---- READDIR ---- */
 
+/* Builds READDIR for version 3's READDIR, whose entries have no attributes but the fileid. */
 static void
 proc_plain_build(struct rr_v4_slot *slot)
 {

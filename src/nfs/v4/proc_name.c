@@ -44,8 +44,6 @@ const struct rr_v4_work rr_v4_getattr3 = { .build = proc_getattr_build, .take = 
 
 /* ---- LOOKUP ---- */
 
-/* Stores the handle and the attributes that GETFH and GETATTR returned. Fails if the handle is empty, or the
- * caller's memory has no room for it. */
 int
 rr_v4_found(struct rr_v4_slot *slot, nfs_fh3 *handle, post_op_attr *attributes)
 {

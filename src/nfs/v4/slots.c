@@ -9,8 +9,7 @@ rr_v4_slots_of(const struct rr_v4 *v4)
 	return (UINT64_C(2) << (v4->slots - 1)) - 1;
 }
 
-/* Reserves the lowest free slot for a call. Returns NULL if none of the slots that the server allows is free.
- * RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
+/* RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
 struct rr_v4_slot *
 rr_v4_slot_get(struct rr_v4 *v4)
 {
