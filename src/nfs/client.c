@@ -73,7 +73,8 @@ struct pause {
 	bool over;
 };
 
-/* Called by the loop at the end of the pause: rr_nfs_call_with() stops waiting. */
+/* Called by the loop at the end of the pause for a busy server: rr_nfs_call_with() stops waiting, and repeats
+ * the call. */
 static void
 client_pause_over(struct rr_timer *timer)
 {

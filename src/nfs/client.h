@@ -216,9 +216,10 @@ struct rr_nfs_io {
 	} result;
 };
 
-/* These start a read or a write. Data of a read is placed in io->data: by the server's RDMA Writes, or by a
- * copy if it came inline. */
+/* Starts to read a piece. Its data is placed in io->data: by the server's RDMA Writes, or by a copy if it came
+ * inline. */
 void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
+/* Starts to write a piece. */
 void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 
 /* Cancels the transfer of a piece without calling done(). Has no effect if the piece is zeroed, or is not
@@ -312,8 +313,8 @@ void rr_nfs_op_list_xattrs(
 /* Cancels a procedure without calling done(). Has no effect if op is zeroed, or is not under way. */
 void rr_nfs_op_cancel(struct rr_nfs_op *op);
 
-/* Tells whether the user has interrupted the client. A caller that runs the loop itself is to end its wait
- * then. */
+/* Tells whether the user has interrupted the client; false while rr_nfs_cleaning() is on. A caller that runs
+ * the loop itself is to end its wait then. */
 bool rr_nfs_interrupted(const struct rpcrdma_nfs *nfs);
 
 #endif

@@ -26,8 +26,9 @@ struct reading {
 };
 
 /* Checks the cookie of an entry, and counts the entries. RFC 1813, 3.3.16: a cookie is the place where the
- * next READDIR goes on, so a cookie that comes a second time leads through the same entries for ever. One
- * cookie is remembered until twice as many entries have come, so that a circle of any length is detected. */
+ * next READDIR goes on, so a cookie that comes a second time leads through the same entries for ever. The
+ * cookies of the entries 1, 2, 4, 8 and so on are noted in reading->remarked, one after the other, and each
+ * entry is compared with the latest of them, so that a circle of any length is detected. */
 static int
 dir_note_cookie(struct reading *reading, uint64_t cookie)
 {

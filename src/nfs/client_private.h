@@ -65,13 +65,16 @@ uint32_t rr_nfs_repeats(const struct rpcrdma_nfs *nfs);
  * interrupts the client before. */
 int rr_nfs_turn_until(struct rpcrdma_nfs *nfs, const bool *over);
 
-/* Starts the call, and turns the loop until it is done. If it fails, the error text of nfs is set. */
+/* Starts the call by rr_nfs_send(), and turns the loop until it is done; while rr_nfs_cleaning() is on, for
+ * RR_NFS_CLEANING_TIME at most. If the wait fails, cancels the call. Returns 0, or a negative error, with the
+ * error text of nfs set. */
 int rr_nfs_send_and_wait(struct rpcrdma_nfs *nfs, struct rr_call *call);
 
 /* ---- client_retry.c: repeats calls to a busy server ---- */
 
-/* Begins the time in which a call may be repeated to a busy server: as long as the client waits for a lost
- * connection. again() is to send the call once more. */
+/* Begins the time in which a call may be repeated to a busy server. It is as long as the time for which the
+ * client tries to make a lost connection again (config.rpc.retry); while rr_nfs_cleaning() is on,
+ * RR_NFS_CLEANING_TIME. again() is to send the call once more. */
 void rr_nfs_retry_init(
 	struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, void (*again)(struct rr_timer *later));
 
@@ -82,13 +85,14 @@ bool rr_nfs_retry_later(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry, nfs
 /* Ends the pause, if there is one, without calling again(). Returns false if there was no pause. */
 bool rr_nfs_retry_cancel(struct rpcrdma_nfs *nfs, struct rr_nfs_retry *retry);
 
-/* Makes the call by the RPC client "client", and waits for its end. The caller has set what to call, but not
- * done and ctx. If the call fails, the error text is set. */
+/* Makes the call by the RPC client "client", and waits for its end; while rr_nfs_cleaning() is on, for
+ * RR_NFS_CLEANING_TIME at most. The caller has set what to call, but not done and ctx. Returns 0, or a
+ * negative error, with the error text of nfs set. */
 int rr_nfs_wait(struct rpcrdma_nfs *nfs, struct rpcrdma_client *client, struct rr_call *call);
 
 /* Calls an NFS procedure and waits. result begins with its nfsstat3, as all results except that of NULL do,
- * and points into nfs->keep and nfs->arena. The call is repeated after NFS3ERR_JUKEBOX for as long as the
- * client waits for a lost connection. */
+ * and points into nfs->keep and nfs->arena. The call is repeated after NFS3ERR_JUKEBOX, for the time of
+ * rr_nfs_retry_init(). Returns 0, a negative error, or the status, with the error text of nfs set. */
 int rr_nfs_call(struct rpcrdma_nfs *nfs, uint32_t proc, const void *args, void *result);
 
 /* Calls and waits as rr_nfs_call() does, with memory of the caller, who has set proc, args, result, keep,
@@ -112,7 +116,8 @@ struct rpcrdma_bytes rr_nfs_string(const char *text);
  * becomes "/a", and "/a" becomes "/". Returns false, and leaves path as it is, if path is "/" already. */
 bool rr_nfs_cut(char *path);
 
-/* Sets export and root, from config.path, by MOUNT. */
+/* Finds the export that config.path is in, by MOUNT, and sets export (its path) and root (its handle).
+ * Returns 0, a negative error, or the status with which the server refused. */
 int rr_nfs_mount(struct rpcrdma_nfs *nfs);
 
 #endif

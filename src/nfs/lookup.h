@@ -34,9 +34,9 @@ struct rr_lookup {
 /* Returns the name that rpcbind has for a transport: RFC 5665, section 5.1. */
 const char *rr_lookup_netid(bool rdma, int family);
 
-/* Finds the port. Turns the engine's loop until the answer is there. Errors, with their text: PROG_UNAVAIL
- * (rpcbind does not know the program for this transport), CANCELLED, and those of a call, where rpcbind
- * cannot be asked. */
+/* Asks rpcbind for the program, and stores its port in *port. Turns the engine's loop until the answer is
+ * there. Errors, with their text: PROG_UNAVAIL (rpcbind does not know the program for this transport),
+ * CANCELLED, and those of a call, where rpcbind cannot be asked. */
 int rr_lookup_port(const struct rr_lookup *lookup, uint16_t *port, struct rr_text *why);
 
 /* Sets the port of lookup->address to that of NFS, in the version and over the transport of a URL that asks

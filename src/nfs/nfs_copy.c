@@ -92,7 +92,7 @@ enum { COPY_LEAST = 512 };
 
 /* Notes the result of a COPY in the range: the octets copied so far, the lowest stability, and whether the
  * verifier changed. If octets of the range are left, sends the next COPY and returns PENDING_GOES_ON. Fails
- * if the server copied too few octets. */
+ * if octets are left and the server copied fewer than COPY_LEAST, as many COPYs would be needed. */
 static int
 copy_take_copy(struct rr_nfs_pending *pending)
 {

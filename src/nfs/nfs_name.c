@@ -9,7 +9,8 @@
 /* ---- Objects ---- */
 
 /* Copies the handle in pending->handles[0] and the attributes of the object to the caller's structure, if the
- * caller gave one. Returns NFS3ERR_EXIST if the object is not of the type pending->type (0: any type). */
+ * caller gave one. If the object is not of the type pending->type (0: any type), returns NFS3ERR_EXIST: then
+ * the call that found the name in use had not made the object itself. */
 static int
 name_give(struct rr_nfs_pending *pending, const fattr3 *attributes)
 {

@@ -125,7 +125,8 @@ void rr_nfs_pending_finish(struct rr_nfs_pending *pending, int error);
  * and returns its result. */
 int rr_nfs_pending_wait(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_then *then);
 
-/* Calls rr_nfs_pending_call(), and then rr_nfs_pending_wait(). */
+/* Sends the procedure proc with pending->args, as rr_nfs_pending_call() does, and ends the public function as
+ * rr_nfs_pending_wait() does. */
 int rr_nfs_pending_start(struct rr_nfs_pending *pending, uint32_t proc, const struct rpcrdma_nfs_then *then);
 
 /* Copies a name to pending->names[number]. Errors, with a text: INVAL, NFS3ERR_NAMETOOLONG. */

@@ -101,8 +101,9 @@ struct rr_nfs_handles {
 
 /* Begins a procedure if the gate lets the caller use the exports of all handles of the call. A procedure
  * whose call has no handle asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no
- * attributes of the object. If work is NULL, because there was no memory for it, the call fails with
- * SYSTEM_ERR. */
+ * attributes of the object; a caller with a flavor that the export does not accept gets AUTH_TOOWEAK. If work
+ * is NULL, because there was no memory for it, the call fails with SYSTEM_ERR. Returns what a handler of calls
+ * returns: RPCRDMA_HANDLE_KEPT if the operation is under way. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 
 /* Allocates the state of a call that is to be executed, in the request's memory. Returns NULL if the request
@@ -111,7 +112,7 @@ struct rr_nfs_work *rr_nfs_work(struct rr_nfs_server *server, const struct rr_nf
 	struct rpcrdma_request *request, const void *args, void *result);
 
 /* Called when an operation ends in a later turn of the loop than that in which it began: completes the result
- * and answers the request. */
+ * and answers the request. If the operation was cancelled, drops the request. */
 void rr_nfs_done(struct rr_vfs_call *call);
 
 /* Copies a handle into the request's memory. Returns false if that memory is used up. */

@@ -182,8 +182,7 @@ url_parse_version(const char *value, size_t length, struct rr_url *url, struct r
 		(int)(length > 20 ? 20 : length), value);
 }
 
-/* Handles the option "transport=". Sets url->has_transport, so that the word "auto" is known from a URL
- * without the option. */
+/* Handles the option "transport=". Also notes in url->has_transport that the URL has the option. */
 static int
 url_parse_transport(const char *value, size_t length, struct rr_url *url, struct rr_text *error)
 {

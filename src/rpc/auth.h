@@ -51,8 +51,8 @@ bool rr_auth_may_place(const struct rr_opaque_auth *cred);
 /* Returns true. This is the may_place() of the flavors that leave arguments and results as they are. */
 bool rr_auth_places(struct rpcrdma_bytes cred);
 
-/* Checks that the verifier of a call has the flavor AUTH_NONE. Returns RR_AUTH_OK or the reason for the
- * refusal. */
+/* Checks that the verifier of a call has the flavor AUTH_NONE, and an empty body. Returns RR_AUTH_OK or the
+ * reason for the refusal. */
 enum rr_auth_stat rr_auth_null_verifier(const struct rr_call_header *call);
 
 #endif

@@ -126,7 +126,8 @@ connect_fail(struct rpcrdma_client *client)
 		rr_call_end(rr_container(link, struct rr_call, link), client->error);
 }
 
-/* Is called when the connection is up: stops the deadline and sends the calls that wait. */
+/* Is called when the connection is up: counts it if a connection was lost before, stops the deadline, and
+ * sends the calls that wait. */
 static void
 connect_up(struct rpcrdma_client *client)
 {

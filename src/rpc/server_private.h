@@ -251,7 +251,8 @@ struct rr_server_way_back {
 	struct rr_list *clients;
 };
 
-/* Fills in way. Returns 0 or an error: DISCONNECTED; NOTSUP if the request itself came in the reverse
+/* Finds the connection by which the request came, and fills in way, for a client that calls the sender of the
+ * request over it. Returns 0 or an error: DISCONNECTED; NOTSUP if the request itself came in the reverse
  * direction. */
 int rr_server_way_back(
 	const struct rpcrdma_request *request, struct rr_server_way_back *way, struct rr_text *text);

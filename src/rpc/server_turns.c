@@ -190,7 +190,8 @@ turns_run(struct rr_task *task)
 		rr_loop_arm(server->engine->loop, &server->next_turn, 10 * RR_MILLISECOND);
 }
 
-/* Goes on, in a new turn of the loop, with calls that wait. */
+/* Called by the timer next_turn: goes on with calls that wait, because the time for calls in an earlier turn
+ * of the loop was over, or there was no memory for a block then. */
 static void
 turns_go_on(struct rr_timer *timer)
 {

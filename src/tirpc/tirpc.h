@@ -52,7 +52,7 @@ int rr_tirpc_connect(struct rr_tirpc_client *client, uint64_t deadline);
  * most. */
 void rr_tirpc_turn(struct rr_tirpc_client *client, uint64_t deadline);
 
-/* Returns the errno that describes the error best. */
+/* Returns the errno that describes the error, a negative enum rpcrdma_error, best: EIO if no other does. */
 int rr_tirpc_errno(int error);
 
 /* ---- client_call.c, client_control.c ---- */

@@ -332,14 +332,16 @@ void rr_v4_slot_end_use(struct rr_v4_slot *slot);
  * again in this session. Does nothing if the call was sent in an earlier session. */
 void rr_v4_slot_doubt(struct rr_v4_slot *slot);
 
-/* Cancels the call in the slot without calling the caller's done(). The slot stays unused for the rest of its
- * session. */
+/* Cancels the call in the slot: that of the caller without calling its done(); work of the session itself
+ * ends with CANCELLED. The slot stays unused for the rest of its session. */
 void rr_v4_slot_give_up(struct rr_v4_slot *slot);
 
 /* ---- dispatch.c: calls into slots ---- */
 
-/* Sends the calls of the queue that can be sent now, while there is a session; if there is none, and the
- * queue is not empty, begins to make one. Closes idle files if the queue is empty. */
+/* Called when a call was put into the queue, when a slot became free, and when a session was made: sends the
+ * calls of the queue that can be sent now, while there is a session; if there is none, and the queue is not
+ * empty, begins to make one. Closes idle files if the queue is empty. If calls were given up in all slots,
+ * makes another session. */
 void rr_v4_pump(struct rr_v4 *v4);
 
 /* Sends the call in the slot again, at the end of the pause for a busy server. */
@@ -348,7 +350,8 @@ void rr_v4_slot_later(struct rr_timer *timer);
  * begins the time (slot->until) for which it is repeated if the server is busy. */
 void rr_v4_slot_send(struct rr_v4_slot *slot, const struct rr_v4_work *work);
 
-/* Moves a call from its list to v4->ending, so that it ends with this error in a later turn of the loop. */
+/* Moves a call from its list to v4->ending, so that it ends with this error in a later turn of the loop; with
+ * the error 0, its result has a status already. */
 void rr_v4_end_later(struct rr_v4 *v4, struct rr_call *outer, int error);
 
 /* Empties the caller's result, and sets its status. */
@@ -392,7 +395,8 @@ enum rr_v4_event { RR_V4_START, RR_V4_OK, RR_V4_LOST, RR_V4_STALE, RR_V4_LEAVE, 
  * files. */
 void rr_v4_session_init(struct rr_v4 *v4);
 
-/* Passes an event to the state machine of the session. */
+/* Passes an event to the state machine of the session, which enters the next state and acts on it. An event
+ * that the present state does not list ends the attempt: the state becomes RR_V4_IDLE. */
 void rr_v4_event(struct rr_v4 *v4, enum rr_v4_event event);
 
 #endif

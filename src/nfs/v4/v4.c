@@ -219,7 +219,8 @@ v4_drop_list(struct rr_v4 *v4, struct rr_list *list)
 		rr_loop_disarm(v4->loop, &rr_container(link, struct rr_call, link)->timer);
 }
 
-/* Ends all calls without calling done(): those of the caller, and those of the session itself. */
+/* Ends all calls without calling done(), before v4 is freed or leaves the server: the calls of the caller,
+ * and those of the session itself in slots. */
 static void
 v4_drop(struct rr_v4 *v4)
 {

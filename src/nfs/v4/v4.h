@@ -25,7 +25,7 @@ struct rr_v4_config {
 	uint64_t retry; /* ns for which a busy server is asked again; 0: it is not asked again */
 };
 
-/* Begins to make a session. Errors: NOMEM. */
+/* Makes a client of version 4, which begins to make a session: rr_v4_wait() waits for that. Errors: NOMEM. */
 int rr_v4_new(const struct rr_v4_config *config, struct rr_v4 **v4);
 
 /* Cancels calls that are under way, without done(), and frees v4. The server keeps its state of this client
@@ -41,7 +41,8 @@ int rr_v4_wait(struct rr_v4 *v4, bool (*stop)(void *ctx), void *ctx);
  * patience (ns) is over. */
 void rr_v4_leave(struct rr_v4 *v4, uint64_t patience);
 
-/* Starts a call of NFS_V3_program, as rr_client_call() does. */
+/* Starts a call of NFS_V3_program, or of a procedure of newer.h. Its done() is always called later, by the
+ * loop, unless the call is cancelled. Error PROC_UNAVAIL: the client's version has no such procedure. */
 void rr_v4_call(struct rr_v4 *v4, struct rr_call *call);
 
 /* Cancels a call without calling its done(). */
