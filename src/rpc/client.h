@@ -83,13 +83,14 @@ struct rr_call {
 int rr_client_new(struct rpcrdma_engine *engine, const struct rr_client_config *config,
 	struct rpcrdma_client **client, struct rr_text *text);
 
-/* Cancels the outstanding calls, closes the connections and frees the client. client may be NULL. */
+/* Cancels all calls without calling their done(), closes the connections and frees the client. client may be
+ * NULL. */
 void rr_client_free(struct rpcrdma_client *client);
 
 /* Starts the call. Its done() is always called later, by the loop, unless the call is cancelled. */
 void rr_client_call(struct rpcrdma_client *client, struct rr_call *call);
 
-/* Ends the call without done(). */
+/* Ends the call without calling its done(). The memory of the call is then the caller's again. */
 void rr_client_cancel(struct rpcrdma_client *client, struct rr_call *call);
 
 /* Starts the call, runs the engine's loop until the call has ended, and returns its error. Sets the call's

@@ -45,6 +45,7 @@ struct rr_line {
 	uint32_t block_count;
 	struct rr_exchange_queue backlog, parked; /* calls that wait: for a block; for pool memory */
 	struct rr_list turn;                      /* in `waiting` of its address, while there is a backlog */
+	/* Queued at the pool while calls are parked: turns_wake() serves them. */
 	struct rr_pool_waiter waiter;
 	/* Pool memory that was reserved for a reply and not needed: it serves the next call of this turn.
 	 * spare_size: its octets. */
