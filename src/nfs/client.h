@@ -216,8 +216,8 @@ struct rr_nfs_io {
 	} result;
 };
 
-/* Starts to read a piece. Its data is placed in io->data: by the server's RDMA Writes, or by a copy if it came
- * inline. */
+/* Starts to read a piece. Its data is placed in io->data: by the server's RDMA Writes, or by a copy if it
+ * came inline. */
 void rr_nfs_read(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);
 /* Starts to write a piece. */
 void rr_nfs_write(struct rpcrdma_nfs *nfs, struct rr_nfs_io *io);

@@ -102,7 +102,7 @@ struct rr_nfs_handles {
 /* Begins a procedure if the gate lets the caller use the exports of all handles of the call. A procedure
  * whose call has no handle asks the gate itself. A caller that is not let in gets RR_VFS_ACCESS, and no
  * attributes of the object; a caller with a flavor that the export does not accept gets AUTH_TOOWEAK. If work
- * is NULL, because there was no memory for it, the call fails with SYSTEM_ERR. Returns what a handler of calls
+ * is NULL, because there was no memory for it, the call fails with SYSTEM_ERR. Returns what a handler
  * returns: RPCRDMA_HANDLE_KEPT if the operation is under way. */
 enum rpcrdma_handled rr_nfs_run(struct rr_nfs_work *work, const struct rr_nfs_handles *handles);
 

@@ -55,8 +55,8 @@ proc_read_begin(struct rr_nfs_work *work)
 	struct rr_vfs *vfs = work->server->vfs;
 	uint32_t room = proc_read_room(work->request);
 
-	/* If the reply has no room for data, the READ fails: to an answer without data, the client would repeat
-	 * the READ for ever. */
+	/* If the reply has no room for data, the READ fails: to an answer without data, the client would
+	 * repeat the READ for ever. */
 	if (args->count > 0 && room == 0)
 		return RR_VFS_FAULT;
 	read->object = rr_nfs_object(args->file);

@@ -180,8 +180,8 @@ call_run_procedure(
 		rr_block_accept(block, RR_GARBAGE_ARGS);
 		return true;
 	}
-	/* The client could not get the answer of a call that must not be executed again, so the call is refused
-	 * before it is executed. */
+	/* The client could not get the answer of a call that must not be executed again, so the call is
+	 * refused before it is executed. */
 	if (call_is_once(service, request) && !call_can_answer(request)) {
 		rr_block_refuse(block);
 		return true;

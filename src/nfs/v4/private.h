@@ -325,7 +325,7 @@ struct rr_v4_slot *rr_v4_slot_get(struct rr_v4 *v4);
 void rr_v4_slot_put(struct rr_v4_slot *slot);
 
 /* Called when the caller's call ends, before its done(): the call does not use its open file any more, nor
- * the room that the table of opens has kept for a file that the call makes. The slot has no outer call then. */
+ * the room that the table of opens has kept for a file that the call makes. slot->outer becomes NULL. */
 void rr_v4_slot_end_use(struct rr_v4_slot *slot);
 
 /* Notes in v4->doubt that it is not known what the server did with the call in the slot: the slot is not used

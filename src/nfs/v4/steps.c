@@ -68,7 +68,7 @@ steps_create_build(struct rr_v4_slot *slot)
 
 	v4->message = (uint32_t)rr_min(SESSION_MESSAGE, v4->config.engine->config.message_max);
 	/* The session has no backchannel, as no flag asks for one: this client takes nothing that the server
-	 * would have to recall. The values for a backchannel only fill fields that the arguments must have. */
+	 * would have to recall. The values for a backchannel only fill fields that must be there. */
 	args = &rr_v4_op(slot, OP_CREATE_SESSION, XDR_MAX_CREATE_SESSION4res)->u.opcreate_session;
 	*args = (CREATE_SESSION4args){ .csa_clientid = v4->clientid,
 		.csa_sequence = v4->create_sequence,
