@@ -60,7 +60,9 @@ struct rr_gateway;
 int rr_gateway_new(
 	struct rpcrdma_engine *engine, const struct rr_gateway_config *config, struct rr_gateway **gateway);
 
-/* Closes all connections at once, and frees the gateway. gateway may be NULL. */
+/* Closes all connections at once, and frees the gateway. gateway may be NULL. While a carrier still sends an
+ * answer that the gateway gave it, a part of the gateway's memory stays; it is freed when the last of these
+ * answers was sent. */
 void rr_gateway_free(struct rr_gateway *gateway);
 
 /* Listens at address by that transport; may be called several times, for several addresses. If the port in

@@ -30,6 +30,8 @@ rr_known_header_is_reduced(const struct rpcrdma_message *call)
 	if (call->item_count == 0)
 		return false;
 	rpcrdma_xdr_reader_init(&reader, call, NULL);
+	/* A header that cannot be read leaves the reader where it failed; the question is answered all the
+	 * same. */
 	(void)rr_rpc_get_call(&reader, &header);
 	return rr_rpc_header_is_reduced(&reader);
 }
@@ -174,7 +176,9 @@ items_choose_by_result(const struct rr_ulb_items *found, uint32_t write_chunks, 
 	}
 }
 
-/* Chooses only the data items that are out of the stream already. */
+/* Chooses, for a reply over TCP, only the data items that are out of the stream already. Further items stay
+ * in the stream, as TCP has no chunks. At most RR_MESSAGE_ITEMS items are chosen; rr_items_take() notices if
+ * that is too few. */
 static void
 items_choose_reduced(const struct rr_ulb_items *found, struct chosen *chosen)
 {

@@ -22,7 +22,8 @@ struct rr_known {
 	uint32_t reply_header; /* the most octets of the reply's header, in front of the results */
 };
 
-/* Tells whether a data item of the call that came apart from the stream belongs into the RPC header. */
+/* Tells whether a data item of the call that came apart from the stream belongs into the RPC header, where
+ * RFC 8166, 8.2.2, forbids it. Returns false for a call without such items. */
 bool rr_known_header_is_reduced(const struct rpcrdma_message *call);
 
 /* Returns the number of the call's program; 0 if the stream is too short for it. */

@@ -133,10 +133,11 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	return true;
 }
 
-/* Makes relay->reply, the answer, from the reply that came. If the answer goes over RDMA, takes data items
- * out of the stream for the Write chunks of the call. If it goes over TCP, finds where in the stream those
- * items belong that came apart from it. Returns false if the reply cannot be passed on: the stream is too
- * large for the buffer, or the place of an item that came apart is wrong or unknown. */
+/* Makes relay->reply, the answer, from the reply that came. Lowers the sizes in the reply that are above what
+ * the gateway can carry. If the answer goes over RDMA, takes data items out of the stream for the Write
+ * chunks of the call. If it goes over TCP, finds where in the stream those items belong that came apart from
+ * it. Returns false if the reply cannot be passed on: the stream is too large for the buffer, or the place of
+ * an item that came apart is wrong or unknown. */
 static bool
 relay_take_reply(struct rr_relay *relay)
 {
@@ -156,6 +157,7 @@ relay_take_reply(struct rr_relay *relay)
 	walked = rr_items_take(&relay->known, tcp ? RR_ITEMS_REPLY_TCP : RR_ITEMS_REPLY_RDMA, &reply,
 		&(struct rr_items_room){ relay->buffer + used, used < size ? size - used : 0, relay->items },
 		&relay->reply);
+	/* A reply that cannot be walked is passed on as it came, if all its octets are in the stream. */
 	return walked == RR_WALKED || (walked == RR_WALK_UNKNOWN && reply.item_count == 0);
 }
 
@@ -244,6 +246,7 @@ relay_take_call(struct rr_relay *relay)
 	rr_relay_limit_call(relay);
 	if (!rr_transport_has_chunks(relay_calls_by(relay)) && call->item_count == 0)
 		return true;
+	/* If the call cannot be walked (RR_WALK_UNKNOWN), transaction->call is the call as it came. */
 	return rr_items_take(&relay->known, RR_ITEMS_CALL, call,
 		       &(struct rr_items_room){ relay->buffer, relay->gateway->buffer_size, relay->items },
 		       &transaction->call) != RR_WALK_MISPLACED;

@@ -98,10 +98,12 @@ session_client_called(void *ctx, struct rr_exchange *exchange)
 		return;
 	}
 	upstream = session_route(session, rr_known_program(&exchange->call));
+	/* A client repeats a call by sending it with the same XID. */
 	relay = rr_relay_find(upstream, exchange->xid);
 	if (relay && !session_take_repetition(upstream, relay, exchange))
 		return;
 	relay = rr_relay_new(upstream, exchange, false);
+	/* Without memory, rr_relay_new() has ended the exchange and the connection already. */
 	if (!relay)
 		return;
 	if (upstream->connected) {

@@ -28,6 +28,8 @@ estimate_call(const struct rpcrdma_program *program, uint32_t proc, struct rr_wa
 {
 	if (rr_compound_is(program, proc))
 		rr_estimate_compound(walk, size);
+	/* The pointers are compared: a description of the same program that is not the built-in one may
+	 * differ. */
 	else if (program == rr_ulb_find(100003, 2))
 		rr_estimate_nfs2(proc, walk, size);
 	else if (program == rr_ulb_find(100003, 3))

@@ -22,12 +22,13 @@ legacy_skip_words(struct rr_walk *walk, unsigned count)
 void
 rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size)
 {
+	/* An NFSv2 file handle has no length word in front. */
 	if (proc == NFS2_READ) {
 		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1); /* file, offset */
 		size->results[0] = (uint32_t)rr_min(rr_walk_u32(walk), size->results[0]);
 	}
 	/* RFC 1094, 2.2.17: entries "with a total size of up to "count" bytes"; the text does not say that
-	 * status, end of list and eof belong to these bytes. */
+	 * status, end of list and eof belong to these bytes: they are added as 12 octets. */
 	if (proc == NFS2_READDIR) {
 		legacy_skip_words(walk, NFS2_FHSIZE / 4 + 1); /* directory, cookie */
 		size->max = rr_estimate_add(rr_walk_u32(walk), 12);
@@ -52,6 +53,7 @@ rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size
 {
 	if (proc != NFSPROC3_READ && proc != NFSPROC3_READDIR && proc != NFSPROC3_READDIRPLUS)
 		return;
+	/* The table of the built-in binding says which procedures list a directory. */
 	size->often_large = rr_ulb_nfs3[proc].often_large;
 	rr_walk_opaque(walk, NFS3_FHSIZE);
 	if (proc == NFSPROC3_READ) {

@@ -27,7 +27,8 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 }
 
 /* These functions lower the sizes in *size, which are those that the schema allows, to what the arguments of
- * the call allow. walk stands at the arguments. rr_estimate_compound() sets all of *size anew. */
+ * the call allow. Sizes of procedures that they do not know stay as they are. walk stands at the arguments;
+ * if it fails, the caller does not use *size. rr_estimate_compound() sets all of *size anew. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);

@@ -297,6 +297,7 @@ rr_limits_concern(
 		return limits_is_fsinfo(program, proc);
 	rr_walk_begin(&walk, reader, NULL, 0);
 	for (uint32_t count = rr_compound_begin_call(&walk); count > 0 && walk.answer == RR_WALKED; count--) {
+		/* The number of an operation takes 4 octets; its arguments follow. */
 		const uint8_t *operation = walk.reader.next;
 		uint32_t number = rr_compound_next_call(&walk);
 

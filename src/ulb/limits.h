@@ -17,13 +17,16 @@ struct rr_limits {
 	uint32_t callback, callback_reply; /* octets of a callback, and of the answer to a callback */
 };
 
-/* Tells from a call whether it, or the reply to it, may have numbers that must be lowered: other messages
- * need not be searched. reader stands at the arguments; the function does not move it. */
+/* Returns whether a call, or the reply to it, may have numbers that must be lowered. If not, the gateway need
+ * not call rr_limits_lower_call() and rr_limits_lower_reply() for them. Such calls are FSINFO of version 3,
+ * and each COMPOUND that has a CREATE_SESSION or asks for the attribute maxread or maxwrite. reader stands at
+ * the arguments; the function does not move it. */
 bool rr_limits_concern(
 	const struct rpcrdma_program *program, uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 
-/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. If the largest size of a
- * response to a callback was lowered, returns the size that the client asked for, else 0. */
+/* Lowers the numbers in a CREATE_SESSION of a call, in the message's memory. reader stands at the arguments;
+ * the function does not move it. If the largest size of a response to a callback was lowered, returns the
+ * size that the client asked for, else 0: the caller keeps that for rr_limits_lower_reply(). */
 uint32_t rr_limits_lower_call(const struct rr_limits *limits, const struct rpcrdma_program *program,
 	uint32_t proc, const struct rpcrdma_xdr_reader *reader);
 

@@ -162,6 +162,8 @@ walk_begin_loop(struct machine *m, uint32_t max, uint32_t least, uint32_t elemen
 	/* A count that the rest of the message cannot hold is refused at once. */
 	if (count > max || (uint64_t)count * least > (uint64_t)(m->end - m->next))
 		return walk_unknown(m->walk);
+	/* The code goes on behind this instruction, which has four words, at once or after the last
+	 * element. */
 	m->at += 4;
 	return count == 0 || walk_call(m, element, count, m->at);
 }

@@ -60,7 +60,8 @@ uint32_t rr_walk_u32(struct rr_walk *walk);
 /* Returns the unsigned int that comes next, without moving over it, or 0 if the walk has failed. */
 uint32_t rr_walk_peek(struct rr_walk *walk);
 
-/* Moves over an opaque<max> that may not travel in a chunk. */
+/* Moves over an opaque<max> that may not travel in a chunk. The walk fails if it is longer than max, or if
+ * the stream ends before. */
 void rr_walk_opaque(struct rr_walk *walk, uint32_t max);
 
 /* Ends the walk with the answer RR_WALK_UNKNOWN, unless it has failed already: the caller has found something

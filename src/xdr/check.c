@@ -131,6 +131,8 @@ static void
 check_order_declaration(struct rr_xdr_compiler *compiler, const struct rr_xdr_declaration *declaration)
 {
 	const struct rr_xdr_type *type = declaration->type;
+	/* Arrays of variable length and optional values are pointers in C, which need no definition before
+	 * them. */
 	bool pointed_to = declaration->shape == RR_XDR_VARIABLE || declaration->shape == RR_XDR_OPTIONAL;
 
 	if (compiler->error)

@@ -3,6 +3,8 @@
 
 #include "xdr/compiler.h"
 
+/* Finds the definitions of the types that declarations refer to, and the numbers of their sizes. */
+
 /* Makes a definition for a type that the schema does not define, and warns the user: a header that the
  * generated code includes must define the type and the functions that encode and decode it. Returns NULL if
  * there is no memory. */

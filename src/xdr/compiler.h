@@ -54,6 +54,8 @@ struct rr_xdr_compiler {
 	unsigned visits, places;
 };
 
+/* The first function begins a run for the schema at path, with messages to errors; it reads nothing yet. The
+ * second function ends the run: it frees all memory of the run, but not the structure itself. */
 void rr_xdr_compiler_init(
 	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors);
 void rr_xdr_compiler_free(struct rr_xdr_compiler *compiler);
@@ -71,7 +73,8 @@ const char *rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, 
 void rr_xdr_error(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Warns the author of the schema of something at position; the schema can still be compiled. */
+/* Warns the author of the schema of something at position; the schema can still be compiled. Prints nothing
+ * if an error was reported before. */
 void rr_xdr_warn(struct rr_xdr_compiler *compiler, struct rr_xdr_position position, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -86,8 +89,10 @@ void rr_xdr_read(struct rr_xdr_compiler *compiler);
  * Returns NULL, and an error is set, if the stream cannot be read. */
 char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
 
-/* preprocess.c: runs the C preprocessor on text and returns the result. If text has no directives, returns
- * text itself. */
+/* preprocess.c: runs the C preprocessor on text, and returns the result with its length in *length. Returns
+ * text itself if it has no directives, or if the preprocessor is not wanted or not there;
+ * compiler->unprocessed then has the reason for later messages. Returns NULL, and an error is set, if the
+ * preprocessor fails, or is not there although it was given options. */
 char *rr_xdr_preprocess(struct rr_xdr_compiler *compiler, char *text, size_t *length);
 
 /* parser.c: parses text, of length octets, into the lists of definitions, marks (data that may travel in a

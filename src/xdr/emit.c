@@ -119,7 +119,8 @@ rr_xdr_bound(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *de
 
 	if (declaration->shape != RR_XDR_FIXED && !declaration->bounded)
 		return "UINT32_MAX";
-	/* C may define the enum later. */
+	/* The header may define the enum behind this use of its name. So the number is written, not the
+	 * name. */
 	if (size.is_enumerator)
 		size.c_name = NULL;
 	return rr_xdr_number(emitter, &size);
@@ -248,6 +249,7 @@ emit_switch(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, cons
 	bool complete = false;
 
 	rr_xdr_open(emitter, "switch (%s)", rr_xdr_member(emitter, path, type->discriminant->name));
+	/* Labels are not indented, as is usual in C. */
 	emitter->indent--;
 	for (const struct rr_xdr_declaration *arm = type->members; arm; arm = arm->next) {
 		for (const struct rr_xdr_value *label = arm->labels; label; label = label->next)

@@ -64,8 +64,8 @@ void rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler 
 void rr_xdr_line(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* rr_xdr_open() writes a line that ends in an opening brace, rr_xdr_close() a line that begins with a
- * closing brace. */
+/* rr_xdr_open() writes a line that ends in an opening brace, and indents the lines that follow.
+ * rr_xdr_close() ends that indentation and writes a closing brace with the text `behind`, such as ";". */
 void rr_xdr_open(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 void rr_xdr_close(struct rr_xdr_emitter *emitter, const char *behind);
@@ -117,8 +117,9 @@ void rr_xdr_emit_arms(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *
 /* Writes the labels of a switch over the values of an enum, each value once. */
 void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
 
-/* emit_scope.c: whether the definition is a struct in C; and whether C knows the definition also by a keyword
- * and its name, as in `struct NAME`. */
+/* emit_scope.c: rr_xdr_is_struct() returns whether the definition is a struct in C: an XDR struct or union,
+ * not an array of them. rr_xdr_has_tag() returns whether C knows the type also by a keyword and its name, as
+ * in `struct NAME` or `enum NAME`. */
 bool rr_xdr_is_struct(const struct rr_xdr_definition *definition);
 bool rr_xdr_has_tag(const struct rr_xdr_definition *definition);
 

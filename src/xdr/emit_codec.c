@@ -79,6 +79,8 @@ emit_loop(
 	rr_xdr_close(emitter, "");
 }
 
+/* Writes the C code that reads or writes (as emitter->direction says) an array of variable length: its count,
+ * then the elements in a loop. In C such an array is a struct with the members count and values. */
 static void
 emit_array(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *path)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
+/* Writes the C code that reads a number by the library's function whose name ends in `codec`, as i32 in
+ * rpcrdma_get_i32. */
 static void
 emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 {
@@ -23,6 +25,8 @@ emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	rr_xdr_line(emitter, "}");
 }
 
+/* Writes the C code that reads opaque data or a string: it calls the library's function whose name ends in
+ * `codec`, and stores the result at `path`. bound is the length, or the maximum of the length, as C text. */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound)
 {
@@ -45,6 +49,8 @@ emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	rr_xdr_line(emitter, "\t%s = 0;", count);
 }
 
+/* Writes the C code that reads an optional object: a bool, and behind it the object if the bool is true. The
+ * code sets the pointer at `path` to memory for the object, or to NULL. */
 static void
 emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 {

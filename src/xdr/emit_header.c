@@ -98,8 +98,9 @@ emit_programs(struct rr_xdr_emitter *emitter)
 	}
 }
 
-/* Writes a declaration without members of each struct, so that the definitions of structs can refer to each
- * other. */
+/* Writes `typedef struct NAME NAME;` for each struct, so that the definitions of structs can refer to each
+ * other. Does the same for types that the schema refers to as `struct NAME`, or as a union or an enum, but
+ * does not define: the user of the header defines them. */
 static void
 emit_forward(struct rr_xdr_emitter *emitter)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
+/* Writes the C code that encodes a number by the library's function whose name ends in `codec`, as i32 in
+ * rpcrdma_put_i32. */
 static void
 emit_scalar(struct rr_xdr_emitter *emitter, const char *codec, const char *path)
 {
@@ -22,6 +24,8 @@ emit_enum(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 	rr_xdr_line(emitter, "}");
 }
 
+/* Writes the C code that encodes opaque data or a string: it calls the library's function whose name ends in
+ * `codec`, with the data at `path`. bound is the length, or the maximum of the length, as C text. */
 static void
 emit_octets(struct rr_xdr_emitter *emitter, const char *codec, const char *path, const char *bound)
 {

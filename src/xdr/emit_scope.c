@@ -14,7 +14,6 @@ rr_xdr_is_struct(const struct rr_xdr_definition *definition)
 	       (kind == RR_XDR_STRUCT || kind == RR_XDR_UNION);
 }
 
-/* Whether C knows the type also by a keyword and its name, as in `struct NAME` or `enum NAME`. */
 bool
 rr_xdr_has_tag(const struct rr_xdr_definition *definition)
 {

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "xdr/emit.h"
 
+/* Writes the generated source: the functions that decode and encode the types of the schema, the walk's code,
+ * and the tables of programs. */
+
 /* Declares the functions that decode and encode a type whose values can contain values of the same type, as
  * such functions may call each other in circles. Does nothing for other types. */
 static void

@@ -32,7 +32,8 @@ bool rr_xdr_sees(const struct rr_xdr_parser *parser, const char *text);
 bool rr_xdr_accept(struct rr_xdr_parser *parser, const char *text);
 void rr_xdr_expect(struct rr_xdr_parser *parser, const char *text);
 
-/* Parses an identifier. of_what says for an error message of what the identifier is the name. */
+/* Parses an identifier. of_what says for an error message of what the identifier is the name. Reports an
+ * error and returns "" if the next token is no identifier, or is a keyword. */
 const char *rr_xdr_parse_name(struct rr_xdr_parser *parser, const char *of_what);
 
 /* Parses what the grammar calls "value" or "constant": a number, or the name of a number, which rpcgen allows

@@ -125,6 +125,7 @@ size_of_octets(const struct rr_xdr_declaration *declaration, uint32_t count)
 {
 	uint32_t padded = sizes_plus(count, rr_pad(count));
 
+	/* The length is a number that only another header defines. */
 	if (declaration->shape == RR_XDR_FIXED && declaration->size.foreign)
 		return (struct rr_xdr_size){ .min = 4, .max = UINT32_MAX };
 	if (declaration->shape == RR_XDR_FIXED)

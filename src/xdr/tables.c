@@ -3,6 +3,9 @@
 
 #include <rpcrdma/error.h>
 
+/* Makes the tables of a schema's programs in memory, without C code. They have no functions that decode or
+ * encode. */
+
 /* Returns the entry of a procedure for the table of procedures: its name, the sizes of its arguments and
  * result, and where the walk's code for them begins. A walk goes by this code through an encoded message. */
 static struct rpcrdma_procedure

@@ -183,6 +183,7 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 
 	if (code->compiler->error)
 		return;
+	/* A mark makes this opaque data an item, which may be out of the stream. */
 	if (declaration->placed) {
 		walk_octets(code, rr_xdr_leaf(declaration), RR_WALK_ITEM);
 	} else if (kind == RR_XDR_OPAQUE || kind == RR_XDR_STRING) {
@@ -195,6 +196,7 @@ rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *
 	} else if (declaration->shape == RR_XDR_PLAIN) {
 		walk_type(code, declaration->type);
 	} else if (rr_walk_is_uniform_type(declaration->type)) {
+		/* A fixed number of elements of one size is skipped in one step, without a loop. */
 		uint64_t octets = (uint64_t)build_bound(code, declaration) *
 				  rr_xdr_size(code->compiler, declaration->type).min;
 

@@ -48,7 +48,8 @@ uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type
 void rr_walk_word(struct rr_walk_code *code, uint32_t word);
 /* Reports a value that the walk cannot move over, as the schema does not define its type or size, `name`. */
 void rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name);
-/* Adds the instructions that move over a value of the declaration. */
+/* Adds the instructions that move over a value of the declaration, for every shape and type. Adds nothing
+ * after an error. */
 void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declaration *declaration);
 
 /* walk_union.c: adds the instructions that move over a value of the union. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+/* The walk's code for a union: a jump by the discriminant, and the code of each arm (xdr/walk.h). */
+
 /* A value of the discriminant, and the arm that it selects. */
 struct choice {
 	uint32_t value;
@@ -54,8 +56,10 @@ union_list_choices(struct rr_walk_code *code, const struct rr_xdr_type *type, ui
 }
 
 /* Adds the instruction RR_WALK_TABLE to the walk's code, for the arms of a union whose labels have values
- * close together. The instruction has an address for each value from the lowest to the highest label. Returns
- * the index of the word for the default address. */
+ * close together. Behind its two operands (the lowest label and the number of values) stand the default
+ * address and an address for each value from the lowest to the highest label. All addresses are 0 here: the
+ * caller fills them in, at choices[].slot for the labels. Returns the index of the word for the default
+ * address. */
 static uint32_t
 union_put_table(struct rr_walk_code *code, struct choice *choices, uint32_t count)
 {
@@ -136,6 +140,8 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 		if (!arm->name)
 			continue;
 		code->skip = 0;
+		/* The discriminant leads to here, so a SKIP in front of this place must not be lengthened by
+		 * the arm. */
 		union_fill(code, choices, count, arm, other, code->length);
 		rr_walk_declaration(code, arm);
 		/* Each of these jumps leads to the end. Until the end is known, each jump has the place of

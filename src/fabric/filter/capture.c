@@ -133,8 +133,8 @@ capture_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_li
 	return error;
 }
 
-/* Called when a connection request came: prepares the endpoint to write packets as side 1, and keeps the
- * private data of the request. */
+/* Called when a connection request came: prepares the endpoint to write packets as side 1, the side that
+ * accepts, with the port of the fabric's listener. Keeps the private data of the request. */
 static void
 capture_request(struct rr_filter_endpoint *filter, const void *private_data, size_t size)
 {
@@ -274,6 +274,7 @@ capture_forget(struct rr_capture_endpoint *endpoint, uint32_t handle)
 	free(region);
 }
 
+/* Invalidates a region, after the filter has forgotten its memory. */
 static int
 capture_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
@@ -301,6 +302,7 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 
 	switch (event->kind) {
 	case RR_EVENT_ESTABLISHED:
+		/* The side that accepts has written the opening already, in capture_accept(). */
 		if (endpoint->own == 0)
 			capture_open(endpoint, data, false);
 		break;
@@ -308,6 +310,8 @@ capture_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 		/* Private data means that the peer rejected the connection. */
 		if (endpoint->own == 0 && !endpoint->is_open && event->length > 0)
 			capture_open(endpoint, data, true);
+		/* Without an error, this side has asked for the end. Else the peer counts as the side that
+		 * closed. */
 		capture_close_flow(endpoint, event->status == 0 ? endpoint->own : !endpoint->own);
 		if (event->status == -RPCRDMA_ERR_PEER || event->status == -RPCRDMA_ERR_ACCESS)
 			rr_capture_failed(rr_capture_of(endpoint));
@@ -351,6 +355,8 @@ capture_end(struct rr_filter_endpoint *filter)
 		free(rr_container(link, struct rr_capture_read, link));
 }
 
+/* Destroys the filter's fabric. Its arrays for decoding are one block of memory, which begins with the array
+ * of segments (rr_rdma_place_lists()). */
 static void
 capture_destroy(struct rr_fabric *base)
 {

@@ -106,7 +106,7 @@ rr_capture_set_waiting(struct rr_capture *capture, bool waits)
 	pthread_mutex_lock(&capture->lock);
 	if (!waits)
 		capture->waits_since = 0;
-	else if (capture->waits_since == 0)
+	else if (capture->waits_since == 0) /* else an earlier call waits since then */
 		capture->waits_since = rr_now(&rr_env_system);
 	pthread_mutex_unlock(&capture->lock);
 }

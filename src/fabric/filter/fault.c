@@ -239,6 +239,8 @@ fault_post_waiting(struct rr_fault_endpoint *endpoint, uint64_t until)
 			return;
 		}
 		if (fault_submit(endpoint, item)) {
+			/* The request goes back into the list, so that its completion, as cancelled, goes to
+			 * the owner. */
 			rr_list_append(&endpoint->waiting, &item->link);
 			fault_lose(&endpoint->filter);
 		}

@@ -202,7 +202,8 @@ events_pass(struct rr_fault_endpoint *endpoint, const struct rr_event *event, en
 		return;
 	}
 	item = events_item_of(endpoint, event);
-	/* An event that is held back only behind reordered events lets other streams pass, as these do. */
+	/* An event without a fault of its own may only wait for its turn behind the held events. If all of
+	 * these let events of other streams overtake them, this event allows that, too. */
 	if (item) {
 		events_hold(endpoint, item, keeps ? delay : 0,
 			action == RR_FAULT_REORDER || (!keeps && events_stream_of(event) != STREAM_ALL &&
@@ -341,7 +342,8 @@ rr_fault_event(struct rr_filter_endpoint *filter, const struct rr_event *event)
 	case RR_EVENT_COMPLETED: events_completed(endpoint, event); return;
 	case RR_EVENT_RECEIVED: events_received(endpoint, event); return;
 	case RR_EVENT_DISCONNECTED:
-		/* The event that the owner gets later is made first, then gets its private data. */
+		/* events_end_with() makes endpoint->last, the DISCONNECTED that the owner gets later.
+		 * events_keep_reason() then adds the private data to it. */
 		events_end_with(endpoint, event->status, event->text);
 		events_keep_reason(endpoint, event);
 		return;

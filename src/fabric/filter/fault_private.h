@@ -65,7 +65,9 @@ enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fa
 /* ---- fault_events.c ---- */
 
 /* Make and free an item (a work request or an event that the filter keeps). data: octets of memory for
- * private data, which lies behind the item. The first function returns NULL if there is no memory. */
+ * private data, which lies behind the item. The first function returns NULL if there is no memory. The second
+ * function also takes the item out of its list; it does not free endpoint->last, which is a part of the
+ * endpoint. */
 struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
 void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
 

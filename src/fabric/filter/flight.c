@@ -27,8 +27,8 @@ struct rr_flight {
 	struct rr_capture *capture;
 	pthread_mutex_t lock; /* of count, is_written, ending and packets */
 	uint64_t count;       /* packets so far; packet number n lies at packets[n % RR_FLIGHT_PACKETS] */
-	bool is_written;
-	bool ending; /* the watching thread is to end */
+	bool is_written; /* the file was written at least once */
+	bool ending;     /* the watching thread is to end */
 	/* The watching thread, if is_watched; the signal, and the silence in ns, after which it writes the
 	 * file. */
 	bool is_watched;
@@ -204,6 +204,7 @@ rr_flight_free(struct rr_flight *flight)
 		pthread_mutex_lock(&flight->lock);
 		flight->ending = true;
 		pthread_mutex_unlock(&flight->lock);
+		/* The thread waits for this signal, which wakes it at once. */
 		pthread_kill(flight->thread, flight->signal_number);
 		pthread_join(flight->thread, NULL);
 	}

@@ -99,6 +99,7 @@ record_begin(struct rr_filter_endpoint *endpoint, const char *what)
 		rr_container(endpoint, struct record_endpoint, filter)->number, what);
 }
 
+/* Ends the line that record_begin_line() began, and unlocks the file. */
 static void
 record_end_line(FILE *file)
 {
@@ -239,6 +240,8 @@ record_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_e
 	return record_end_with(file, error);
 }
 
+/* Writes a line with the private data of this side, accepts the connection, and adds the result to the
+ * line. */
 static int
 record_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -249,6 +252,7 @@ record_accept(struct rr_endpoint *base, const void *private_data, size_t private
 	return record_end_with(file, rr_filter_accept(base, private_data, private_size));
 }
 
+/* Writes a line with the private data of this side, and rejects the connection. */
 static void
 record_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -271,8 +275,9 @@ record_allow(struct rr_endpoint *base, uint32_t count)
 	rr_filter_allow(base, count);
 }
 
-/* Writes a work request to the line: its length, its remote memory, and the octets of a Send. Of an RDMA
- * Write it writes a checksum in place of the octets. */
+/* Writes a work request to the line: its length, whether it has a cookie, its remote memory, and the octets
+ * of a Send. Of an RDMA Write it writes a checksum in place of the octets; of a Read nothing, as its octets
+ * have not come. */
 static void
 record_put_work(FILE *file, const struct rr_work *work)
 {
@@ -343,6 +348,8 @@ record_end_region(struct rr_filter_endpoint *endpoint, const char *what, uint32_
 	return record_end_with(file, error);
 }
 
+/* Invalidates a region, and writes a line about that with the region's handle. The handle is read before, as
+ * the region is not valid after the call. */
 static int
 record_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {

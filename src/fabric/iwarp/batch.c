@@ -31,6 +31,8 @@ batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 {
 	uint32_t markers = engine->tx.markers ? MARKERS_MAX : 0;
 
+	/* An FPDU takes at most a vector for each sge, one for its header and one for its trailer. A marker
+	 * parts a vector in two. */
 	batch->count_most = RR_IWARP_BATCH_VECTORS - (RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers);
 	batch->meta_most = RR_IWARP_BATCH_META - (RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers);
 	batch->octets_most = (engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX) - 1;

@@ -70,6 +70,7 @@ rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint)
 		endpoint->fd, (const struct sockaddr *)&endpoint->address, endpoint->address_size);
 
 	rr_iwarp_endpoint_set_state(endpoint, RR_IWARP_ENDPOINT_CONNECTING);
+	/* connect() has succeeded or failed at once. */
 	if (number != -EINPROGRESS)
 		endpoint_connected(endpoint, number);
 	return rr_iwarp_endpoint_watch(endpoint, RR_WRITABLE, connect_limit);

@@ -196,7 +196,7 @@ struct rr_iwarp {
 /* Initialises the memory that the engines of a fabric share. Returns -RPCRDMA_ERR_NOMEM if there is not
  * enough. */
 int rr_iwarp_shared_init(struct rr_iwarp_shared *shared);
-/* Frees that memory. All engines must have been released before. */
+/* Frees the memory that the engines of a fabric share. All engines must have been released before. */
 void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);
 
 /* Initialises an engine (an iWARP connection without its socket). All its memory but base must be zero. */
@@ -229,7 +229,7 @@ int rr_iwarp_respond(struct rr_iwarp *engine);
 int rr_iwarp_accept(struct rr_iwarp *engine, const void *private_data, size_t size);
 
 /* Rejects the peer's MPA request, in state ASKED: prepares the MPA reply with the private data, to be sent
- * next. After that reply the connection closes. */
+ * next. After that reply the connection closes, and its status is -RPCRDMA_ERR_CANCELLED. */
 void rr_iwarp_reject(struct rr_iwarp *engine, const void *private_data, size_t size);
 
 /* ---- Octets in ---- */
@@ -246,7 +246,8 @@ void rr_iwarp_received(struct rr_iwarp *engine, size_t octets);
  * owner's handler. */
 void rr_iwarp_resume(struct rr_iwarp *engine);
 
-/* Whether the peer has sent only the beginning of an FPDU or of a Send, and is to send the rest. */
+/* Whether the peer has sent only the beginning of an FPDU or of a Send, and is to send the rest: the endpoint
+ * limits the time for that. Returns false while this side does not read, as it waits for a receive buffer. */
 bool rr_iwarp_is_owed(const struct rr_iwarp *engine);
 
 /* ---- Octets out ---- */
@@ -292,8 +293,9 @@ void rr_iwarp_drain(struct rr_iwarp *engine);
 void rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Also sets
- * engine->again if the peer closed TCP before it answered the MPA request. */
+/* Called when the peer has closed its side of TCP, and sends no more octets: ends the connection. Sets
+ * engine->again if the peer closed TCP before it sent any octet of its answer to an MPA request of revision
+ * 2: the owner may then try again with revision 1 (rr_iwarp_initiate_again()). */
 void rr_iwarp_eof(struct rr_iwarp *engine);
 
 /* Completes all outstanding work requests with the status CANCELLED, in state OVER. Calls the owner's

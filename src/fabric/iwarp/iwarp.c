@@ -8,7 +8,8 @@
 #include "fabric/iwarp/endpoint.h"
 #include "fabric/iwarp/socket.h"
 
-/* Closes and frees the endpoint that was rejected longest ago. */
+/* Closes and frees the endpoint that was rejected longest ago. This is done when there are too many of these,
+ * and for each of them when the fabric is destroyed. */
 static void
 iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 {
@@ -35,6 +36,7 @@ iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, 
 {
 	int error = rr_iwarp_initiate(&endpoint->engine, private_data, private_size);
 
+	/* The address is kept: a second attempt, with revision 1 of MPA, may need it. */
 	endpoint->address_size = (socklen_t)rr_min(size, sizeof(endpoint->address));
 	memcpy(&endpoint->address, address, endpoint->address_size);
 	return error ? error : rr_iwarp_endpoint_dial(endpoint);
@@ -132,6 +134,9 @@ iwarp_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->shared.receives);
 }
 
+/* Posts a work request, and has the endpoint's task send it. The engine refuses the request if the iWARP
+ * connection is not open; a connection that this side has not accepted in full is not open for the owner
+ * either. */
 static int
 iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 {

@@ -180,8 +180,9 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	return rx->doubted ? rr_iwarp_confirm_fault(engine) : rr_iwarp_deliver(engine);
 }
 
-/* Copies the next octets of the FPDU's head or tail to part, and returns the number of octets that it
- * copied. Continues the CRC over them, but only over the first `covered` octets of part. */
+/* Copies the next octets of the FPDU's head or tail to part, and returns the number of octets that it copied.
+ * Continues the CRC over them, but only over the first `covered` octets of part: the CRC covers the head and
+ * the pad, not the CRC field itself. */
 static uint32_t
 rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t *data, size_t size)
 {
@@ -216,6 +217,7 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 	const uint8_t *head = data + RR_FPDU_LENGTH_SIZE, *payload = head + RR_DDP_UNTAGGED_SIZE;
 	uint32_t length = rr_get_be16(data);
 
+	/* rx->receive is set while a Send of several segments is arriving. */
 	if (engine->crc || !rr_ddp_is_last_of_send(head) || length < RR_DDP_UNTAGGED_SIZE || rx->receive)
 		return 0;
 	if (!rr_ddp_is_first_of(head, RR_DDP_QUEUE_SEND, rx->send_msn))
@@ -271,6 +273,8 @@ rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	while (used < size && outcome == RR_IWARP_GO_ON) {
 		uint32_t part;
 
+		/* Most FPDUs have come in full. rx_take_send() returns 0 for an FPDU that is not the common
+		 * kind of Send; rx_take_whole() handles every kind. */
 		if (rx_is_whole(rx, data + used, size - used)) {
 			size_t taken = rx_take_send(engine, data + used, &outcome);
 
@@ -318,6 +322,7 @@ end_marker(struct rr_iwarp *engine)
 			"a marker is not where the FPDU's length puts it");
 	if (engine->crc)
 		rx->crc = rr_crc32c(rx->crc, rx->marker, RR_MPA_MARKER_SIZE);
+	/* A marker counts as a part of the FPDU only if the FPDU has begun in front of it. */
 	if (rx->since)
 		rx->since += RR_MPA_MARKER_SIZE;
 }

@@ -65,7 +65,8 @@ rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint)
 }
 
 /* Asks TCP for its present segment size, each time EMSS_INTERVAL further octets were put into FPDUs. An FPDU
- * is to fit into one TCP segment, and the segment size changes. */
+ * is to fit into one TCP segment, and the segment size changes. Does nothing while this side may not send
+ * FPDUs yet. */
 static void
 stream_follow_emss(struct rr_iwarp_endpoint *endpoint)
 {

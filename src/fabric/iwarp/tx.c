@@ -369,6 +369,8 @@ rr_iwarp_taken(struct rr_iwarp *engine, size_t octets)
 {
 	struct rr_iwarp_tx *tx = &engine->tx;
 
+	/* rr_iwarp_output() offers the octets of the batch before those of the frame (an MPA frame or a
+	 * Terminate). */
 	if (engine->frame_at < engine->frame_size && !tx->batch) {
 		engine->frame_at += (uint32_t)octets;
 		return;

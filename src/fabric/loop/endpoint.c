@@ -40,6 +40,7 @@ loop_finish(struct rr_loop_endpoint *endpoint)
 	if (!endpoint->base.handler)
 		return;
 	loop_flush(endpoint);
+	/* A handler of a completion may have closed the endpoint. */
 	if (endpoint->state != RR_LOOP_ENDED)
 		return;
 	rr_loop_set_state(endpoint, RR_LOOP_DISCONNECTED);

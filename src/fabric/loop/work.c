@@ -43,8 +43,9 @@ work_gather(uint8_t *to, const struct rr_work_item *item)
 }
 
 /* Carries out a Send: copies its octets into a receive buffer, and calls the peer's handler with RECEIVED. A
- * Send With Invalidate also invalidates the peer's region. Returns BLOCKED if the Send must wait for a
- * receive buffer. Ends the connection if the peer cannot accept the Send. */
+ * Send With Invalidate also invalidates the peer's region. Returns DONE; BLOCKED if the Send must wait for a
+ * receive buffer (rr_receives_get() sets full); or ENDED if the connection was ended, as the peer cannot
+ * accept the Send or there is no memory. */
 static enum outcome
 work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {

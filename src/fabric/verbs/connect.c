@@ -297,6 +297,7 @@ connect_unreachable(struct rr_verbs_endpoint *endpoint, const struct event *even
 	int number = event->status < 0 ? -event->status : event->status;
 	int error = rr_errno_error(number);
 
+	/* SYSTEM stands for all errno values that have no error code of their own. */
 	if (error == -RPCRDMA_ERR_SYSTEM)
 		error = -RPCRDMA_ERR_UNREACHABLE;
 	rr_verbs_end(endpoint, error, "%s: %s", what, strerror(number));
@@ -374,6 +375,8 @@ rr_verbs_cm_ready(struct rr_watch *watch, unsigned events)
 		}
 		event.responder_resources = param->responder_resources;
 		event.initiator_depth = param->initiator_depth;
+		/* The event is acknowledged first: its handler may close the endpoint, which waits for
+		 * that. */
 		fabric->library.ack_cm_event(from);
 		if (!connect_is_listener(fabric, event.id))
 			connect_handle(&event);

@@ -128,8 +128,6 @@ device_open(struct rr_verbs_fabric *fabric, struct ibv_device *from, struct rr_t
 	return device;
 }
 
-/* Opens all usable devices of the machine, and returns an error if there is none. Sets the limits of the
- * fabric to those that hold for all of these devices. */
 int
 rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text)
 {
@@ -193,6 +191,7 @@ device_make_receives(struct rr_verbs_device *device, struct rr_verbs_receives *r
 	receives->srq = fabric->library.create_srq(device->domain.pd, &attr);
 	if (!receives->srq)
 		return -RPCRDMA_ERR_SYSTEM;
+	/* create_srq() may have raised max_wr to the size that the queue really has. */
 	rr_verbs_pool_init(&receives->pool, fabric->env, &fabric->library, device->domain.pd,
 		config->receive_size,
 		attr.attr.max_wr < config->receive_max ? attr.attr.max_wr : config->receive_max);
@@ -275,6 +274,8 @@ rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id, stru
 	if (!device)
 		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the RDMA device %s cannot be used: %.160s",
 			wanted->name, why.text);
+	/* The fabric has promised Send With Invalidate to its user; a device without memory windows cannot do
+	 * it. */
 	if (fabric->ops.limits.remote_invalidation && !device->windows)
 		return rr_fail(text, -RPCRDMA_ERR_NOTSUP,
 			"the RDMA device %s came late and can do less than the others", wanted->name);

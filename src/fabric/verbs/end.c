@@ -42,8 +42,6 @@ rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t
 	rr_verbs_emit(endpoint, &event);
 }
 
-/* Asks the connection manager to disconnect, if that was not done before. Puts the queue pair into its error
- * state: nothing is sent or received any more, and outstanding requests are flushed. */
 void
 rr_verbs_stop(struct rr_verbs_endpoint *endpoint)
 {

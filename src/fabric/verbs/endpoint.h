@@ -247,8 +247,9 @@ void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 	struct rr_verbs_device **device, struct rr_text *text);
 
-/* The first function opens all devices that can be used, and sets the fabric's limits; it returns
- * -RPCRDMA_ERR_NOTSUP if no device can be used. The second one closes a device and frees it. */
+/* The first function opens all devices of the machine that can be used, and sets the fabric's limits to those
+ * that hold for all of these devices. It returns an error if no device can be used; text then has the reason,
+ * if there are several devices that of the last one. The second function closes a device and frees it. */
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
@@ -295,8 +296,8 @@ void rr_verbs_set_state(struct rr_verbs_endpoint *endpoint, enum rr_verbs_state 
 void rr_verbs_end(struct rr_verbs_endpoint *endpoint, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Asks the connection manager to disconnect, and puts the queue pair into its error state: nothing is sent
- * or received any more, and outstanding requests are flushed. */
+/* Asks the connection manager to disconnect, if that was not done before. Puts the queue pair into its error
+ * state: nothing is sent or received any more, and outstanding requests are flushed. */
 void rr_verbs_stop(struct rr_verbs_endpoint *endpoint);
 
 /* Calls the handler of the endpoint's owner with an event. */
@@ -326,7 +327,8 @@ int rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *tex
 /* Destroys the queue pair and the completion queue of the endpoint, if it has them. */
 void rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint);
 /* Allows the peer count more Sends: does what rr_endpoint_allow() asks for. Makes the completion queue larger
- * if it has no room for so many receives. */
+ * if it has no room for so many receives; if the device cannot do that, the queue stays as it is. Before the
+ * endpoint has queues the Sends are only counted; rr_verbs_queues_make() then makes room for them. */
 void rr_verbs_allow(struct rr_endpoint *base, uint32_t count);
 
 /* connect.c */
@@ -343,8 +345,9 @@ int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t s
 
 /* work.c */
 
-/* The first function posts a work request, the second one a frame without contents: they do what
- * rr_endpoint_post() and rr_endpoint_kick() ask for. */
+/* The first function posts a work request (it queues the request, and the queue pair gets it as soon as it
+ * has room). The second one posts a frame without contents. They do what rr_endpoint_post() and
+ * rr_endpoint_kick() ask for. */
 int rr_verbs_post(struct rr_endpoint *base, const struct rr_work *work);
 int rr_verbs_kick(struct rr_endpoint *base);
 
@@ -392,8 +395,10 @@ void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
 
-/* Register a region, and end the peer's access to it: these functions do what rr_endpoint_register(),
- * rr_endpoint_invalidate() and rr_endpoint_revoke() ask for. */
+/* The operations of struct rr_fabric_ops with these names: rr_verbs_register() registers a region;
+ * rr_verbs_invalidate() ends the peer's access to the region and frees the region; rr_verbs_revoke() only
+ * ends the access. rr_endpoint_register(), rr_endpoint_invalidate() and rr_endpoint_revoke() have the
+ * results. */
 int rr_verbs_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);

@@ -117,8 +117,9 @@ list_judge(struct rr_verbs_device_info *info, const struct ibv_device_attr *attr
 		info->usable = true;
 }
 
-/* Opens a device, fills in its description, and closes it. If the device cannot be opened or does not
- * answer, the description has the reason of this in place of the attributes. */
+/* Opens a device, fills in its description `info`, and closes it. If the device cannot be opened or does not
+ * answer the query, info->reason says why, and info has no attributes and no ports. Each call of
+ * list_describe_port() adds a port to info, so that the loop ends. */
 static void
 list_describe(const struct rr_verbs_library *library, struct ibv_device *device,
 	struct rr_verbs_device_info *info, const struct ifaddrs *interfaces)

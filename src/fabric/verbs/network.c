@@ -26,6 +26,7 @@ rr_verbs_is_interface(const struct ifaddrs *entry, const uint8_t gid[RR_VERBS_GI
 	/* A bonded interface may have the hardware address of the bond, which has the IP addresses. */
 	if (!link || link->sll_family != AF_PACKET || entry->ifa_flags & IFF_SLAVE)
 		return false;
+	/* An InfiniBand address is longer than the array sll_addr: its octets go on behind the structure. */
 	hardware = (const uint8_t *)link + offsetof(struct sockaddr_ll, sll_addr);
 	if (link->sll_hatype == ARPHRD_INFINIBAND)
 		return link->sll_halen == QUEUE_PAIR + RR_VERBS_GID &&

@@ -3,6 +3,9 @@
 
 #include "base/list.h"
 
+/* A pool of buffers in registered memory. Memory is allocated and registered in slabs, each for many
+ * buffers. */
+
 /* The size of a slab, about: large enough for few registrations, and small where little memory is needed. */
 enum { SLAB_SIZE = 65536, ALIGN = 64 };
 

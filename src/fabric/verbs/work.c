@@ -201,6 +201,7 @@ rr_verbs_post(struct rr_endpoint *base, const struct rr_work *from)
 	work->remote_offset = from->remote_offset;
 	for (uint32_t i = 0; i < from->sge_count; i++)
 		work->length += from->sges[i].length;
+	/* A Send is one message of the device. A Write or a Read can be posted as several. */
 	if (from->kind <= RR_WORK_SEND_INVALIDATE && work->length > endpoint->device->max_message) {
 		rr_verbs_work_free(endpoint, work);
 		return -RPCRDMA_ERR_INVAL;
