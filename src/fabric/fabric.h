@@ -252,7 +252,8 @@ void rr_fabric_destroy(struct rr_fabric *fabric);
 int rr_fabric_listen(struct rr_fabric *fabric, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);
 
-/* Sets *address to the address of the listener, with the port that was chosen. */
+/* Sets *address to the address of the listener, with the port that was chosen. Returns -RPCRDMA_ERR_SYSTEM if
+ * the system does not give the address. */
 int rr_listener_address(struct rr_listener *listener, struct sockaddr_storage *address);
 
 /* Closes a listener: its handler is not called any more. Endpoints that were handed to the handler live on.
@@ -295,12 +296,13 @@ bool rr_fabric_is_short(struct rr_fabric *fabric);
  * complete already. Work requests start in the order of their posting; Sends and Writes also complete and
  * arrive in that order; a Read may complete later than requests that were posted after it. The work requests
  * of one turn of the loop leave together at its end. Errors: LIMIT (work_max requests are outstanding),
- * DISCONNECTED, NOMEM, INVAL.
+ * DISCONNECTED, NOMEM, INVAL (the kind, or the sges: their number, which must be 1 for a Read; their memory;
+ * or their length altogether).
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 
 /* Sends a frame without contents (over iWARP a zero-length RDMA Write), to wake a peer that missed the first
- * frame of this side. */
+ * frame of this side. The owner gets no completion of this. Errors: DISCONNECTED, NOMEM. */
 int rr_endpoint_kick(struct rr_endpoint *endpoint);
 
 /* Registers length (above 0) octets at addr, so that the peer has the access that the flags in access say,

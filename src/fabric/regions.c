@@ -9,6 +9,8 @@
 /* The slots that the table begins with; handles have room for as many even where max is smaller. */
 enum { SIZE_LEAST = 8 };
 
+/* The handles begin and grow at random (regions.h says how), so that a peer cannot guess those of other
+ * endpoints. */
 void
 rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max)
 {
@@ -132,6 +134,7 @@ rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 	number = (uint32_t)(slot - regions->slots);
 	slot->handle = 0;
 	slot->next_free = RR_REGIONS_NONE;
+	/* The entry becomes the last of the free ones, so that it is used again as late as possible. */
 	if (regions->last_free == RR_REGIONS_NONE)
 		regions->first_free = number;
 	else

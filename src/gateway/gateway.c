@@ -45,6 +45,7 @@ rr_gateway_new(
 static void
 gateway_end_listener(struct rr_gateway *gateway, struct listener *listener)
 {
+	/* There is no acceptor if listening has failed. */
 	if (listener->acceptor)
 		rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);

@@ -91,7 +91,8 @@ void rr_gateway_delete(struct rr_gateway *gateway);
 
 /* ---- session.c ---- */
 
-/* Begins a session for an accepted connection. */
+/* Begins a session for an accepted connection, and owns the connection from then on. If there is no memory,
+ * closes the connection. */
 void rr_session_begin(struct rr_gateway *gateway, struct rr_carrier *client, enum rr_transport transport);
 
 /* Ends a session whose connection to a server is lost, or whose server cannot be reached: the client's

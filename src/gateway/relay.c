@@ -46,6 +46,7 @@ relay_leave(struct rr_relay *relay)
 	if (!relay->callback)
 		rr_map_remove(&relay->upstream->session->xids, &relay->by_xid);
 	rr_list_remove(&relay->link);
+	/* From now on session and gateway may be freed before the relay. */
 	relay->upstream = NULL;
 }
 

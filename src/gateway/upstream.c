@@ -158,6 +158,7 @@ upstream_try(struct rr_upstream *upstream)
 		upstream_unreachable(upstream);
 }
 
+/* Called by the timer `again`, when the pause between two attempts is over: tries to connect again. */
 static void
 upstream_again(struct rr_timer *timer)
 {
@@ -179,6 +180,7 @@ upstream_connected(void *ctx)
 
 	upstream->connected = true;
 	upstream->lost = false;
+	/* A later attempt to connect begins with the first address again. */
 	upstream->address = 0;
 	upstream_found(upstream);
 	while (!rr_list_empty(&upstream->waiting))

@@ -18,8 +18,10 @@ uint32_t rr_compound_begin_call(struct rr_walk *walk);
  * failed shows in walk->answer. */
 uint32_t rr_compound_next_call(struct rr_walk *walk);
 
-/* Do for the reply of a COMPOUND what rr_compound_begin_call() and rr_compound_next_call() do for the call.
- * The latter also counts, in walk->result, each operation that rr_compound_is_read(). */
+/* rr_compound_begin_reply() moves the walk over the fields in front of the results of a COMPOUND reply, and
+ * returns the number of results that the reply claims to have. rr_compound_next_reply() moves the walk over
+ * the result of one operation, and returns the operation's number. It counts, in walk->result, each operation
+ * that rr_compound_is_read(). Whether the walk has failed shows in walk->answer. */
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 

@@ -206,6 +206,7 @@ compound_word_max(uint32_t word, uint64_t first)
 static uint32_t
 compound_attributes_max(const uint8_t *args)
 {
+	/* In front of the words of the bitmap and the values stand a status and two lengths. */
 	uint32_t words = compound_word_at(args, 0), max = STATUS + 4 + 4;
 
 	for (uint32_t i = 0; i < words; i++) {

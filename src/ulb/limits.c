@@ -253,6 +253,7 @@ limits_lower_fsinfo(const struct rr_limits *limits, struct rpcrdma_xdr_reader *r
 {
 	enum { ATTRIBUTES = 21 };
 
+	/* The result of an FSINFO that failed has no sizes. */
 	if (rpcrdma_get_u32(reader) != 0)
 		return;
 	if (rpcrdma_get_bool(reader))

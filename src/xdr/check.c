@@ -86,6 +86,7 @@ rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 		RR_XDR_NAME_OTHER };
 	struct rr_xdr_name *name;
 
+	/* TRUE and FALSE are names already. */
 	if (definition->what == RR_XDR_CONST && check_define_bool(compiler, definition))
 		return;
 	name = rr_xdr_define(compiler, kinds[definition->what], definition->name, definition->position);
@@ -119,7 +120,8 @@ check_order_reference(struct rr_xdr_compiler *compiler, const struct rr_xdr_type
 			rr_xdr_error(compiler, type->position,
 				"%s contains itself here, expected a struct behind a * or <>", type->name);
 		check_order(compiler, definition);
-		/* Behind another name of a type, C needs the type itself, too. */
+		/* If the type is only another name (`typedef T x`), C needs T in the same place: the loop
+		 * goes on with T. */
 		if (!plain)
 			return;
 	}

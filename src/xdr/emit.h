@@ -100,7 +100,8 @@ const char *rr_xdr_c_type(const struct rr_xdr_type *type);
 bool rr_xdr_is_deep(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
 /* Whether a call of the function for definition, in the function that is being written, must count how deeply
- * values are nested. */
+ * values are nested. It must if both functions count, and if values of definition can contain values of the
+ * type that is being written (emitter->current). */
 bool rr_xdr_counts_depth(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
 /* Whether values of definition are encoded and decoded by statements, not by a call of a function: numbers,

@@ -19,6 +19,8 @@ call_args(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const 
 		emitter->compiler, " %s%s *%s,", array ? "" : "const ", rr_xdr_c_type(type), name);
 }
 
+/* Returns the C text of the parameter that gets the result of the call, with a comma behind it; or "" if the
+ * procedure has no result. */
 static const char *
 call_result(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type, const char *name)
 {

@@ -49,6 +49,8 @@ scope_is_hidden(const struct rr_xdr_definition *definition, const char *name)
 	return scope_is_member(definition->declaration.type, name);
 }
 
+/* Returns the second name of a type, xdr_type_NAME, by which a struct can use the type where a member of that
+ * struct has the type's own name. Underscores follow if the schema has this name, too. */
 static const char *
 scope_alias_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition)
 {

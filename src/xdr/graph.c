@@ -87,6 +87,7 @@ bool
 rr_xdr_reaches(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *from,
 	const struct rr_xdr_definition *to, bool tails)
 {
+	/* Each search has a number of its own, so that it visits no definition twice. */
 	const struct walk walk = { to, tails, ++compiler->visits };
 
 	return walk_definition(&walk, from);
@@ -95,6 +96,7 @@ rr_xdr_reaches(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *from,
 bool
 rr_xdr_reaches_mark(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
+	/* Without a target, the search looks for declarations with a mark. */
 	const struct walk walk = { NULL, true, ++compiler->visits };
 
 	return walk_definition(&walk, definition);

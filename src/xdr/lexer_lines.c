@@ -123,6 +123,7 @@ read_marker(struct rr_xdr_lexer *lexer)
 	for (; isdigit((unsigned char)*lexer->next) && number < UINT32_MAX / 10 - 1; lexer->next++)
 		number = 10 * number + (unsigned)(*lexer->next - '0');
 	lines_skip_blanks(lexer);
+	/* The end of this line adds 1. */
 	lexer->line_number = number > 0 ? number - 1 : 0;
 	name = lexer->next + 1;
 	quote = *lexer->next == '"' ? memchr(name, '"', (size_t)(end - name)) : NULL;

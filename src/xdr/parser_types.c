@@ -77,6 +77,7 @@ rr_xdr_parse_result(struct rr_xdr_parser *parser)
 {
 	struct rr_xdr_declaration *result = types_new_argument(parser);
 
+	/* A string has a variable length; it stands here without a maximum. */
 	if (result && result->type && result->type->kind == RR_XDR_STRING)
 		result->shape = RR_XDR_VARIABLE;
 	return result;
@@ -88,6 +89,7 @@ rr_xdr_parse_argument(struct rr_xdr_parser *parser)
 	struct rr_xdr_declaration *argument;
 	bool string;
 
+	/* An empty list stands for void. */
 	if (rr_xdr_sees(parser, ")")) {
 		argument = rr_xdr_alloc(parser->compiler, sizeof(*argument));
 		if (argument)
@@ -105,6 +107,7 @@ rr_xdr_parse_argument(struct rr_xdr_parser *parser)
 	argument->position = parser->token.position;
 	if (parser->token.kind == RR_XDR_TOKEN_NAME)
 		argument->name = rr_xdr_parse_name(parser, "the name of an argument");
+	/* A string has a variable length, also without `<` and a maximum. */
 	if (!string)
 		return argument;
 	argument->shape = RR_XDR_VARIABLE;

@@ -20,6 +20,7 @@ struct rr_xdr_tables {
  * rr_xdr_compile() (xdr/xdr.h), and prints errors in the same way; a schema without a program is an error,
  * too. After an error, rr_xdr_unload() need not be called. */
 int rr_xdr_load(struct rr_xdr_tables *tables, const struct rr_env *env, const char *path, FILE *errors);
+/* Frees the tables, and all memory that was needed to make them. */
 void rr_xdr_unload(struct rr_xdr_tables *tables);
 
 #endif

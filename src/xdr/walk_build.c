@@ -103,8 +103,6 @@ build_element_address(struct rr_walk_code *code, const struct rr_xdr_type *type)
 
 /* ---- Types ---- */
 
-/* Reports that the schema does not define `name`: the walk cannot move over such a value, and so cannot find
- * data behind it that may travel in a chunk. */
 void
 rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name)
 {
@@ -244,6 +242,8 @@ walk_target(struct rr_walk_code *code, struct rr_walk_target *target)
 	rr_walk_word(code, RR_WALK_END);
 }
 
+/* Has a subroutine built for the arguments or the result of a procedure, if values of this type can contain
+ * data that may travel in a chunk. Other messages are never walked. */
 static void
 build_want_marked(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {

@@ -46,7 +46,8 @@ uint32_t rr_walk_entry(const struct rr_walk_code *code, const struct rr_xdr_type
 
 /* walk_build.c: adds a word at the end of the code. */
 void rr_walk_word(struct rr_walk_code *code, uint32_t word);
-/* Reports a value that the walk cannot move over, as the schema does not define its type or size, `name`. */
+/* Reports that the schema does not define `name`, a type or a size: the walk cannot move over such a value,
+ * and so cannot find data behind it that may travel in a chunk. */
 void rr_walk_refuse_foreign(struct rr_walk_code *code, struct rr_xdr_position position, const char *name);
 /* Adds the instructions that move over a value of the declaration, for every shape and type. Adds nothing
  * after an error. */

@@ -61,6 +61,7 @@ unsigned
 rr_walk_cost(const struct rr_xdr_declaration *declaration)
 {
 	if (declaration->shape != RR_XDR_PLAIN || rr_walk_is_uniform(declaration))
+		/* An instruction with its operands takes about three words. */
 		return 3;
 	return shape_cost_of_type(declaration->type);
 }

@@ -142,9 +142,9 @@ void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow,
 void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
 
-/* The first function writes the request of an RDMA Read of size octets at handle and offset, and returns the
- * sink (the STag for the answer), which the second function needs. The second function writes the response,
- * with the octets at data. */
+/* The first function writes the request of an RDMA Read, which side `from` of the connection sends: it reads
+ * size octets at handle and offset. Returns the sink (the STag for the answer), which the second function
+ * needs. The second function writes the response, which side `from` sends, with the octets at data. */
 uint32_t rr_capture_read_request(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	uint32_t handle, uint64_t offset, uint32_t size);
 void rr_capture_read_response(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,

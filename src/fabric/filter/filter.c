@@ -5,8 +5,8 @@
 
 /* The operations that filters use for everything that they do not change: each operation calls the same one
  * of the fabric, listener or endpoint below. An endpoint may have no endpoint below (the filter has closed
- * that, or never had one). An operation of such an endpoint returns -RPCRDMA_ERR_DISCONNECTED, or does
- * nothing if it has no result. */
+ * that, or never had one). An operation of such an endpoint returns -RPCRDMA_ERR_DISCONNECTED, or has no
+ * effect. Ending the access to a region then returns 0, as the peer has no access any more. */
 
 /* Does nothing: stands for the functions begin and end in a filter that sets none of its own. */
 static void

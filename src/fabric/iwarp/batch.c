@@ -198,6 +198,7 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 		.ulpdu = size + payload,
 		.spoil = SIZE_MAX,
 		.plain = !engine->crc && !engine->tx.markers };
+	/* A test has asked for a damaged FPDU: one octet of it is chosen at random. */
 	if (engine->tx.corrupt && engine->crc)
 		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
 	engine->tx.corrupt = false;

@@ -86,6 +86,7 @@ end_write_terminate(struct rr_iwarp *engine, uint16_t cause, const uint8_t *head
 	uint8_t *out = engine->frame;
 	size_t ulpdu, size, at = SIZE_MAX;
 
+	/* RFC 5040, figure 10: a Terminate for an error of the LLP (MPA) has no headers of the wrong FPDU. */
 	if (head && rr_cause_layer(cause) != RR_LAYER_LLP)
 		end_describe(&terminate, head);
 	ulpdu = rr_ddp_put(out + RR_FPDU_LENGTH_SIZE, &header);
@@ -229,6 +230,8 @@ rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
 	rr_regions_revoke(&engine->regions, handle);
+	/* While the connection closes, octets of the batch may still leave; they may refer to the region's
+	 * memory. */
 	if (written || (engine->tx.batch && rr_iwarp_is_being_read(engine, handle)) ||
 		(engine->state == RR_IWARP_OPEN && rr_iwarp_is_being_read(engine, handle)))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,

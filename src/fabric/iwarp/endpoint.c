@@ -176,6 +176,8 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 		rr_iwarp_stream_write(endpoint);
 	endpoint_resume(endpoint);
 	endpoint_settle(endpoint);
+	/* endpoint_settle() may have ended the connection, or begun to connect a second time with a socket of
+	 * its own. */
 	if (engine->state >= RR_IWARP_OVER || endpoint->state == RR_IWARP_ENDPOINT_CONNECTING)
 		return;
 	endpoint_follow_debt(endpoint);

@@ -267,7 +267,9 @@ int rr_iwarp_kick(struct rr_iwarp *engine);
 int rr_iwarp_corrupt(struct rr_iwarp *engine);
 
 /* Sets *vectors to the octets that are to leave, and returns the number of vectors: 0 if no octets are to
- * leave. The result stays the same until rr_iwarp_taken() is called. */
+ * leave. Until rr_iwarp_taken() is called, the vectors that were returned stay as they are. If the connection
+ * drains and nothing is left to do, changes the state to CLOSING; if there is no memory, ends the
+ * connection. */
 uint32_t rr_iwarp_output(struct rr_iwarp *engine, const struct iovec **vectors);
 
 /* Called after TCP took the given number of octets from the vectors of rr_iwarp_output(): completes the work
@@ -289,7 +291,8 @@ void rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle);
 void rr_iwarp_drain(struct rr_iwarp *engine);
 
 /* Ends the connection at once, with status and a text for the owner: nothing is sent any more, and memory of
- * the owner's work requests and regions is not touched any more. */
+ * the owner's work requests and regions is not touched any more. A connection that is closing already keeps
+ * the status and the text that it has. */
 void rr_iwarp_over(struct rr_iwarp *engine, int status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

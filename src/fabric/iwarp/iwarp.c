@@ -42,6 +42,8 @@ iwarp_start(struct rr_iwarp_endpoint *endpoint, const struct sockaddr *address, 
 	return error ? error : rr_iwarp_endpoint_dial(endpoint);
 }
 
+/* Makes an endpoint with a TCP socket, and begins to connect it. A failure to connect comes later, as the
+ * event DISCONNECTED. */
 static int
 iwarp_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -126,6 +128,7 @@ iwarp_release(struct rr_fabric *base, uint8_t *receive)
 	rr_receives_put(&fabric->shared.receives, receive);
 }
 
+/* Whether any endpoint of the fabric waits for a receive buffer. */
 static bool
 iwarp_is_short(struct rr_fabric *base)
 {

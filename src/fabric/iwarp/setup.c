@@ -57,6 +57,7 @@ rr_iwarp_initiate(struct rr_iwarp *engine, const void *private_data, size_t size
 	};
 	int error = setup_begin(engine, RR_IWARP_REPLY);
 
+	/* The side that connects never waits for a receive buffer (fabric/receives.h). */
 	engine->wait.assured = true;
 	if (!error)
 		setup_write_frame(engine, &frame, private_data, size);
@@ -101,6 +102,7 @@ setup_open_with(struct rr_iwarp *engine, uint32_t ird, uint32_t ord, bool marker
 	engine->setup = NULL;
 	rr_iwarp_rx_init(&engine->rx);
 	engine->rx.markers = engine->shared->config->markers;
+	/* The largest ULPDU depends on whether there are markers, so it is computed anew. */
 	if (markers)
 		rr_iwarp_set_emss(engine, EMSS_LEAST);
 	rr_iwarp_set_state(engine, RR_IWARP_OPEN);

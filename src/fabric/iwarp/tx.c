@@ -101,6 +101,7 @@ rr_iwarp_set_emss(struct rr_iwarp *engine, uint32_t emss)
 	if (engine->tx.markers)
 		overhead += RR_MPA_MARKER_SIZE *
 			    (emss / RR_MPA_MARKER_INTERVAL + (emss % RR_MPA_MARKER_INTERVAL != 0));
+	/* A ULPDU of 128 + 2 octets needs no pad. */
 	ulpdu = emss > overhead + 128 ? emss - overhead : 128 + 2;
 	engine->tx.ulpdu_max =
 		(uint32_t)rr_min(ulpdu, engine->tx.markers ? RR_IWARP_MARKED_MAX : RR_IWARP_ULPDU_MAX);

@@ -158,6 +158,7 @@ loop_release(struct rr_fabric *base, uint8_t *receive)
 	rr_receives_put(&fabric->receives, receive);
 }
 
+/* Whether any endpoint of the fabric waits for a receive buffer. */
 static bool
 loop_is_short(struct rr_fabric *base)
 {

@@ -126,6 +126,8 @@ rr_loop_work(struct rr_loop_endpoint *endpoint)
 			rr_loop_defer(endpoint->base.fabric->loop, &endpoint->task);
 			return;
 		}
+		/* The request stays in the queue if it must wait; if the connection was ended, it is
+		 * completed with all others. */
 		if ((sends ? work_send_message(endpoint, item) : work_access_region(endpoint, item)) != DONE)
 			return;
 		/* The peer's handler may have ended the connection, but this request was carried out. */

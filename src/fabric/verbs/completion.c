@@ -134,6 +134,7 @@ completion_meaning(enum ibv_wc_status status)
 static void
 work_failed(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, enum ibv_wc_status status)
 {
+	/* In the order of enum rr_work_kind, RR_VERBS_BIND and RR_VERBS_KICK. */
 	static const char *const names[] = { "Send", "Send With Invalidate", "RDMA Write", "RDMA Read",
 		"binding of a window", "empty RDMA Write" };
 	const char *name = names[work->kind], *why = rr_verbs_fabric(endpoint)->library.wc_status_str(status);

@@ -104,7 +104,8 @@ endpoint_work(struct rr_verbs_endpoint *endpoint)
 		return;
 	if (n == 0 && endpoint->spins == SPINS) {
 		endpoint->armed = ibv_req_notify_cq(endpoint->cq, 0) == 0;
-		/* Once more, for completions that came before the queue was armed. */
+		/* Once more, for completions that came before the queue was armed. If there are none then,
+		 * the task rests until the event comes. */
 		rr_loop_defer(loop, &endpoint->task);
 		return;
 	}

@@ -305,7 +305,8 @@ void rr_verbs_emit(struct rr_verbs_endpoint *endpoint, const struct rr_event *ev
 /* Changes the state to ESTABLISHED, and calls the owner's handler with ESTABLISHED and the peer's private
  * data. */
 void rr_verbs_established(struct rr_verbs_endpoint *endpoint, uint8_t *data, uint32_t size);
-/* Schedules the endpoint's task, as there is work for it to do. */
+/* Schedules the endpoint's task, as there is work for it to do: the task polls for completions again. Has no
+ * effect on a closed endpoint. */
 void rr_verbs_wake(struct rr_verbs_endpoint *endpoint);
 
 /* endpoint.c */

@@ -39,6 +39,7 @@ event_removed(struct rr_verbs_device *device)
 static void
 event_handle(struct rr_verbs_device *device, enum ibv_event_type type, struct rr_verbs_endpoint *endpoint)
 {
+	/* Completions that came before the error still count: rr_verbs_drain() handles them first. */
 	switch (type) {
 	case IBV_EVENT_QP_ACCESS_ERR:
 		/* The device does not say which access the peer tried. */
