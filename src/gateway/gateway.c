@@ -35,7 +35,8 @@ rr_gateway_new(
 	new->config = *config;
 	rr_list_init(&new->listeners);
 	rr_list_init(&new->sessions);
-	/* A relay's buffer may hold a copy of such a message, and behind it a stream without its items. */
+	/* The buffer may hold a copy of a message that came outside of pool memory, and behind it a stream
+	 * without its items. */
 	new->buffer_size = gateway_larger(engine->config.inline_receive, RECORD_MAX) + REDUCED_MAX;
 	rr_cache_init(&new->relays, engine->env, sizeof(struct rr_relay) + new->buffer_size, RELAYS_KEPT);
 	*gateway = new;

@@ -67,6 +67,7 @@ rr_relay_limit_call(struct rr_relay *relay)
 	struct rr_limits limits;
 
 	relay->limited = false;
+	/* Callbacks name no such sizes, and messages of an unknown program are not searched. */
 	if (relay->callback || !known->program)
 		return;
 	rpcrdma_xdr_reader_init(&reader, &relay->exchange->call, NULL);

@@ -27,6 +27,7 @@ relay_release(struct rr_relay *relay)
 {
 	struct rr_gateway *gateway = relay->gateway;
 	struct rr_pool *pool = gateway->engine->pool;
+	/* The relay and the gateway may not exist any more when the memory is given back. */
 	void *memory = relay->memory, *pulled = relay->pulled;
 
 	relay->memory = relay->pulled = NULL;
@@ -52,6 +53,7 @@ relay_leave(struct rr_relay *relay)
 
 /* ---- Answers ---- */
 
+/* Called by the carrier when the answer was sent, or cannot be sent any more. */
 static void
 relay_sent(void *arg)
 {

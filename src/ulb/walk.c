@@ -47,6 +47,8 @@ walk_short_of_octets(struct rr_walk *walk)
 {
 	walk->answer = RR_WALK_UNKNOWN;
 	for (const struct rpcrdma_item *item = walk->reader.items; item < walk->reader.items_end; item++) {
+		/* An item of a Write chunk has no offset, so that it cannot show that its octets are missing
+		 * here. */
 		if (item->length > 0 && item->offset != RPCRDMA_ITEM_NEXT)
 			walk->answer = RR_WALK_MISPLACED;
 	}
@@ -65,7 +67,8 @@ walk_unknown(struct rr_walk *walk)
 /* ---- Items ---- */
 
 /* Moves the walk over opaque data of at most max octets that may travel in a chunk (an item), and records the
- * item in walk->items if there is room. Returns false if the message ends before. */
+ * item in walk->items if there is room. Returns false, and the walk fails, if the item is longer than max or
+ * the message ends before. */
 static bool
 walk_take_item(struct rr_walk *walk, uint32_t max)
 {

@@ -116,6 +116,7 @@ known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 		if (strcmp(type->name, known[i].owner) != 0)
 			continue;
 		*end = known_make_member(compiler, &known[i], type->position);
+		/* There is no memory, which is an error already. */
 		if (!*end)
 			return true;
 		end = &(*end)->next;
@@ -126,9 +127,6 @@ known_resolve_struct(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type)
 	return true;
 }
 
-/* If value is a name that Sun's RPC library defines, sets value to the number of that name and returns true;
- * else returns false. These names are the flavors of credentials (RFC 5531, section 8.2) and
- * MAXNETNAMELEN. */
 bool
 rr_xdr_evaluate_foreign(struct rr_xdr_value *value)
 {

@@ -119,7 +119,8 @@ bool rr_xdr_is_empty(const struct rr_xdr_declaration *declaration);
 bool rr_xdr_resolve_known(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
 /* If value is a name that Sun's RPC library defines, sets value to the number of that name and returns true;
- * else returns false. */
+ * else returns false. These names are the flavors of credentials (RFC 5531, section 8.2) and
+ * MAXNETNAMELEN. */
 bool rr_xdr_evaluate_foreign(struct rr_xdr_value *value);
 
 /* check_declarations.c: checks the unions inside a declaration. The definitions of all its types must have

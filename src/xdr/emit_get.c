@@ -39,6 +39,8 @@ static void
 emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *declaration, const char *count,
 	const char *values)
 {
+	/* With the smallest size of an element, the library refuses a count that the rest of the message
+	 * cannot hold. */
 	uint32_t least = rr_xdr_size(emitter->compiler, declaration->type).min;
 
 	rr_xdr_line(emitter, "%s = rpcrdma_get_count(%s, %s, %u);", count, emitter->stream,
@@ -59,6 +61,8 @@ emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 		path, path, emitter->stream, emitter->stream, path);
 }
 
+/* Writes the beginning of an if statement with the condition that ends the loop over a linked list: there is
+ * no next element. */
 static void
 emit_last(struct rr_xdr_emitter *emitter, const char *next)
 {

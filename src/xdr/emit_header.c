@@ -7,8 +7,9 @@
 
 /* ---- Constants ---- */
 
-/* Returns, as C text, the value of a constant as the schema spells it, if C understands that spelling (so
- * that masks look like masks); else as a number. */
+/* Returns, as C text, the value of a constant as the schema spells it, if C understands that spelling: a
+ * text, a name that another header defines, or an octal or hexadecimal number (so that masks look like
+ * masks). Else returns it as a decimal number. */
 static const char *
 header_constant_text(struct rr_xdr_emitter *emitter, const struct rr_xdr_value *value)
 {

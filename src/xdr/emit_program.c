@@ -6,6 +6,8 @@
 
 /* ---- Codecs behind void pointers, as the table wants them ---- */
 
+/* Returns the end of the name of the functions with void pointers for a type: call_get_SUFFIX and
+ * call_put_SUFFIX. */
 static const char *
 program_suffix_of(const struct rr_xdr_type *type)
 {
@@ -92,6 +94,7 @@ emit_pair(struct rr_xdr_emitter *emitter, const char *comment, uint32_t of_args,
 	rr_xdr_line(emitter, "%" PRIu32 "u, %" PRIu32 "u, /* %s */", of_args, of_result, comment);
 }
 
+/* Returns the size of a type as C text, for the table of procedures: "0" for void. */
 static const char *
 size_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 {
@@ -100,6 +103,8 @@ size_of(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type)
 	return rr_xdr_format(emitter->compiler, "sizeof(%s)", rr_xdr_c_type(type));
 }
 
+/* Returns, as C text, the name of the function with void pointers that decodes (verb "get") or encodes
+ * ("put") a type; "NULL" for void. */
 static const char *
 program_call_of(struct rr_xdr_emitter *emitter, const char *verb, const struct rr_xdr_type *type)
 {

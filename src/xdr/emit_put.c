@@ -52,6 +52,8 @@ emit_count(struct rr_xdr_emitter *emitter, const struct rr_xdr_declaration *decl
 	emit_scalar(emitter, "u32", count);
 }
 
+/* Writes the C code that encodes the bool in front of an optional object: whether the pointer at `path` is
+ * not NULL. */
 static void
 emit_presence(struct rr_xdr_emitter *emitter, const char *path)
 {

@@ -97,6 +97,7 @@ rr_xdr_evaluate(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 {
 	if (!evaluate_name(compiler, value))
 		return false;
+	/* A name that was met before has been declared already, and has a c_name. */
 	if (value->foreign && !value->c_name && !rr_xdr_evaluate_foreign(value))
 		evaluate_declare_foreign(compiler, value);
 	return !compiler->error;

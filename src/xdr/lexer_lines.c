@@ -149,7 +149,8 @@ rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer)
 		read_pragma(lexer);
 		return;
 	}
-	/* Such a line is an error, as the text between #if and #endif would become part of the schema. */
+	/* Such a line is an error, as the text between #if and #endif would become part of the schema. A line
+	 * that the C preprocessor has left, once it has run, is ignored. */
 	if (unprocessed)
 		rr_xdr_error(
 			lexer->compiler, where, "#%s is for the C preprocessor, which %s", kind, unprocessed);

@@ -56,6 +56,7 @@ preprocess_arguments(struct rr_xdr_compiler *compiler, const char *program)
 {
 	const struct rr_xdr_preprocess *options = compiler->preprocess;
 	const char *path = compiler->path;
+	/* Besides these: the program, -E, -xc, the path and the NULL at the end. */
 	const size_t room = OWN + options->count + 5;
 	const char **arguments = rr_xdr_alloc(compiler, room * sizeof(*arguments));
 	char **copy = rr_xdr_alloc(compiler, room * sizeof(*copy));

@@ -264,6 +264,8 @@ rr_walk_build(struct rr_walk_code *code, struct rr_xdr_compiler *compiler)
 			}
 		}
 	}
+	/* Address 0 is that of RR_WALK_FAIL. So 0 can stand for a value without an arm, and for no
+	 * subroutine. */
 	if (code->targets)
 		rr_walk_word(code, RR_WALK_FAIL);
 	/* Targets add targets at the end of the list, and this loop comes to those, too. */

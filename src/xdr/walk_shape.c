@@ -43,6 +43,7 @@ shape_cost_of_type(const struct rr_xdr_type *type)
 	unsigned cost = type->kind == RR_XDR_UNION ? 4 : 0;
 
 	if (type->kind == RR_XDR_NAMED) {
+		/* A linked list is a loop, and always becomes a subroutine. */
 		if (definition->walk_cost == 0)
 			definition->walk_cost = rr_xdr_tail(definition)
 							? RR_WALK_INLINE + 1

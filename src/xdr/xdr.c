@@ -82,6 +82,7 @@ xdr_rename_output(struct rr_xdr_compiler *compiler, struct output *output)
 		output->temporary[0] = '\0';
 }
 
+/* Removes the temporary file of an output, unless it was never made or has got its final name. */
 static void
 xdr_remove_temporary(const struct output *output)
 {

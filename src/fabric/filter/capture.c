@@ -282,6 +282,7 @@ capture_invalidate(struct rr_endpoint *base, struct rr_region *region)
 	return rr_filter_invalidate(base, region);
 }
 
+/* Ends the peer's access to a region, after the filter has forgotten the region's memory. */
 static int
 capture_revoke(struct rr_endpoint *base, struct rr_region *region)
 {

@@ -180,8 +180,9 @@ capture_head(struct rr_capture *capture, const struct rr_capture_flow *flow, uin
 	return at + TCP_SIZE;
 }
 
-/* Calls the capture's function with the present time and the packet in capture->octets, which has `at`
- * octets of headers and size octets of payload. Advances the TCP sequence number of the sending side. */
+/* Calls the capture's function with the present time and the packet in capture->octets, which has `at` octets
+ * of headers and size octets of payload. Advances the TCP sequence number of the sending side. The caller
+ * must hold capture->lock. */
 static void
 capture_put(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from, uint8_t flags,
 	uint32_t at, uint32_t size)

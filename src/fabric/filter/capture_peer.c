@@ -57,6 +57,7 @@ rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sge
 	exposed = malloc(sizeof(*exposed) + lists->read_count * sizeof(exposed->segments[0]));
 	if (!exposed)
 		return;
+	/* capture_decode() has put the Read chunks of the message into lists. */
 	exposed->xid = header.xid;
 	exposed->count = lists->read_count;
 	for (uint32_t i = 0; i < lists->read_count; i++)

@@ -109,7 +109,7 @@ enum { RR_CAPTURE_PACKET_MAX = 65535 };
 void rr_capture_begin_file(FILE *file);
 
 /* Writes a packet of size octets to a pcapng file. Only the first `kept` octets of the packet are at data,
- * and only these are written. */
+ * and only these are written. time: nanoseconds since 1970. */
 void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t kept, uint32_t size);
 
 /* ---- capture_file.c ---- */

@@ -189,6 +189,7 @@ script_read_rule(struct reader *reader, struct rr_fault_script *script, enum rr_
 			actions[action], operations[operation]);
 	if (!script_read_number(script_next_word(reader), &rule->number, &end) || !rule->number)
 		return script_wrong(reader, "which one, a number from 1,");
+	/* "3+" means the third operation and all after it. */
 	rule->onward = *end == '+';
 	if (end[rule->onward])
 		return script_wrong(reader, "which one, a number from 1,");

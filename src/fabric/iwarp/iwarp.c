@@ -178,6 +178,8 @@ iwarp_register(
 	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
 }
 
+/* Ends the peer's access to a region. If this has ended the connection, as the peer was using the region, the
+ * endpoint's task reports that to the owner. */
 static int
 iwarp_revoke(struct rr_endpoint *base, struct rr_region *region)
 {
@@ -189,6 +191,8 @@ iwarp_revoke(struct rr_endpoint *base, struct rr_region *region)
 	return 0;
 }
 
+/* Ends the peer's access to a region, and removes the region. If this has ended the connection, as the peer
+ * was using the region, the endpoint's task reports that to the owner. */
 static int
 iwarp_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {

@@ -212,6 +212,7 @@ message_deliver_response(struct rr_iwarp *engine)
 {
 	struct rr_work_item *read = message_oldest_read(engine);
 
+	/* message_place_response() has made sure that there is such a Read. */
 	read->at += engine->rx.payload;
 	if (!engine->rx.ddp.last)
 		return RR_IWARP_GO_ON;

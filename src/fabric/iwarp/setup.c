@@ -210,6 +210,7 @@ setup_open_as_answered(struct rr_iwarp *engine, const struct rr_mpa_frame *reply
 
 	if (!reply->enhanced)
 		return setup_open_with(engine, own, UNKNOWN_DEPTH, reply->markers);
+	/* The Reads that the peer sends (its ORD) are those that this side answers (IRD), and the reverse. */
 	return setup_open_with(engine, setup_depth((uint16_t)rr_min(reply->ord, own), own),
 		(uint32_t)rr_min(setup_depth(reply->ird, own), own), reply->markers);
 }

@@ -33,7 +33,8 @@ int rr_socket_connect(int fd, const struct sockaddr *address, socklen_t size);
 /* Returns 0 if the socket has connected, or the negative errno value with which connecting has failed. */
 int rr_socket_error(int fd);
 
-/* Returns the size of the largest segment that TCP sends now (EMSS), in octets. */
+/* Returns the size of the largest segment that TCP sends now (EMSS), in octets; the smallest usual one, if
+ * TCP does not say it. */
 uint32_t rr_socket_emss(int fd);
 
 /* Reads octets into the vectors, and returns how many. Returns 0 if the peer has closed its side and sends

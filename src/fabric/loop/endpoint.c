@@ -109,6 +109,7 @@ loop_establish(struct rr_loop_endpoint *endpoint)
 	rr_loop_emit(endpoint, &event);
 	event.data = endpoint->private_data;
 	event.length = (uint32_t)endpoint->private_size;
+	/* The handler above may have ended the connection for the peer, too. */
 	if (peer->state == RR_LOOP_ESTABLISHED)
 		rr_loop_emit(peer, &event);
 }

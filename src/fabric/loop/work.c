@@ -84,8 +84,8 @@ work_send_message(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 	return DONE;
 }
 
-/* Carries out an RDMA Read or Write: copies octets from or to the peer's region. Ends the connection if the
- * peer's region does not allow this access. */
+/* Carries out an RDMA Read or Write: copies octets from or to the peer's region. Returns DONE, or ENDED if
+ * the connection was ended, as the peer's region does not allow this access. */
 static enum outcome
 work_access_region(struct rr_loop_endpoint *endpoint, struct rr_work_item *item)
 {

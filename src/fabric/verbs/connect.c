@@ -310,6 +310,8 @@ connect_handle(struct event *event)
 {
 	struct rr_verbs_endpoint *endpoint = event->id->context;
 
+	/* Before the loss of a device or an address ends a connection, completions that have come are
+	 * handled. */
 	switch (event->type) {
 	case RDMA_CM_EVENT_CONNECT_REQUEST: connect_requested(event->listener, event); return;
 	case RDMA_CM_EVENT_ADDR_RESOLVED:

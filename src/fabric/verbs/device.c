@@ -205,6 +205,7 @@ device_make_queues(struct rr_verbs_device *device)
 {
 	struct rr_verbs_fabric *fabric = device->fabric;
 
+	/* After an error, the caller destroys what was made: device_stop(). */
 	device->domain.pd = fabric->library.alloc_pd(device->context);
 	device->channel = fabric->library.create_comp_channel(device->context);
 	if (!device->channel || !device->domain.pd)

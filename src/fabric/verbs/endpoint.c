@@ -50,7 +50,8 @@ endpoint_cancel_works(struct rr_verbs_endpoint *endpoint)
 }
 
 /* Completes all outstanding work requests as cancelled, then calls the owner's handler with DISCONNECTED.
- * Does nothing as long as the endpoint has no handler. */
+ * Does nothing as long as the endpoint has no handler, as its connection request was not accepted yet:
+ * rr_verbs_accept() then schedules the task again. */
 static void
 endpoint_finish(struct rr_verbs_endpoint *endpoint)
 {

@@ -279,7 +279,8 @@ void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
 /* refill.c */
 
 /* Runs as a task of the device: posts receive buffers to both of its shared receive queues. Each queue is to
- * have a buffer for each Send that the peers may still send. */
+ * have a buffer for each Send that the peers may still send, and one more; it gets fewer if the pool has no
+ * more buffers. */
 void rr_verbs_device_refill(struct rr_task *task);
 
 /* Gives a receive buffer back to its pool, and schedules the device's task refill, which may post it again.

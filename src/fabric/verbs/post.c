@@ -86,6 +86,8 @@ post_build(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, struc
 		wr->invalidate_rkey = work->remote_handle;
 	if (work->inlined)
 		wr->send_flags |= IBV_SEND_INLINE;
+	/* Without a cookie, nobody waits for the completion of a Send or Write in one part: the completion of
+	 * a later request completes it, too (completion.c). */
 	if (work->cookie || work->kind == RR_WORK_READ || !first || !work->finished)
 		wr->send_flags |= IBV_SEND_SIGNALED;
 }
@@ -113,6 +115,8 @@ post_chain(struct rr_verbs_endpoint *endpoint, struct ibv_send_wr *wrs, struct i
 		}
 	}
 	if (n) {
+		/* The last completion of a chain is always reported, so that room in the send queue comes
+		 * back. */
 		wrs[n - 1].next = NULL;
 		wrs[n - 1].send_flags |= IBV_SEND_SIGNALED;
 	}

@@ -37,7 +37,8 @@ queues_smaller(uint32_t a, uint32_t b)
 }
 
 /* Makes the completion queue and the queue pair of an endpoint. If the device has no memory windows, the
- * endpoint also gets a protection domain of its own. Returns -1, with errno, on failure. */
+ * endpoint also gets a protection domain of its own. Returns -1, with errno, on failure: the caller then
+ * destroys what was made. */
 static int
 queues_make(struct rr_verbs_endpoint *endpoint)
 {
@@ -102,6 +103,7 @@ rr_verbs_queues_make(struct rr_verbs_endpoint *endpoint, struct rr_text *text)
 	error = rr_verbs_device_find(fabric, endpoint->id, &endpoint->device, text);
 	if (error)
 		return error;
+	/* Queue 1 is for endpoints that connected, queue 0 for those that were accepted. */
 	endpoint->receives = &endpoint->device->receives[endpoint->connects];
 	if (queues_make(endpoint) < 0 || fabric->library.init_qp_attr(endpoint->id, &attr, &mask) < 0)
 		goto failed;

@@ -52,9 +52,6 @@ refill(struct rr_verbs_receives *receives)
 	} while (n == RR_VERBS_BATCH);
 }
 
-/* Runs as a task of the device: posts receive buffers to both of its shared receive queues. Each queue is to
- * have a buffer for each Send that the peers may still send; it gets fewer if the pool has no more
- * buffers. */
 void
 rr_verbs_device_refill(struct rr_task *task)
 {

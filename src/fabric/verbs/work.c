@@ -160,6 +160,7 @@ work_load(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work, const 
 	}
 	if (work_fits_inline(endpoint, work, from))
 		return 0;
+	/* work_fits_inline() may have added sges before it returned false. */
 	work->sge_count = 0;
 	if (from->kind != RR_WORK_WRITE || work->length <= COPY_MAX)
 		return work_copy(endpoint, work, from);
