@@ -236,11 +236,13 @@ typedef int rr_fabric_filter(void *ctx, struct rr_fabric **fabric);
 
 /* ---- The front door ---- */
 
-/* Return the name of the fabric's provider, the limits of that provider, the configuration of the fabric,
- * and its event loop. */
+/* Returns the name of the fabric's provider. */
 const char *rr_fabric_name(const struct rr_fabric *fabric);
+/* Returns the limits of the fabric's provider. */
 const struct rr_fabric_limits *rr_fabric_limits(const struct rr_fabric *fabric);
+/* Returns the fabric's own copy of the configuration with which it was made. */
 const struct rr_fabric_config *rr_fabric_config(const struct rr_fabric *fabric);
+/* Returns the event loop in which the fabric works. */
 struct rr_loop *rr_fabric_loop(const struct rr_fabric *fabric);
 
 /* Destroys the fabric, which may be NULL. The caller must have closed every listener and endpoint before.
@@ -273,7 +275,7 @@ int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handle
 	const void *private_data, size_t private_size);
 
 /* Declines a connection request that a listener handed over, and frees the endpoint. The peer gets the
- * private data. */
+ * private data, or none if they are longer than the provider allows. */
 void rr_endpoint_reject(struct rr_endpoint *endpoint, const void *private_data, size_t private_size);
 
 /*
@@ -297,7 +299,7 @@ bool rr_fabric_is_short(struct rr_fabric *fabric);
  * arrive in that order; a Read may complete later than requests that were posted after it. The work requests
  * of one turn of the loop leave together at its end. Errors: LIMIT (work_max requests are outstanding),
  * DISCONNECTED, NOMEM, INVAL (the kind, or the sges: their number, which must be 1 for a Read; their memory;
- * or their length altogether).
+ * or their length altogether), NOTSUP (a Read, where the peer allows no Reads).
  */
 int rr_endpoint_post(struct rr_endpoint *endpoint, const struct rr_work *work);
 

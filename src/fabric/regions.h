@@ -47,9 +47,9 @@ enum rr_region_fault {
 	RR_REGION_REVOKED, /* this side ended the peer's access */
 };
 
-/* rr_regions_init() initialises an empty table, which may have at most max regions. rr_regions_destroy()
- * frees the table: no handle is valid any more. */
+/* Initialises an empty table, which may have at most max regions. */
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
+/* Frees the table: no handle is valid any more. */
 void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
 
 /* Adds a region of length octets at addr to the table, with a new handle, and fills in *region. Errors:

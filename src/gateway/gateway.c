@@ -153,8 +153,6 @@ gateway_add_session(const struct rr_session *session, struct rr_gateway_counters
 	}
 }
 
-/* Stores in *counters the counts of the gateway: those of all sessions that have ended, and those of the
- * sessions that are open. */
 void
 rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters)
 {

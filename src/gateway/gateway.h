@@ -77,6 +77,8 @@ void rr_gateway_shutdown(struct rr_gateway *gateway);
 /* Tells whether everything is closed after rr_gateway_shutdown(). */
 bool rr_gateway_idle(const struct rr_gateway *gateway);
 
+/* Stores in *counters the counts of the gateway: those of all sessions that have ended, and those of the
+ * sessions that are open. */
 void rr_gateway_counters(const struct rr_gateway *gateway, struct rr_gateway_counters *counters);
 
 #endif

@@ -118,9 +118,11 @@ void rr_upstream_end(struct rr_upstream *upstream);
 
 /* ---- limits.c ---- */
 
-/* rr_relay_limit_call() lowers the sizes of messages that a call names to sizes that both connections can
- * carry; rr_relay_limit_reply() does the same with the reply to that call. */
+/* Lowers the sizes of messages that a call of the client names to sizes that both connections can carry, in
+ * the memory of the call. Notes in the relay what rr_relay_limit_reply() needs. */
 void rr_relay_limit_call(struct rr_relay *relay);
+/* Lowers the sizes of messages that the reply to a call names, in the memory of the reply, if
+ * rr_relay_limit_call() has noted that it may have such sizes. Has no effect on a reply that is an error. */
 void rr_relay_limit_reply(const struct rr_relay *relay, const struct rpcrdma_message *reply);
 
 /* ---- relay.c ---- */

@@ -25,12 +25,13 @@ struct rr_ulb_items {
 			     without one */
 };
 
-/* These two functions find the items, the data that may travel in chunks, of a call or of a reply. reader
- * stands behind the RPC header, at the arguments or results; the functions do not move it. Items of length 0
- * are found, too, because each of them has its Write chunk as others do. Unless RR_WALKED is returned, no
+/* Finds the items, the data that may travel in chunks, of a call, and stores them in *found. reader stands
+ * behind the RPC header, at the arguments; the function does not move it. Unless RR_WALKED is returned, no
  * items are found. */
 enum rr_walk_answer rr_ulb_walk_call(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found);
+/* Finds the items of a reply as rr_ulb_walk_call() does for a call; reader stands at the results. Items of
+ * length 0 are found, too, because each of them has its Write chunk as others do. */
 enum rr_walk_answer rr_ulb_walk_reply(const struct rpcrdma_program *program, uint32_t proc,
 	const struct rpcrdma_xdr_reader *reader, struct rr_ulb_items *found);
 

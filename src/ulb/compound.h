@@ -18,11 +18,11 @@ uint32_t rr_compound_begin_call(struct rr_walk *walk);
  * failed shows in walk->answer. */
 uint32_t rr_compound_next_call(struct rr_walk *walk);
 
-/* rr_compound_begin_reply() moves the walk over the fields in front of the results of a COMPOUND reply, and
- * returns the number of results that the reply claims to have. rr_compound_next_reply() moves the walk over
- * the result of one operation, and returns the operation's number. It counts, in walk->result, each operation
- * that rr_compound_is_read(). Whether the walk has failed shows in walk->answer. */
+/* Moves the walk over the fields in front of the results of a COMPOUND reply, and returns the number of
+ * results that the reply claims to have. */
 uint32_t rr_compound_begin_reply(struct rr_walk *walk);
+/* Moves the walk over the result of one operation, and returns the operation's number. Counts the result in
+ * walk->result if rr_compound_is_read(). Whether the walk has failed shows in walk->answer. */
 uint32_t rr_compound_next_reply(struct rr_walk *walk);
 
 /* Whether the operation is a "READ operation", RFC 8267, 6.4.1: "a "READ operation" refers to any NFS version

@@ -284,5 +284,6 @@ rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size)
 		if (rr_compound_is_read(number))
 			rr_estimate_result(size, compound_item_max(number, args));
 	}
+	/* If the call has more octets than operations, walk->answer says so to the caller. */
 	rr_walk_end(walk);
 }

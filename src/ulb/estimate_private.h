@@ -26,12 +26,16 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
 	size->result_count++;
 }
 
-/* These functions lower the sizes in *size, which are those that the schema allows, to what the arguments of
- * the call allow. Sizes of procedures that they do not know stay as they are. walk stands at the arguments;
- * if it fails, the caller does not use *size. rr_estimate_compound() sets all of *size anew. */
+/* Lowers the sizes in *size, which are those that the schema allows for the reply, to what the arguments of
+ * an NFSv2 call allow. Sizes of procedures other than READ and READDIR stay as they are. walk stands at the
+ * arguments; if it fails, the caller does not use *size. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+/* Does the same for READ, READDIR and READDIRPLUS of NFSv3. */
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+/* Does the same for GETACL of NFSACL. */
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
+/* Sets all of *size anew to what the arguments of a COMPOUND allow for its reply. walk stands at the
+ * arguments; if it fails, the caller does not use *size. */
 void rr_estimate_compound(struct rr_walk *walk, struct rr_reply_size *size);
 
 #endif

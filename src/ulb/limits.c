@@ -363,6 +363,8 @@ rr_limits_lower_reply(const struct rr_limits *limits, uint32_t asked, const stru
 
 		rr_compound_next_reply(&walk);
 		octets = (uint32_t)(walk.reader.next - operation);
+		/* A result begins with the operation's number and its status. The result of an operation that
+		 * failed has no sizes. */
 		if (walk.answer == RR_WALKED && rr_get_be32(operation + 4) == NFS4_OK)
 			limits_lower_result(limits, asked, operation, octets);
 	}

@@ -89,7 +89,8 @@ programs_has_name_in_c(const struct rr_xdr_declaration *declaration)
 }
 
 /* Finds the definitions of the types in the arguments or the result of a procedure. Returns the type of the
- * arguments or the result; defines a name for the type if it has no name. suffix is "args" or "result". */
+ * arguments or the result; defines a name for the type if it has no name. suffix is "args" or "result".
+ * Returns NULL if there is no memory. */
 static struct rr_xdr_type *
 check_side(struct rr_xdr_compiler *compiler, const struct rr_xdr_version *version,
 	const struct rr_xdr_procedure *procedure, const char *suffix, struct rr_xdr_declaration *declaration)
@@ -177,6 +178,7 @@ rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition
 	struct rr_xdr_version *version = program->versions;
 
 	check_number(compiler, &program->value, UINT32_MAX);
+	/* rr_xdr_define_all() has defined the name of the program, still without a number. */
 	if (!compiler->error)
 		rr_xdr_find(compiler, program->name)->number = program->value.number;
 	for (; version && !compiler->error; version = version->next)

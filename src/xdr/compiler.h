@@ -54,10 +54,10 @@ struct rr_xdr_compiler {
 	unsigned visits, places;
 };
 
-/* The first function begins a run for the schema at path, with messages to errors; it reads nothing yet. The
- * second function ends the run: it frees all memory of the run, but not the structure itself. */
+/* Begins a run for the schema at path, with messages to errors. Reads nothing yet. */
 void rr_xdr_compiler_init(
 	struct rr_xdr_compiler *compiler, const struct rr_env *env, const char *path, FILE *errors);
+/* Ends the run: frees all memory of the run, but not the structure itself. */
 void rr_xdr_compiler_free(struct rr_xdr_compiler *compiler);
 
 /* Returns zeroed memory, which is freed at the end of the run. Returns NULL, and an error is set, if there is
@@ -131,10 +131,10 @@ void rr_xdr_check_declaration(struct rr_xdr_compiler *compiler, const struct rr_
  * found by the names that they have in the schema. */
 void rr_xdr_rename_members(struct rr_xdr_compiler *compiler, struct rr_xdr_declaration *declaration);
 
-/* check_programs.c: rr_xdr_define_program() defines the names of a program's versions and procedures.
- * rr_xdr_check_program() finds the definitions of their types; a type that has no name in C gets a definition
- * with a name. */
+/* check_programs.c: defines the names of a program's versions and procedures, and checks their numbers. */
 void rr_xdr_define_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
+/* Finds the definitions of the types that a program's procedures take and return. A type that has no name in
+ * C gets a definition with a name. */
 void rr_xdr_check_program(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *program);
 
 /* names.c: finds a name in the scope of the schema. Returns NULL if the schema does not define it. */

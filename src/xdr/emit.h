@@ -64,17 +64,21 @@ void rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler 
 void rr_xdr_line(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* rr_xdr_open() writes a line that ends in an opening brace, and indents the lines that follow.
- * rr_xdr_close() ends that indentation and writes a closing brace with the text `behind`, such as ";". */
+/* Writes a line that ends in an opening brace, and indents the lines that follow. */
 void rr_xdr_open(struct rr_xdr_emitter *emitter, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+/* Ends the indentation that rr_xdr_open() began, and writes a closing brace with the text `behind`, such as
+ * ";". */
 void rr_xdr_close(struct rr_xdr_emitter *emitter, const char *behind);
 
-/* These return C expressions: for a member of the object at path, for an element of the array at path, for
- * the object to which path points, and for the address of the object at path. */
+/* Returns the C expression for a member of the object at path. For a path with a star in front, it uses
+ * `->`. */
 const char *rr_xdr_member(struct rr_xdr_emitter *emitter, const char *path, const char *name);
+/* Returns the C expression for an element of the array at path. */
 const char *rr_xdr_element(struct rr_xdr_emitter *emitter, const char *path, const char *index);
+/* Returns the C expression for the object to which the pointer at path points. */
 const char *rr_xdr_pointed(struct rr_xdr_emitter *emitter, const char *path);
+/* Returns the C expression for the address of the object at path. */
 const char *rr_xdr_address(struct rr_xdr_emitter *emitter, const char *path);
 
 /* Returns a number of the schema as C text: its name if C knows that name, else its value. */
@@ -118,15 +122,16 @@ void rr_xdr_emit_arms(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *
 /* Writes the labels of a switch over the values of an enum, each value once. */
 void rr_xdr_emit_cases(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
 
-/* emit_scope.c: rr_xdr_is_struct() returns whether the definition is a struct in C: an XDR struct or union,
- * not an array of them. rr_xdr_has_tag() returns whether C knows the type also by a keyword and its name, as
- * in `struct NAME` or `enum NAME`. */
+/* emit_scope.c: whether the definition is a struct in C: an XDR struct or union, not an array of them. */
 bool rr_xdr_is_struct(const struct rr_xdr_definition *definition);
+/* Whether C knows the type also by a keyword and its name, as in `struct NAME` or `enum NAME`. */
 bool rr_xdr_has_tag(const struct rr_xdr_definition *definition);
 
-/* rr_xdr_type_in_scope() returns the name of a type inside the type that is being written.
- * rr_xdr_emit_aliases() writes the second names that are needed for this; type is a part of definition. */
+/* Returns the C text that names a type inside the type that is being written. */
 const char *rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr_xdr_type *type);
+/* Writes the second names of types, by which the members of definition must name these types
+ * (rr_xdr_type_in_scope()). Searches type, which is a part of definition. A second name is written only
+ * once. */
 void rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_type *type);
 
@@ -140,8 +145,9 @@ void rr_xdr_emit_header(struct rr_xdr_emitter *emitter, const char *guard);
 void rr_xdr_emit_codec(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition,
 	const struct rr_xdr_direction *direction, const char *stream);
 
-/* emit_get.c and emit_put.c: write the functions that read, and that write, a value of the definition. */
+/* emit_get.c: writes the function that reads a value of the definition. */
 void rr_xdr_emit_get(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
+/* emit_put.c: writes the function that encodes a value of the definition. */
 void rr_xdr_emit_put(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
 /* emit_program.c: writes the tables of a program's versions and procedures. */
@@ -150,10 +156,10 @@ void rr_xdr_emit_program(struct rr_xdr_emitter *emitter, const struct rr_xdr_def
 /* emit_call.c: writes for each procedure of the version a function that calls it. */
 void rr_xdr_emit_calls(struct rr_xdr_emitter *emitter, const struct rr_xdr_version *version);
 
-/* emit_walk.c: rr_xdr_emit_walk() writes the walk's code (xdr/walk.h) as a C array.
- * rr_xdr_emit_walk_entries() writes, for the header, the macros that say where the subroutines of that code
- * begin. */
+/* emit_walk.c: writes the walk's code (xdr/walk.h) as a C array. Writes nothing if there is no code. */
 void rr_xdr_emit_walk(struct rr_xdr_emitter *emitter);
+/* Writes, for the header, the macros XDR_WALK_TYPE that say where the subroutines of the walk's code
+ * begin. */
 void rr_xdr_emit_walk_entries(struct rr_xdr_emitter *emitter);
 
 /* emit_source.c: writes the whole source; header is the file that the source includes. */

@@ -31,9 +31,11 @@ struct rr_xdr_lexer {
 	const char *file; /* the file that the last line marker named; NULL: the file that is compiled */
 };
 
+/* Prepares the lexer to read the text of length octets, behind which a zero must stand. */
 void rr_xdr_lexer_init(
 	struct rr_xdr_lexer *lexer, struct rr_xdr_compiler *compiler, const char *text, size_t length);
 
+/* Returns the file, the line and the column at which the lexer stands, for messages. */
 struct rr_xdr_position rr_xdr_lexer_position(const struct rr_xdr_lexer *lexer);
 
 /* Returns a copy of the text from `from` to `to`. The memory is freed at the end of the run. */
@@ -43,9 +45,10 @@ const char *rr_xdr_lexer_end_of_line(const struct rr_xdr_lexer *lexer);
 /* Whether the character may be part of a name or a number. */
 bool rr_xdr_lexer_is_word(char c);
 
-/* lexer_lines.c: handle the line in which the lexer stands, which begins with % (a line for the header) or
- * with # (a directive), and move to its end. */
+/* lexer_lines.c: keeps the line in which the lexer stands, which begins with %, as a line for the header, and
+ * moves to its end. */
 void rr_xdr_lexer_pass_line(struct rr_xdr_lexer *lexer);
+/* Handles the line in which the lexer stands, which begins with # (a directive), and moves to its end. */
 void rr_xdr_lexer_directive(struct rr_xdr_lexer *lexer);
 
 /* Moves to the next token and returns it. Pragmas, and lines for the header, that stand in front of the token

@@ -19,17 +19,18 @@ struct rr_xdr_parser {
 /* Moves behind the next token. */
 void rr_xdr_advance(struct rr_xdr_parser *parser);
 
-/* Reports that the next token is not `expected`. */
+/* Reports that the next token is not `expected`. As after every error, the next token is then the end of the
+ * file. */
 void rr_xdr_expected(struct rr_xdr_parser *parser, const char *expected);
 
 /* Whether there is no further token, as the text has ended or an error was found. */
 bool rr_xdr_ended(const struct rr_xdr_parser *parser);
 
-/* rr_xdr_sees() returns whether the next token is this word or character. rr_xdr_accept() returns the same,
- * and moves behind the token if so. rr_xdr_expect() moves behind the token, or reports an error if it is
- * another one. */
+/* Returns whether the next token is this word or character. */
 bool rr_xdr_sees(const struct rr_xdr_parser *parser, const char *text);
+/* If the next token is this word or character, moves behind it and returns true; else returns false. */
 bool rr_xdr_accept(struct rr_xdr_parser *parser, const char *text);
+/* Moves behind the next token if it is this word or character, else reports an error. */
 void rr_xdr_expect(struct rr_xdr_parser *parser, const char *text);
 
 /* Parses an identifier. of_what says for an error message of what the identifier is the name. Reports an
@@ -45,11 +46,15 @@ struct rr_xdr_value rr_xdr_parse_value(struct rr_xdr_parser *parser);
 /* Parses a type of any kind that the grammar has. */
 struct rr_xdr_type *rr_xdr_parse_type(struct rr_xdr_parser *parser);
 
+/* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: `void` alone, or a type and a name.
+ * Between the type and the name may stand an asterisk, and behind the name a size. */
 void rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration);
 
-/* Parse an argument, and a result, of a procedure. Strings need no maximum here. Only an argument may have a
- * name, a * or a maximum. */
+/* Parses an argument of a procedure; an empty list stands for void. A string needs no maximum here. The
+ * argument may have a name, and a * or a maximum. Returns NULL if there is no memory. */
 struct rr_xdr_declaration *rr_xdr_parse_argument(struct rr_xdr_parser *parser);
+/* Parses the result of a procedure: a type alone. A string has no maximum here. Returns NULL if there is no
+ * memory. */
 struct rr_xdr_declaration *rr_xdr_parse_result(struct rr_xdr_parser *parser);
 
 /* Parses the body of an enum, struct or union; type->kind says which of these it is. */

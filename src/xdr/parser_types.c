@@ -37,8 +37,6 @@ check_shape(struct rr_xdr_parser *parser, const struct rr_xdr_declaration *decla
 			"a string is declared as: string %s<MAXIMUM>", declaration->name);
 }
 
-/* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: `void` alone, or a type and a name. A
- * * may stand between the type and the name, or a size behind the name. */
 void
 rr_xdr_parse_declaration(struct rr_xdr_parser *parser, struct rr_xdr_declaration *declaration)
 {

@@ -43,6 +43,8 @@ build_skip(struct rr_walk_code *code, uint32_t octets)
 	code->skip = code->length - 1;
 }
 
+/* Returns the subroutine for the definition or, if that is NULL, for the type. Returns NULL if the list of
+ * subroutines does not have it. */
 static struct rr_walk_target *
 build_find_target(const struct rr_walk_code *code, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_type *type)

@@ -130,7 +130,7 @@ emit(struct rr_xdr_compiler *compiler, const struct output *header, const struct
 }
 
 /* Writes both outputs, BASE.h and BASE.c, to temporary files, and renames these to the final names. After an
- * error, neither of the final files is changed. */
+ * error, neither of the final files is changed, unless the error is that BASE.c cannot get its final name. */
 static void
 xdr_write_outputs(struct rr_xdr_compiler *compiler, const char *base)
 {

@@ -114,9 +114,11 @@ void rr_capture_put_packet(FILE *file, uint64_t time, const void *data, uint32_t
 
 /* ---- capture_file.c ---- */
 
-/* rr_capture_on_failure() sets a function that is called when a connection ends with an error of the
- * protocol, in the thread of that connection; rr_capture_failed() calls that function, if there is one. */
+/* Sets a function that is called when a connection of the capture ends with an error of the protocol, in the
+ * thread of that connection. */
 void rr_capture_on_failure(struct rr_capture *capture, void (*failed)(void *ctx), void *ctx);
+/* Called when a connection has ended with an error of the protocol: calls the function that
+ * rr_capture_on_failure() has set, if there is one. */
 void rr_capture_failed(const struct rr_capture *capture);
 
 /* Notes that a call of this side was sent (waits is true), or that a message of a peer came (waits is
@@ -130,11 +132,11 @@ uint64_t rr_capture_waits_since(struct rr_capture *capture);
 /* TCP's flags, RFC 9293, 3.1. */
 enum { RR_CAPTURE_FIN = 1, RR_CAPTURE_SYN = 2, RR_CAPTURE_ACK = 16 };
 
-/* The first function writes the opening of a connection: both SYNs, and both MPA frames with the private
- * data first and second; if rejected is true, the second frame declines the connection. The second function
- * writes the end of the connection, which side `from` began, and flushes the file. */
+/* Writes the opening of a connection: both SYNs, and both MPA frames with the private data first and second;
+ * if rejected is true, the second frame declines the connection. */
 void rr_capture_opened(struct rr_capture *capture, struct rr_capture_flow *flow, struct rpcrdma_bytes first,
 	struct rpcrdma_bytes second, bool rejected);
+/* Writes the end of a connection, which side `from` began, and flushes the file if the capture has one. */
 void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from);
 
 /* Writes a DDP message of side `from` to the capture, in as many segments as it needs. Its octets are those
@@ -142,11 +144,12 @@ void rr_capture_closed(struct rr_capture *capture, struct rr_capture_flow *flow,
 void rr_capture_message(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	struct rr_ddp_header header, const struct rr_sge *sges, uint32_t sge_count);
 
-/* The first function writes the request of an RDMA Read, which side `from` of the connection sends: it reads
- * size octets at handle and offset. Returns the sink (the STag for the answer), which the second function
- * needs. The second function writes the response, which side `from` sends, with the octets at data. */
+/* Writes the request of an RDMA Read, which side `from` of the connection sends: it reads size octets at
+ * handle and offset. Returns the sink, the STag for the answer, which rr_capture_read_response() needs. */
 uint32_t rr_capture_read_request(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	uint32_t handle, uint64_t offset, uint32_t size);
+/* Writes the response to an RDMA Read, which side `from` sends, with the size octets at data. sink is the
+ * result of rr_capture_read_request(). */
 void rr_capture_read_response(struct rr_capture *capture, struct rr_capture_flow *flow, uint8_t from,
 	uint32_t sink, const void *data, uint32_t size);
 

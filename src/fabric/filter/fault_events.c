@@ -251,6 +251,7 @@ rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text)
 
 	if (endpoint->ended || endpoint->filter.closed)
 		return;
+	/* The count of octets outlives the endpoint that counted them. */
 	endpoint->filter.base.moved = rr_endpoint_moved(&endpoint->filter.base);
 	endpoint->filter.below = NULL;
 	if (below)

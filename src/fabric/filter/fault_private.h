@@ -64,11 +64,11 @@ enum rr_fault_action rr_fault_decide(struct rr_filter_fabric *fabric, enum rr_fa
 
 /* ---- fault_events.c ---- */
 
-/* Make and free an item (a work request or an event that the filter keeps). data: octets of memory for
- * private data, which lies behind the item. The first function returns NULL if there is no memory. The second
- * function also takes the item out of its list; it does not free endpoint->last, which is a part of the
- * endpoint. */
+/* Makes an item (a work request or an event that the filter keeps), which is in no list. data: octets of
+ * memory for private data, which lies behind the item. Returns NULL if there is no memory. */
 struct rr_fault_item *rr_fault_item_new(struct rr_fault_endpoint *endpoint, size_t data);
+/* Takes an item out of its list and frees it. The item endpoint->last is not freed, as it is a part of the
+ * endpoint. */
 void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item *item);
 
 /* Handles an event of the endpoint below: this is the function for the member event of struct
@@ -76,7 +76,8 @@ void rr_fault_item_free(struct rr_fault_endpoint *endpoint, struct rr_fault_item
 void rr_fault_event(struct rr_filter_endpoint *endpoint, const struct rr_event *event);
 
 /* Ends the connection as if it were lost: closes the endpoint below the filter, and cancels all outstanding
- * work requests. Then the owner of the filter's endpoint gets DISCONNECTED, with status and text. */
+ * work requests. Then the owner of the filter's endpoint gets DISCONNECTED, with status and text. Has no
+ * effect if the connection has ended already. */
 void rr_fault_drop(struct rr_fault_endpoint *endpoint, int status, const char *text);
 
 /* Called by the timer `telling`: passes the held events to the owner, in their order, up to the first whose

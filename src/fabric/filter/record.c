@@ -206,6 +206,8 @@ record_note_request(struct rr_filter_endpoint *endpoint, const void *private_dat
 
 /* ---- Operations ---- */
 
+/* Listens, and writes a line with the address that was asked for and, after " at=", the address that was
+ * chosen. The number 0 shows that the line is about no endpoint. */
 static int
 record_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)

@@ -400,6 +400,7 @@ endpoint_ready(struct rr_watch *watch, unsigned events)
 
 	if (events & RR_READABLE)
 		event = watch->wanted & RR_READABLE ? RR_IWARP_ENDPOINT_READABLE : RR_IWARP_ENDPOINT_HUNG_UP;
+	/* TCP may take octets again: the task tries. */
 	endpoint->full = false;
 	rr_iwarp_endpoint_event(endpoint, event);
 	if (endpoint->engine.state != RR_IWARP_RELEASED)

@@ -138,10 +138,10 @@ void rr_iwarp_endpoint_unwatch(struct rr_iwarp_endpoint *endpoint);
  * the event DISCONNECTED. */
 int rr_iwarp_endpoint_dial(struct rr_iwarp_endpoint *endpoint);
 
-/* The first function changes the endpoint's state and writes a trace of that. The second one handles an
- * event: it calls the function that the table in endpoint.c has for the endpoint's present state and the
- * event. */
+/* Changes the endpoint's state and writes a trace of that. */
 void rr_iwarp_endpoint_set_state(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_state state);
+/* Handles an event: calls the function that the table in endpoint.c has for the endpoint's present state and
+ * the event. */
 void rr_iwarp_endpoint_event(struct rr_iwarp_endpoint *endpoint, enum rr_iwarp_endpoint_event event);
 
 /* Begins to check, once TCP is connected, that the peer's TCP still answers: if it is silent for too long,
@@ -158,9 +158,9 @@ void rr_iwarp_endpoint_bury(struct rr_iwarp_endpoint *endpoint);
  * endpoints, and closes its socket. */
 void rr_iwarp_endpoint_bury_rejected(struct rr_iwarp_endpoint *endpoint);
 
-/* stream.c: the first function reads from the socket and handles the octets, the second one writes to the
- * socket. Each does as much as one turn of the loop allows. */
+/* stream.c: reads from the socket and handles the octets, as much as one turn of the loop allows. */
 void rr_iwarp_stream_read(struct rr_iwarp_endpoint *endpoint);
+/* Writes the engine's octets to the socket, as much as TCP takes and one turn of the loop allows. */
 void rr_iwarp_stream_write(struct rr_iwarp_endpoint *endpoint);
 
 /* Writes to the socket once, in the middle of a turn of the loop. Octets that TCP does not take now leave at
@@ -178,7 +178,8 @@ void rr_iwarp_listener_remove(struct rr_iwarp_endpoint *endpoint);
  * handler. */
 void rr_iwarp_listener_hand_over(struct rr_iwarp_endpoint *endpoint);
 
-/* listener.c: the operations of struct rr_fabric_ops. */
+/* listener.c: these three are operations of struct rr_fabric_ops, and do what rr_fabric_listen(),
+ * rr_listener_address() and rr_fabric_unlisten() ask for. */
 int rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text);
 int rr_iwarp_listener_address(struct rr_listener *base, struct sockaddr_storage *address);

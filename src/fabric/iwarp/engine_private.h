@@ -118,7 +118,8 @@ void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
  * if neither CRCs nor markers are in use. Returns false if the batch has no room. */
 bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
-/* Removes the given number of octets, which TCP has taken, from the front of the batch. */
+/* Removes the given number of octets, which TCP has taken, from the front of the batch. If TCP has taken all
+ * of its octets, closes the batch. */
 void rr_iwarp_batch_advance(struct rr_iwarp *engine, size_t octets);
 
 /* Takes the batch away from the engine, if there is one, and keeps its memory for reuse or frees it. Octets

@@ -154,6 +154,8 @@ iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 	return error;
 }
 
+/* Has the engine send a zero-length RDMA Write, in the endpoint's next task. Like iwarp_post(), it refuses a
+ * connection that is not open for the owner. */
 static int
 iwarp_kick(struct rr_endpoint *base)
 {

@@ -111,6 +111,8 @@ listener_ready(struct rr_watch *watch, unsigned events)
 			return;
 		if (fd >= 0 && rr_spread_offer(&listener->seat, fd, &peer))
 			continue;
+		/* An error that is not listed below is that of one connection, which has ended before it was
+		 * accepted. */
 		if (fd >= 0)
 			listener_admit(listener, fd, (void *)&peer);
 		else if (fd == -EMFILE || fd == -ENFILE || fd == -ENOBUFS || fd == -ENOMEM) {

@@ -41,6 +41,8 @@ uint32_t rr_socket_emss(int fd);
  * no more. */
 ssize_t rr_socket_read(int fd, struct iovec *vectors, int count);
 
+/* Writes the octets of the vectors, as many as TCP takes now, and returns how many. Returns -EAGAIN if TCP
+ * takes none now. No signal comes if the peer has closed. */
 ssize_t rr_socket_write(int fd, const struct iovec *vectors, uint32_t count);
 
 /* Sends TCP's FIN: this side sends no more octets. */

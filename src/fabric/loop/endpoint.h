@@ -105,10 +105,10 @@ struct rr_loop_endpoint *rr_loop_endpoint_new(struct rr_loop_fabric *fabric);
 /* Frees all memory that the endpoint has, and the endpoint itself at the end of the turn of the loop. */
 void rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint);
 
-/* The first function changes the endpoint's state and writes a trace of that. The second one handles an
- * event: it calls the function that the table in endpoint.c has for the endpoint's present state and the
- * event. */
+/* Changes the endpoint's state and writes a trace of that. */
 void rr_loop_set_state(struct rr_loop_endpoint *endpoint, enum rr_loop_state state);
+/* Handles an event: calls the function that the table in endpoint.c has for the endpoint's present state and
+ * the event. */
 void rr_loop_event(struct rr_loop_endpoint *endpoint, enum rr_loop_event event);
 
 /* Ends the connection for this endpoint only. Its owner gets status and text with the event DISCONNECTED,

@@ -188,6 +188,7 @@ loop_post(struct rr_endpoint *base, const struct rr_work *work)
 	return 0;
 }
 
+/* Sends nothing, as no endpoint of this provider can miss a frame. */
 static int
 loop_kick(struct rr_endpoint *base)
 {

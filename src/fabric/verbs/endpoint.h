@@ -234,10 +234,10 @@ void rr_verbs_cannot_open(const struct ibv_device *device, struct rr_text *text)
 
 /* addresses.c */
 
-/* The first function begins to watch for local addresses that this machine loses; the second one ends the
- * watch. A connection whose local address is lost is ended. If the kernel does not report lost addresses,
- * the log says so. */
+/* Begins to watch for local addresses that this machine loses. A connection whose local address is lost is
+ * ended. If the kernel does not report lost addresses, the log says so. */
 void rr_verbs_addresses_watch(struct rr_verbs_fabric *fabric);
+/* Ends the watch for lost addresses, if there is one. */
 void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 
 /* device.c */
@@ -247,10 +247,12 @@ void rr_verbs_addresses_unwatch(struct rr_verbs_fabric *fabric);
 int rr_verbs_device_find(struct rr_verbs_fabric *fabric, struct rdma_cm_id *id,
 	struct rr_verbs_device **device, struct rr_text *text);
 
-/* The first function opens all devices of the machine that can be used, and sets the fabric's limits to those
- * that hold for all of these devices. It returns an error if no device can be used; text then has the reason,
- * if there are several devices that of the last one. The second function closes a device and frees it. */
+/* Opens all devices of the machine that can be used, and sets the fabric's limits to those that hold for all
+ * of these devices. Returns an error if no device can be used; text then has the reason, if there are several
+ * devices that of the last one. */
 int rr_verbs_devices_open(struct rr_verbs_fabric *fabric, struct rr_text *text);
+/* Destroys what the fabric has made on a device, closes the device, and frees its structure. No endpoint may
+ * use the device any more. */
 void rr_verbs_device_close(struct rr_verbs_device *device);
 
 /* Closes a device if it was removed from the machine and nothing of it is in use any more. The kernel
@@ -271,9 +273,11 @@ bool rr_verbs_device_is_strict(const struct ibv_device_attr *attr);
  * device itself. */
 void rr_verbs_device_events(struct rr_verbs_device *device);
 
-/* The loop calls the first function when a device has events, and the second one when its completion queues
- * have events: they handle these events. */
+/* The loop calls this when a device has events: handles them. If the device was removed and is not in use any
+ * more, closes it. */
 void rr_verbs_events_ready(struct rr_watch *watch, unsigned events);
+/* The loop calls this when completion queues on a device have events: the tasks of their endpoints then poll
+ * for completions. */
 void rr_verbs_completions_ready(struct rr_watch *watch, unsigned events);
 
 /* refill.c */
@@ -347,10 +351,10 @@ int rr_verbs_accept(struct rr_endpoint *base, const void *private_data, size_t s
 
 /* work.c */
 
-/* The first function posts a work request (it queues the request, and the queue pair gets it as soon as it
- * has room). The second one posts a frame without contents. They do what rr_endpoint_post() and
- * rr_endpoint_kick() ask for. */
+/* Queues a work request, which the endpoint's task posts as soon as the queue pair has room: does what
+ * rr_endpoint_post() asks for. */
 int rr_verbs_post(struct rr_endpoint *base, const struct rr_work *work);
+/* Queues a frame without contents: does what rr_endpoint_kick() asks for. */
 int rr_verbs_kick(struct rr_endpoint *base);
 
 /* Queues the request that binds the region's memory window to length octets at addr, with this handle and
@@ -367,7 +371,8 @@ void rr_verbs_work_complete(struct rr_verbs_endpoint *endpoint, struct rr_verbs_
 
 /* post.c */
 
-/* Posts the work requests of the endpoint's queue, as far as the queue pair has room for them. */
+/* Posts the work requests of the endpoint's queue, as far as the queue pair has room for them. Ends the
+ * connection if the device takes no work request. */
 void rr_verbs_post_queue(struct rr_verbs_endpoint *endpoint);
 
 /* completion.c */
@@ -397,13 +402,12 @@ void rr_verbs_discard(struct rr_verbs_endpoint *endpoint);
 
 /* region.c */
 
-/* The operations of struct rr_fabric_ops with these names: rr_verbs_register() registers a region;
- * rr_verbs_invalidate() ends the peer's access to the region and frees the region; rr_verbs_revoke() only
- * ends the access. rr_endpoint_register(), rr_endpoint_invalidate() and rr_endpoint_revoke() have the
- * results. */
+/* Registers a region: does what rr_endpoint_register() asks for. The connection must be established. */
 int rr_verbs_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region);
+/* Ends the peer's access to a region, and frees the region: does what rr_endpoint_invalidate() asks for. */
 int rr_verbs_invalidate(struct rr_endpoint *base, struct rr_region *region);
+/* Ends the peer's access to a region, but keeps the region: does what rr_endpoint_revoke() asks for. */
 int rr_verbs_revoke(struct rr_endpoint *base, struct rr_region *region);
 
 /* Ends the peer's access to all regions of the endpoint, and frees the regions. */

@@ -76,6 +76,8 @@ rr_verbs_device_events(struct rr_verbs_device *device)
 		else if (type == IBV_EVENT_QP_ACCESS_ERR || type == IBV_EVENT_QP_FATAL ||
 			 type == IBV_EVENT_QP_REQ_ERR)
 			endpoint = event.element.qp->qp_context;
+		/* The event is acknowledged first: its handler may close the endpoint, and destroying a queue
+		 * waits for that. */
 		library->ack_async_event(&event);
 		event_handle(device, type, endpoint);
 	}

@@ -81,6 +81,7 @@ rr_verbs_queues_destroy(struct rr_verbs_endpoint *endpoint)
 	if (endpoint->qp)
 		library->destroy_qp(endpoint->qp);
 	if (endpoint->cq) {
+		/* Completions that were not handled have receive buffers, which go back to the pool. */
 		rr_verbs_discard(endpoint);
 		library->ack_cq_events(endpoint->cq, endpoint->cq_events);
 		library->destroy_cq(endpoint->cq);

@@ -110,6 +110,7 @@ rr_verbs_register(
 	new->mr = fabric->library.reg_mr_(
 		endpoint->domain->pd, addr, length, region_memory_access(endpoint->device, access));
 	if (!new->mr)
+		/* EFAULT: the memory is not there, or does not allow the access. */
 		error = errno == EFAULT ? -RPCRDMA_ERR_INVAL : -RPCRDMA_ERR_NOMEM;
 	else if (endpoint->device->windows)
 		error = region_make_window(endpoint, new, addr, length, access, &handle);

@@ -11,6 +11,8 @@
 /* Free works that are kept, connections that wait to be accepted, RDMA Reads at a time. */
 enum { WORKS_KEPT = 1024, BACKLOG = 128, READS_MAX = 255 };
 
+/* Destroys a fabric, also one that was made only in part: ends the closed endpoints whose queues linger,
+ * closes the devices, and ends the watches. */
 static void
 verbs_destroy(struct rr_fabric *base)
 {
@@ -137,6 +139,7 @@ verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	new->base.handler = how->handler;
 	new->base.ctx = how->ctx;
 	new->connects = true;
+	/* The peer has not limited the numbers of RDMA Reads. */
 	new->responder_resources = new->initiator_depth = READS_MAX;
 	rr_address_text(how->address, new->base.peer, sizeof(new->base.peer));
 	new->private_size = (uint8_t)how->private_size;
@@ -151,6 +154,8 @@ verbs_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_en
 	return 0;
 }
 
+/* Rejects a connection request with the private data, and closes the endpoint. If the request has ended
+ * meanwhile, only closes the endpoint. */
 static void
 verbs_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
