@@ -43,16 +43,17 @@ rr_gateway_new(
 	return 0;
 }
 
+/* Closes the acceptor of a listener, if listening had succeeded, and frees the listener. */
 static void
 gateway_end_listener(struct rr_gateway *gateway, struct listener *listener)
 {
-	/* There is no acceptor if listening has failed. */
 	if (listener->acceptor)
 		rr_acceptor_close(listener->acceptor);
 	rr_list_remove(&listener->link);
 	rr_free(gateway->engine->env, listener);
 }
 
+/* Closes and frees all listeners of the gateway. */
 static void
 gateway_unlisten(struct rr_gateway *gateway)
 {
@@ -80,6 +81,7 @@ rr_gateway_free(struct rr_gateway *gateway)
 		rr_gateway_delete(gateway);
 }
 
+/* Called when a listener has accepted a client's connection: begins a session for it. */
 static void
 gateway_accepted(void *ctx, struct rr_carrier *carrier)
 {

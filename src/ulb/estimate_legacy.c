@@ -12,6 +12,7 @@ enum { NFS2_FHSIZE = 32 };
  * one. */
 enum { NFSACL_GETACL = 1, NFSACL_ENTRIES = 1 | 4 };
 
+/* Moves the walk over count words of four octets. If the message ends before, the walk fails. */
 static void
 legacy_skip_words(struct rr_walk *walk, unsigned count)
 {

@@ -29,6 +29,7 @@ limits_place(const uint8_t *at)
 	return (uint8_t *)(uintptr_t)at;
 }
 
+/* If the number at this place of the message is above limit, replaces it by limit. */
 static void
 limits_lower_u32(const uint8_t *at, uint32_t limit)
 {
@@ -61,6 +62,7 @@ limits_lower_next_u64(struct rpcrdma_xdr_reader *reader, uint32_t limit)
 	}
 }
 
+/* Moves the reader over this many words of four octets. If the message ends before, the reader fails. */
 static void
 limits_skip_words(struct rpcrdma_xdr_reader *reader, uint32_t words)
 {
@@ -68,6 +70,7 @@ limits_skip_words(struct rpcrdma_xdr_reader *reader, uint32_t words)
 		rpcrdma_get_u32(reader);
 }
 
+/* Moves the reader over opaque data or a string of any length. */
 static void
 limits_skip_opaque(struct rpcrdma_xdr_reader *reader)
 {
@@ -160,6 +163,7 @@ static const uint8_t attribute_sizes[FATTR4_MAXREAD] = {
 	[FATTR4_MAXNAME] = XDR_MAX_fattr4_maxname,
 };
 
+/* Moves the reader over an array of strings. */
 static void
 limits_skip_strings(struct rpcrdma_xdr_reader *reader)
 {

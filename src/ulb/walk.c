@@ -95,6 +95,7 @@ walk_take_item(struct rr_walk *walk, uint32_t max)
 
 /* ---- Instructions ---- */
 
+/* Moves over octets of the message. Returns false, and the walk fails, if the message has fewer. */
 static inline bool
 walk_skip(struct machine *m, uint64_t octets)
 {
@@ -104,6 +105,8 @@ walk_skip(struct machine *m, uint64_t octets)
 	return true;
 }
 
+/* Reads an unsigned int of the message into *value, and moves over it. Returns false, and the walk fails, if
+ * the message ends before. */
 static inline bool
 walk_take_u32(struct machine *m, uint32_t *value)
 {

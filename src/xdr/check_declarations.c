@@ -3,6 +3,7 @@
 
 /* Checks unions: their discriminants and the labels of their arms. */
 
+/* Whether one of the names of an enum has this number. */
 static bool
 declarations_is_enumerator(const struct rr_xdr_type *type, struct rr_xdr_number number)
 {

@@ -77,6 +77,7 @@ rr_xdr_format(struct rr_xdr_compiler *compiler, const char *format, ...)
 	return text;
 }
 
+/* Writes the beginning of a message: the file, the line and the column that it is about. */
 static void
 compiler_print_position(const struct rr_xdr_compiler *compiler, struct rr_xdr_position position)
 {

@@ -30,6 +30,7 @@ rr_xdr_emitter_init(struct rr_xdr_emitter *emitter, struct rr_xdr_compiler *comp
 	rr_walk_build(&emitter->walk, compiler);
 }
 
+/* Writes the indentation and the text of a line, without a line feed. */
 static void
 emit_print_line(struct rr_xdr_emitter *emitter, const char *format, va_list args)
 {

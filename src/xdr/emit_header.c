@@ -57,6 +57,7 @@ emit_constants(struct rr_xdr_emitter *emitter)
 
 /* ---- The rest of the header ---- */
 
+/* Returns the largest size of a type as C text. */
 static const char *
 size_text(struct rr_xdr_emitter *emitter, uint32_t size)
 {
@@ -163,6 +164,7 @@ emit_types(struct rr_xdr_emitter *emitter)
 	emit_passed(emitter, passed, UINT_MAX);
 }
 
+/* Whether the schema defines a program: its header then needs the client's functions. */
 static bool
 header_has_program(const struct rr_xdr_compiler *compiler)
 {

@@ -140,6 +140,7 @@ emit_procedure(struct rr_xdr_emitter *emitter, const struct rr_xdr_procedure *pr
 	rr_xdr_close(emitter, ",");
 }
 
+/* Returns the procedure of the version that has this number, or NULL if there is none. */
 static const struct rr_xdr_procedure *
 program_find_procedure(const struct rr_xdr_version *version, uint64_t number)
 {

@@ -49,6 +49,7 @@ rr_xdr_expect(struct rr_xdr_parser *parser, const char *text)
 		rr_xdr_expected(parser, text);
 }
 
+/* Whether a name is a word that the grammar reserves. */
 static bool
 parser_is_keyword(const char *name)
 {

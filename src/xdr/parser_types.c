@@ -114,6 +114,7 @@ rr_xdr_parse_argument(struct rr_xdr_parser *parser)
 	return argument;
 }
 
+/* Makes a declaration and parses it. Returns NULL if there is no memory. */
 static struct rr_xdr_declaration *
 types_new_declaration(struct rr_xdr_parser *parser)
 {

@@ -7,6 +7,7 @@
 /* Computes how large a value can be in the stream. A marked item counts its length word only. Sums stop at
  * UINT32_MAX, which as a maximum means "not bounded". */
 
+/* Returns a + b, or UINT32_MAX if the sum is larger. UINT32_MAX stands for a size without a limit. */
 static uint32_t
 sizes_plus(uint32_t a, uint32_t b)
 {
@@ -15,6 +16,8 @@ sizes_plus(uint32_t a, uint32_t b)
 	return rr_add_u32(a, b, &sum) ? sum : UINT32_MAX;
 }
 
+/* Returns count times size, or UINT32_MAX if the product is larger. UINT32_MAX stands for a size without a
+ * limit. */
 static uint32_t
 sizes_times(uint32_t count, uint32_t size)
 {

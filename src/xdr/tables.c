@@ -68,6 +68,7 @@ tables_load_version(struct rr_xdr_compiler *run, const struct rr_walk_code *walk
 	};
 }
 
+/* Returns the number of versions of all programs of the schema: each gets a table. */
 static uint32_t
 tables_count_versions(const struct rr_xdr_compiler *run)
 {

@@ -22,6 +22,7 @@ struct output {
 	FILE *file;
 };
 
+/* Reports that an output cannot be written, for the reason that errno has. */
 static void
 xdr_cannot_write(struct rr_xdr_compiler *compiler, const struct output *output)
 {

@@ -104,6 +104,7 @@ filter_end(struct rr_filter_endpoint *endpoint)
 	rr_endpoint_bury(&endpoint->base);
 }
 
+/* Closes the endpoint below, if there is one, and frees the filter's endpoint. */
 void
 rr_filter_close(struct rr_endpoint *base)
 {
@@ -150,6 +151,8 @@ filter_requested(void *ctx, struct rr_endpoint *below, const void *private_data,
 	listener->base.handler(listener->base.ctx, &endpoint->base, private_data, size);
 }
 
+/* Has the fabric below listen: connection requests come to filter_requested(), which puts an endpoint of the
+ * filter in front of each. */
 int
 rr_filter_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -189,6 +192,8 @@ rr_filter_unlisten(struct rr_listener *base)
 
 /* ---- Connections ---- */
 
+/* Connects as the fabric below does, and puts an endpoint of the filter in front of the new endpoint. The
+ * caller gets the filter's endpoint; its events come through rr_filter_event(). */
 int
 rr_filter_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -213,6 +218,8 @@ rr_filter_connect(struct rr_fabric *base, const struct rr_connect *how, struct r
 	return 0;
 }
 
+/* Accepts the connection by the endpoint below. From now on that endpoint's events come to
+ * rr_filter_event(). */
 int
 rr_filter_accept(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -221,6 +228,7 @@ rr_filter_accept(struct rr_endpoint *base, const void *private_data, size_t priv
 	return rr_endpoint_accept(endpoint->below, rr_filter_event, endpoint, private_data, private_size);
 }
 
+/* Rejects the connection by the endpoint below, which this frees, and frees the filter's endpoint. */
 void
 rr_filter_reject(struct rr_endpoint *base, const void *private_data, size_t private_size)
 {
@@ -256,13 +264,14 @@ rr_filter_is_short(struct rr_fabric *base)
 	return rr_fabric_is_short(fabric->below);
 }
 
+/* Posts a work request to the endpoint below. */
 int
 rr_filter_post(struct rr_endpoint *base, const struct rr_work *work)
 {
 	struct rr_filter_endpoint *endpoint = rr_filter_endpoint_of(base);
 	struct rr_work below = *work;
 
-	/* Filters must see each completion. */
+	/* A request that is copied gets no completion, and filters must see each completion. */
 	below.may_copy = false;
 	return endpoint->below ? rr_endpoint_post(endpoint->below, &below) : -RPCRDMA_ERR_DISCONNECTED;
 }

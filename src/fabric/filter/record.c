@@ -226,6 +226,7 @@ record_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_lis
 	return record_end_with(file, error);
 }
 
+/* Begins to connect, and writes a line with the address, the private data and the result. */
 static int
 record_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_endpoint **endpoint,
 	struct rr_text *text)
@@ -304,6 +305,7 @@ record_put_work(FILE *file, const struct rr_work *work)
 		record_put_octets(file, work->sges[i].addr, work->sges[i].length);
 }
 
+/* Posts a work request, and writes a line with the request and the result. */
 static int
 record_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -324,6 +326,8 @@ record_kick(struct rr_endpoint *base)
 	return record_end_with(record_begin(endpoint, "kick"), error);
 }
 
+/* Registers a region, and writes a line with its length, the access (r: read, w: write) and, if this
+ * succeeds, its handle and offset. */
 static int
 record_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -361,6 +365,7 @@ record_invalidate(struct rr_endpoint *base, struct rr_region *region)
 	return record_end_region(endpoint, "invalidate", handle, rr_filter_invalidate(base, region));
 }
 
+/* Ends the peer's access to a region, and writes a line about that with the region's handle. */
 static int
 record_revoke(struct rr_endpoint *base, struct rr_region *region)
 {

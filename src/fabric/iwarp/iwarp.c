@@ -16,6 +16,7 @@ iwarp_bury_oldest_rejected(struct rr_iwarp_fabric *fabric)
 	rr_iwarp_endpoint_bury_rejected(rr_container(fabric->rejected.next, struct rr_iwarp_endpoint, link));
 }
 
+/* Destroys the fabric. Endpoints that were rejected may still wait for their peers, and are freed before. */
 static void
 iwarp_destroy(struct rr_fabric *base)
 {
@@ -170,6 +171,7 @@ iwarp_kick(struct rr_endpoint *base)
 	return error;
 }
 
+/* Registers a region, in any state of the connection. */
 static int
 iwarp_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -234,6 +236,7 @@ iwarp_disconnect(struct rr_endpoint *base)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* Closes an endpoint: its socket is closed at once, whatever has not left is lost. */
 static void
 iwarp_close(struct rr_endpoint *base)
 {

@@ -173,6 +173,7 @@ rr_iwarp_listener_address(struct rr_listener *base, struct sockaddr_storage *add
 	return rr_socket_address(listener->fd, address) ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
+/* Closes a listener, and all connections that still wait for their MPA request. */
 void
 rr_iwarp_unlisten(struct rr_listener *base)
 {

@@ -10,6 +10,7 @@
  * have a lower bound); and the segment size where TCP does not say it. */
 enum { BACKLOG = 4096, DEFAULT_EMSS = 536 };
 
+/* Sets an option of the socket. A failure has no effect but that the option is not set. */
 static int
 socket_set(int fd, int level, int option, int value)
 {

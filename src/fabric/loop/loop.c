@@ -45,6 +45,8 @@ loop_choose_port(struct rr_loop_fabric *fabric)
 	return htons(fabric->last_port);
 }
 
+/* Makes a listener for a port, which is 0 if the fabric is to choose one. Endpoints of this fabric find it by
+ * that port; the rest of the address does not count. */
 static int
 loop_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_listener **listener,
 	struct rr_text *text)
@@ -79,6 +81,7 @@ loop_listener_address(struct rr_listener *base, struct sockaddr_storage *address
 	return 0;
 }
 
+/* Frees a listener. Connection requests that the listener's user has not answered yet live on. */
 static void
 loop_unlisten(struct rr_listener *base)
 {
@@ -142,6 +145,8 @@ loop_reject(struct rr_endpoint *base, const void *private_data, size_t private_s
 	rr_loop_endpoint_bury(endpoint);
 }
 
+/* Allows the peer count more Sends: work_send_message() ends the connection for a Send that is not
+ * allowed. */
 static void
 loop_allow(struct rr_endpoint *base, uint32_t count)
 {
@@ -197,6 +202,7 @@ loop_kick(struct rr_endpoint *base)
 	return endpoint->state == RR_LOOP_ESTABLISHED ? 0 : -RPCRDMA_ERR_DISCONNECTED;
 }
 
+/* Registers a region, in any state of the connection. */
 static int
 loop_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
@@ -207,6 +213,7 @@ loop_register(
 		&endpoint->regions, rr_loop_fabric(endpoint)->env, addr, length, access, region);
 }
 
+/* Ends the peer's access to a region, and removes the region. This cannot fail. */
 static int
 loop_invalidate(struct rr_endpoint *base, struct rr_region *region)
 {
@@ -216,6 +223,7 @@ loop_invalidate(struct rr_endpoint *base, struct rr_region *region)
 	return 0;
 }
 
+/* Ends the peer's access to a region, whose handle stays known. This cannot fail. */
 static int
 loop_revoke(struct rr_endpoint *base, struct rr_region *region)
 {

@@ -32,6 +32,7 @@ verbs_destroy(struct rr_fabric *base)
 	rr_free(env, fabric);
 }
 
+/* Destroys the listener's id, if there is one, and frees the listener. */
 static void
 verbs_unlisten(struct rr_listener *base)
 {
