@@ -125,8 +125,7 @@ items_count_reduced(const struct rr_ulb_items *found)
 }
 
 /* Chooses the data items of a call that are to be out of the stream: all that are out of it already, and as
- * many of the others, from the first one on, as RR_CALL_ITEMS leaves room for. chosen->count + reduced counts
- * the items that are chosen and those that must still be chosen, as they are out of the stream already. */
+ * many of the others, from the first one on, as RR_CALL_ITEMS leaves room for. */
 static void
 items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 {
@@ -136,6 +135,8 @@ items_choose_for_call(const struct rr_ulb_items *found, struct chosen *chosen)
 	for (uint32_t i = 0; i < found->count && chosen->count < max; i++) {
 		const struct rr_walk_item *item = &found->items[i];
 
+		/* From here on, reduced counts only the items behind this one that are out of the stream
+		 * already: places must be left for them. */
 		reduced -= item->reduced;
 		if (item->reduced || chosen->count + reduced < max)
 			chosen->items[chosen->count++] = item;

@@ -118,7 +118,7 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 	const uint8_t *stream = reply->stream;
 
 	*used = 0;
-	/* The memory may hold only sinks, while the stream lies in a Receive. */
+	/* *memory has the items of the reply, and also its stream, unless the stream lies in a Receive. */
 	if (memory && (stream == *memory || reply->item_count > 0)) {
 		relay->memory = *memory;
 		*memory = NULL;
@@ -131,6 +131,7 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 		return true;
 	if (reply->length > relay->gateway->buffer_size)
 		return false;
+	/* What is put behind the copy begins at a multiple of eight octets. */
 	*used = (reply->length + 7) & ~UINT32_C(7);
 	reply->stream = memcpy(relay->buffer, stream, reply->length);
 	return true;

@@ -50,7 +50,8 @@ check_define_enumerators(struct rr_xdr_compiler *compiler, struct rr_xdr_type *t
 }
 
 /* Defines the names of all enums in the type: of the type itself, if it is an enum, and of all enums that are
- * declared within it. inside: the type itself is declared within another type. */
+ * declared within it. inside: the type itself is declared within another type; C++ then knows the names of
+ * the enum only in that other type. */
 static void
 check_define_inside(struct rr_xdr_compiler *compiler, struct rr_xdr_type *type, bool inside)
 {

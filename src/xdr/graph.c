@@ -78,6 +78,7 @@ walk_definition(const struct walk *walk, struct rr_xdr_definition *definition)
 	if (definition->visited == walk->visit)
 		return false;
 	definition->visited = walk->visit;
+	/* Another name for a type has no members, and so no tail of a list that could be left out. */
 	if (definition->declaration.type->kind == RR_XDR_NAMED)
 		return walk_declaration(walk, &definition->declaration);
 	return walk_members(walk, definition);

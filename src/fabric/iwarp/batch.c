@@ -84,8 +84,8 @@ rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
 	       batch->octets <= batch->octets_most;
 }
 
-/* Appends octets as rr_iwarp_batch_append() does, but inverts one bit of the octet at fpdu->spoil, in a copy
- * of that octet. This damages the FPDU for a test. */
+/* Appends octets as rr_iwarp_batch_append() does, but inverts one bit of the octet at fpdu->spoil, which must
+ * be one of these octets, in a copy of that octet. This damages the FPDU for a test. */
 static void
 batch_append_spoilt(struct rr_iwarp_fpdu *fpdu, const uint8_t *data, size_t size)
 {

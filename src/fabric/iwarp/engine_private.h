@@ -19,7 +19,8 @@ void rr_iwarp_rx_init(struct rr_iwarp_rx *rx);
 
 /* ---- message.c ---- */
 
-/* The outcome of a step of receiving. */
+/* The outcome of a step of receiving: it can go on; it must wait for a receive buffer; or the connection has
+ * ended, closes or was released. */
 enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
 
 /* Checks the head of an FPDU (length and DDP header), which has come, and sets rx->to to the memory for its

@@ -154,6 +154,7 @@ rr_iwarp_listen(struct rr_fabric *base, const struct rr_listen *how, struct rr_l
 		rr_socket_close(new->fd);
 	}
 	if (!error) {
+		/* From now on listeners of other engines at this address may give connections to this one. */
 		new->seat.take = listener_take;
 		rr_spread_sit(fabric->base.config.spread, &new->seat, new->fd);
 		*listener = &new->base;

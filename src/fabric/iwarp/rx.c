@@ -116,7 +116,8 @@ rx_expect_tail(struct rr_iwarp_rx *rx)
 }
 
 /* Called when the expected octets of the head have come. If they say that the head is longer, waits for the
- * rest of the head. Else checks the head and finds the place of the payload. */
+ * rest of the head. Else checks the head and finds the place of the payload, with the outcomes of
+ * rr_iwarp_place(). */
 static enum rr_iwarp_outcome
 end_head(struct rr_iwarp *engine)
 {

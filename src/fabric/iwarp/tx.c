@@ -29,6 +29,7 @@ tx_is_free(const struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_tx *tx = &engine->tx;
 
+	/* No Read Response waits if the next one to be sent is behind the last one. */
 	return rr_list_empty(&tx->queue) && tx->message == RR_IWARP_NO_MESSAGE && !tx->kick &&
 	       tx->response_next == tx->response_count && engine->frame_at == engine->frame_size &&
 	       (!tx->batch || tx->batch->open);

@@ -279,6 +279,8 @@ completion_is_told(const struct rr_verbs_endpoint *endpoint, const struct rr_ver
 			continue;
 		if (last == work || wc->status != IBV_WC_SUCCESS)
 			return true;
+		/* Requests complete in the order of the list `posted`, except Reads: if `work` stands in
+		 * front of `last`, which is no Read, it has completed, too. */
 		rr_list_for_each (link, &endpoint->posted) {
 			if (link == &last->link)
 				break;
@@ -304,5 +306,6 @@ rr_verbs_await(struct rr_verbs_endpoint *endpoint, const struct rr_verbs_region 
 			return;
 		}
 	}
+	/* The completions that were fetched lie in the stash: the endpoint's task handles them. */
 	rr_verbs_wake(endpoint);
 }
