@@ -27,8 +27,8 @@ struct rr_flight {
 	struct rr_capture *capture;
 	pthread_mutex_t lock; /* of count, is_written, ending and packets */
 	uint64_t count;       /* packets so far; packet number n lies at packets[n % RR_FLIGHT_PACKETS] */
-	bool is_written; /* the file was written at least once */
-	bool ending;     /* the watching thread is to end */
+	bool is_written;      /* the file was written at least once */
+	bool ending;          /* the watching thread is to end */
 	/* The watching thread, if is_watched; the signal, and the silence in ns, after which it writes the
 	 * file. */
 	bool is_watched;
