@@ -270,7 +270,8 @@ int rr_fabric_connect(struct rr_fabric *fabric, const struct rr_connect *how, st
 
 /* Accepts a connection request that a listener handed over; the event ESTABLISHED (or DISCONNECTED) follows.
  * The peer gets the private data. Returns -RPCRDMA_ERR_INVAL if there are more private data than the provider
- * allows; the request can then still be accepted or rejected. */
+ * allows; the request can then still be accepted or rejected. Other errors: NOMEM, SYSTEM; the caller must
+ * then close the endpoint. */
 int rr_endpoint_accept(struct rr_endpoint *endpoint, rr_endpoint_handler *handler, void *ctx,
 	const void *private_data, size_t private_size);
 

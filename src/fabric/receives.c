@@ -4,7 +4,7 @@
 void
 rr_receives_init(struct rr_receives *pool, const struct rr_env *env, uint32_t size, uint32_t max)
 {
-	/* The cache keeps a pointer in each free buffer, and all free buffers. */
+	/* The cache keeps all free buffers, and uses the beginning of each as a pointer to the next one. */
 	rr_cache_init(&pool->kept, env, size < sizeof(void *) ? sizeof(void *) : size, UINT32_MAX);
 	pool->max = max;
 	pool->out = 0;

@@ -30,9 +30,11 @@ rr_estimate_result(struct rr_reply_size *size, uint32_t max)
  * an NFSv2 call allow. Sizes of procedures other than READ and READDIR stay as they are. walk stands at the
  * arguments; if it fails, the caller does not use *size. */
 void rr_estimate_nfs2(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
-/* Does the same for READ, READDIR and READDIRPLUS of NFSv3. */
+/* Lowers the sizes in *size to what the arguments of an NFSv3 call allow, for READ, READDIR and READDIRPLUS;
+ * as rr_estimate_nfs2() does for NFSv2. */
 void rr_estimate_nfs3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
-/* Does the same for GETACL of NFSACL. */
+/* Lowers the sizes in *size to what the arguments of a call of NFSACL allow, for GETACL; as
+ * rr_estimate_nfs2() does for NFSv2. */
 void rr_estimate_nfsacl3(uint32_t proc, struct rr_walk *walk, struct rr_reply_size *size);
 /* Sets all of *size anew to what the arguments of a COMPOUND allow for its reply. walk stands at the
  * arguments; if it fails, the caller does not use *size. */

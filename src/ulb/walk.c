@@ -357,7 +357,7 @@ rr_walk_refuse(struct rr_walk *walk)
 enum rr_walk_answer
 rr_walk_end(struct rr_walk *walk)
 {
-	/* At the end of the stream, only an item that the walk has not met keeps it from being done. */
+	/* At the end of the stream, the reader is not done only if the walk has not met one of the items. */
 	if (walk->answer == RR_WALKED && !rpcrdma_xdr_done(&walk->reader))
 		walk->answer = walk->reader.next == walk->reader.end ? RR_WALK_MISPLACED : RR_WALK_UNKNOWN;
 	return walk->answer;

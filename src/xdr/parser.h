@@ -38,12 +38,12 @@ void rr_xdr_expect(struct rr_xdr_parser *parser, const char *text);
 const char *rr_xdr_parse_name(struct rr_xdr_parser *parser, const char *of_what);
 
 /* Parses what the grammar calls "value" or "constant": a number, or the name of a number, which rpcgen allows
- * for both. */
+ * for both. Reports an error if the next token is neither. */
 struct rr_xdr_value rr_xdr_parse_value(struct rr_xdr_parser *parser);
 
 /* parser_types.c */
 
-/* Parses a type of any kind that the grammar has. */
+/* Parses a type of any kind that the grammar has. Returns NULL if there is no memory. */
 struct rr_xdr_type *rr_xdr_parse_type(struct rr_xdr_parser *parser);
 
 /* Parses a declaration as the grammar of RFC 4506, section 6.3, has it: `void` alone, or a type and a name.

@@ -27,8 +27,8 @@ capture_decode(struct rr_capture_endpoint *endpoint, const void *data, uint32_t 
 	return true;
 }
 
-/* Whether a message that this side sends is a call. This side has opened the connection. An RDMA_NOMSG,
- * which has no RPC message in its payload, counts as a call. */
+/* Whether a message that this side sends is a call. Must only be called if this side has opened the
+ * connection. An RDMA_NOMSG, which has no RPC message in its payload, counts as a call. */
 static bool
 capture_is_call(const struct rr_rdma_header *header, struct rpcrdma_bytes payload)
 {
@@ -52,12 +52,12 @@ rr_capture_expose(struct rr_capture_endpoint *endpoint, const struct rr_sge *sge
 		return;
 	if (endpoint->own == 0 && capture_is_call(&header, payload))
 		rr_capture_set_waiting(rr_capture_of(endpoint), true);
+	/* capture_decode() has put the Read chunks of the message into lists. */
 	if (lists->read_count == 0 || endpoint->exposed_count == RR_CAPTURE_EXPOSED)
 		return;
 	exposed = malloc(sizeof(*exposed) + lists->read_count * sizeof(exposed->segments[0]));
 	if (!exposed)
 		return;
-	/* capture_decode() has put the Read chunks of the message into lists. */
 	exposed->xid = header.xid;
 	exposed->count = lists->read_count;
 	for (uint32_t i = 0; i < lists->read_count; i++)

@@ -81,8 +81,8 @@ events_may_pass(const struct rr_fault_endpoint *endpoint, const struct rr_event 
 	return true;
 }
 
-/* Whether events of other streams (receives, Sends, Reads) may go to the owner before all the events that
- * are held back. */
+/* Whether events of other streams (receives, Sends, Reads) may go to the owner before all the events that are
+ * held back: whether all of these have the flag alone. */
 static bool
 events_all_are_alone(const struct rr_fault_endpoint *endpoint)
 {

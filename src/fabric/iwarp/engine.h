@@ -193,8 +193,8 @@ struct rr_iwarp {
 	struct rr_text text;
 };
 
-/* Initialises the memory that the engines of a fabric share. Returns -RPCRDMA_ERR_NOMEM if there is not
- * enough. */
+/* Initialises the memory that the engines of a fabric share; its members env, log and config must be set.
+ * Returns -RPCRDMA_ERR_NOMEM if there is not enough memory. */
 int rr_iwarp_shared_init(struct rr_iwarp_shared *shared);
 /* Frees the memory that the engines of a fabric share. All engines must have been released before. */
 void rr_iwarp_shared_destroy(struct rr_iwarp_shared *shared);

@@ -138,9 +138,8 @@ iwarp_is_short(struct rr_fabric *base)
 	return rr_receives_are_wanted(&fabric->shared.receives);
 }
 
-/* Posts a work request, and has the endpoint's task send it. The engine refuses the request if the iWARP
- * connection is not open; a connection that this side has not accepted in full is not open for the owner
- * either. */
+/* Posts a work request, and has the endpoint's task send it. The engine of an endpoint that accepts may be
+ * open before the endpoint is UP; the owner has not got ESTABLISHED then, and may not post. */
 static int
 iwarp_post(struct rr_endpoint *base, const struct rr_work *work)
 {
@@ -236,7 +235,7 @@ iwarp_disconnect(struct rr_endpoint *base)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
-/* Closes an endpoint: its socket is closed at once, whatever has not left is lost. */
+/* Closes an endpoint and its socket at once. Octets that have not left are lost. */
 static void
 iwarp_close(struct rr_endpoint *base)
 {

@@ -95,8 +95,9 @@ completion_first_before(struct rr_verbs_endpoint *endpoint, const struct rr_verb
 	return NULL;
 }
 
-/* Handles the completion of one part of a work request. Completes all requests that were posted before this
- * request, except RDMA Reads. Also completes this request, if the part was its last one. */
+/* Handles the completion of one part of a work request. All requests that were posted before this one have
+ * completed, too, except RDMA Reads: completes these earlier requests first. Then completes this request, if
+ * the part was its last one. */
 static void
 completion_sent(struct rr_verbs_endpoint *endpoint, struct rr_verbs_work *work)
 {

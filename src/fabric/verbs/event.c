@@ -17,6 +17,7 @@ rr_verbs_completions_ready(struct rr_watch *watch, unsigned events)
 	while (device->fabric->library.get_cq_event(device->channel, &cq, &context) == 0) {
 		struct rr_verbs_endpoint *endpoint = context;
 
+		/* The events are acknowledged all together, before the completion queue is destroyed. */
 		endpoint->cq_events++;
 		endpoint->armed = false;
 		rr_verbs_wake(endpoint);

@@ -14,8 +14,9 @@
 /* Requests in a send queue, and the least receives that a completion queue has room for. */
 enum { SQ_SIZE = 256, CQ_RECEIVES = 64 };
 
-/* Makes a queue pair. Tries three sizes of inline data, the largest first, and keeps in the endpoint the
- * first size that the device accepts. Returns NULL, with errno, if the device accepts none. */
+/* Makes a queue pair. Tries three sizes of inline data, the largest first, as devices differ in the size that
+ * they can do. Keeps in the endpoint the size that the queue pair has got: create_qp() sets it. Returns NULL,
+ * with errno, if the device accepts none. */
 static struct ibv_qp *
 queues_make_queue_pair(struct rr_verbs_endpoint *endpoint, struct ibv_qp_init_attr *attr)
 {
