@@ -136,7 +136,8 @@ struct rr_relay *rr_relay_new(struct rr_upstream *upstream, struct rr_exchange *
  * such call. */
 struct rr_relay *rr_relay_find(struct rr_upstream *upstream, uint32_t xid);
 
-/* Sends the call of the relay. The connection that it goes to must be up. */
+/* Sends the call of the relay. The connection that it goes to must be up. A call with a data item that may
+ * not travel in a chunk is not sent, but answered with GARBAGE_ARGS. */
 void rr_relay_send(struct rr_relay *relay);
 
 /* Ends the relay without an answer to its call. If the connection to which the call was sent still exists,

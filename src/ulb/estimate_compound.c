@@ -249,6 +249,7 @@ compound_operation_max(uint32_t number, const uint8_t *args)
 		return UNKNOWN;
 	if (operation->each == 0)
 		return operation->max;
+	/* The argument at count_at says how many elements the result has at most. */
 	counted = (uint64_t)operation->each * compound_word_at(args, operation->count_at);
 	return rr_estimate_add(operation->max, (uint32_t)rr_min(counted, UINT32_MAX));
 }

@@ -83,6 +83,7 @@ check_define_bool(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *de
 void
 rr_xdr_define_all(struct rr_xdr_compiler *compiler, struct rr_xdr_definition *definition)
 {
+	/* In the order of enum rr_xdr_what. */
 	static const enum rr_xdr_name_kind kinds[] = { RR_XDR_NAME_CONST, RR_XDR_NAME_TYPE,
 		RR_XDR_NAME_OTHER };
 	struct rr_xdr_name *name;

@@ -85,8 +85,9 @@ void rr_xdr_trouble(struct rr_xdr_compiler *compiler, int error, const char *for
 /* read.c: reads, parses and checks the file at the path of the run. */
 void rr_xdr_read(struct rr_xdr_compiler *compiler);
 
-/* read.c: returns the text from here to the end of the stream, with a zero behind it, and sets *length.
- * Returns NULL, and an error is set, if the stream cannot be read. */
+/* read.c: returns the text from here to the end of the stream, with a zero behind it, and sets *length. If
+ * there is no memory, or the stream cannot be read or is too large, an error is set; the result is then not
+ * to be used, and may be NULL. */
 char *rr_xdr_read_stream(struct rr_xdr_compiler *compiler, FILE *file, size_t *length);
 
 /* preprocess.c: runs the C preprocessor on text, and returns the result with its length in *length. Returns

@@ -135,7 +135,8 @@ const char *rr_xdr_type_in_scope(struct rr_xdr_emitter *emitter, const struct rr
 void rr_xdr_emit_aliases(struct rr_xdr_emitter *emitter, const struct rr_xdr_definition *definition,
 	const struct rr_xdr_type *type);
 
-/* emit_types.c: writes the C definition of a type. */
+/* emit_types.c: writes the C definition of a type, unless C itself has the type under this name. The
+ * definition becomes emitter->current. */
 void rr_xdr_emit_type(struct rr_xdr_emitter *emitter, struct rr_xdr_definition *definition);
 
 /* emit_header.c: writes the whole header; guard is the macro that guards it against repeated inclusion. */

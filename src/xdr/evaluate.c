@@ -67,6 +67,7 @@ evaluate_name(struct rr_xdr_compiler *compiler, struct rr_xdr_value *value)
 	else
 		value->number = name->number;
 	value->is_enumerator = name->kind == RR_XDR_NAME_ENUMERATOR;
+	/* In C++, a name of an enum inside another type is known only there. */
 	value->c_name = name->inside ? NULL : name->c_name;
 	return !compiler->error;
 }

@@ -391,6 +391,8 @@ rr_iwarp_received(struct rr_iwarp *engine, size_t octets)
 		rr_iwarp_setup_received(engine, octets);
 	else if (engine->state == RR_IWARP_OPEN) {
 		if (rx_goes_direct(rx)) {
+			/* The first octets were read into the place of the payload, only the others into
+			 * scratch. */
 			used = rr_min(octets, rx->left);
 			rx_advance(engine, rx->to, (uint32_t)used);
 			octets -= used;

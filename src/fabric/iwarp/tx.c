@@ -61,6 +61,7 @@ rr_iwarp_post(struct rr_iwarp *engine, const struct rr_work *work)
 
 	if (engine->state != RR_IWARP_OPEN || engine->draining)
 		return -RPCRDMA_ERR_DISCONNECTED;
+	/* The peer takes no RDMA Reads at all. */
 	if (work->kind == RR_WORK_READ && !engine->tx.ord)
 		return -RPCRDMA_ERR_NOTSUP;
 	if (tx_copy(engine, work))

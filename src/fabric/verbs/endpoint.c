@@ -200,6 +200,7 @@ rr_verbs_endpoint_close(struct rr_endpoint *base)
 		fabric->library.destroy_id(endpoint->id);
 	rr_list_remove(&endpoint->link);
 	rr_list_append(&fabric->closed, &endpoint->link);
+	/* The queue pair stays for the time LINGER, for a receive that may still come back. */
 	if (endpoint->qp)
 		rr_loop_arm(fabric->base.loop, &endpoint->timer, LINGER);
 	else
