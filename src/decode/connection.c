@@ -158,9 +158,9 @@ connection_lose(struct rr_decode_connections *shared, struct rr_decode_connectio
 		connection_note(shared, connection, from, "octets are missing in the capture");
 }
 
-/* Called after octets of side "from" were read. Reports the octets as lost if they belong to no FPDU. If the
- * stream is not MPA at all, passes the octets to the sink until the sink wants no more. before: the state
- * before the octets were read. */
+/* Called after rr_fpdus_next() has used the octets `data` of side "from". Reports them as lost if an FPDU is
+ * or was searched for in them, as they then belong to no FPDU. If the stream is not MPA at all, passes them
+ * to the sink until the sink wants no more. before: a copy of the side's fpdus from before the call. */
 static void
 connection_was_read(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_fpdus *before, struct rpcrdma_bytes data)

@@ -9,8 +9,10 @@
 
 enum fpdus_event { EVENT_OPENED, EVENT_NO_KEY, EVENT_LOST, EVENT_FOUND, EVENT_MARKED, EVENTS };
 
-/* The state after each event. A stream that does not begin as MPA does is something else; a stream whose
- * beginning is unknown may be MPA. */
+/* The events: OPENED: the MPA frame was read. NO_KEY: the stream was captured from its beginning, and has no
+ * MPA frame there. LOST: the place where the next FPDU begins is not known. FOUND: a search has found an
+ * FPDU. MARKED: an MPA frame demands markers. The state after each event follows: a stream that does not
+ * begin as MPA does is something else; a stream whose beginning is unknown may be MPA. */
 static const enum rr_fpdus_state table[RR_FPDUS_STATES][EVENTS] = {
 	[RR_FPDUS_OPENING] = { RR_FPDUS_SYNCED, RR_FPDUS_FOREIGN, RR_FPDUS_SEARCHING, RR_FPDUS_SYNCED,
 		RR_FPDUS_MARKED },
@@ -56,7 +58,8 @@ rr_fpdus_are_ignored(const struct rr_fpdus *fpdus)
 /* The reserved bits of DDP (RFC 5041, 4.2 and 4.3) and RDMAP (RFC 5040, 4.1), which senders set to 0. */
 enum { DDP_RESERVED = 0x3c, RDMAP_RESERVED = 0x30, CONTROL_SIZE = RR_FPDU_LENGTH_SIZE + RR_DDP_CONTROL_SIZE };
 
-/* Says whether an FPDU can begin at an octet, as far as its first octets are there. */
+/* Says whether an FPDU begins at an octet: GOOD: it does, or at least can; BAD: it cannot; MORE: too few
+ * octets have come to decide. */
 enum fpdu_look { LOOK_MORE, LOOK_GOOD, LOOK_BAD };
 
 /* Tells whether data can be the beginning of an FPDU: LOOK_GOOD if it can, LOOK_BAD if it cannot, LOOK_MORE
@@ -88,9 +91,10 @@ fpdu_crc_is_right(const uint8_t *data, size_t whole)
 	return rr_crc32c(0, data, covered) == rr_fpdu_get_crc(data + covered);
 }
 
-/* Reads the FPDU that begins at data. Returns RR_FPDU_SEGMENT, RR_FPDU_BAD_CRC if the CRC of the FPDU is
- * wrong, or RR_FPDU_MORE if the FPDU is not complete. Also returns RR_FPDU_MORE if the octets cannot be an
- * FPDU; then the next FPDU will be searched for. */
+/* Reads the FPDU that begins at data into *fpdu, which the caller has zeroed. Returns RR_FPDU_SEGMENT; or
+ * RR_FPDU_BAD_CRC if the CRC of the FPDU is wrong; or RR_FPDU_MORE if the FPDU is not complete. Also returns
+ * RR_FPDU_MORE if the octets cannot be an FPDU; then the next FPDU will be searched for. fpdu->used remains 0
+ * with RR_FPDU_MORE, so that the octets are looked at again. */
 static enum rr_fpdu_kind
 fpdus_segment(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {
@@ -132,9 +136,9 @@ enum {
 	CRC_WORK_EACH = 4
 };
 
-/* Returns, as a number, how strongly the CRC suggests that the octets are an FPDU. A CRC of 0 counts as one
- * that the sender left out. The result is 0 if the CRC is wrong, or if computing it would exceed the work
- * that is left (crc_work). */
+/* Returns the evidence, in the bits of the EVIDENCE_ constants above, that the CRC field gives for an FPDU of
+ * "whole" octets at data. A CRC field of 0 counts as one that the sender left out. The result is 0 if the CRC
+ * is wrong, or if computing it would exceed the work that is left (crc_work). */
 static int
 fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 {
@@ -148,9 +152,10 @@ fpdus_crc_evidence(struct rr_fpdus *fpdus, const uint8_t *data, size_t whole)
 	return fpdu_crc_is_right(data, whole) ? EVIDENCE_CRC : 0;
 }
 
-/* Adds up the evidence that FPDUs begin at data: that of the first, then, as long as it is not enough, that
- * of the FPDUs which follow. Returns LOOK_GOOD if it is enough, LOOK_BAD if no FPDU can begin there,
- * LOOK_MORE if more octets are needed to decide. If final is true, less evidence is enough. */
+/* Weighs whether an FPDU begins at data: adds up the evidence of the FPDU that would begin there, and of the
+ * FPDUs that would follow it, until the evidence is enough. Returns LOOK_GOOD if it is enough; LOOK_BAD if
+ * one of them cannot be an FPDU; LOOK_MORE if more octets are needed to decide. If final is true, no more
+ * octets will come, and less evidence is enough. */
 static enum fpdu_look
 fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final)
 {
@@ -174,8 +179,11 @@ fpdus_weigh(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final
 	return LOOK_GOOD;
 }
 
-/* Searches data for the beginning of an FPDU. Sets fpdu->used to the number of octets in front of the place
- * where the search ended. If an FPDU begins there, changes the state. Returns RR_FPDU_MORE in all cases. */
+/* Searches data for the beginning of an FPDU, octet by octet. The search ends at an octet where an FPDU
+ * begins, or, unless final is true, where more octets are needed to decide; else at the end of data. Sets
+ * fpdu->used to the number of octets in front of that place. If an FPDU begins there, changes the state, so
+ * that the next step reads it. Returns RR_FPDU_MORE in all cases. If final is true, no more octets will
+ * come. */
 static enum rr_fpdu_kind
 fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {
@@ -201,8 +209,10 @@ fpdus_search(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool fina
 /* ---- The MPA frame ---- */
 
 /* Reads the MPA frame at the beginning of a stream, and returns RR_FPDU_OPENED. Accepts a request frame and a
- * reply frame in either direction, because a capture may begin in the middle of a connection. Returns
- * RR_FPDU_MORE if the frame is incomplete, or if the octets are no such frame; then the state changes. */
+ * reply frame in either direction, because a capture may begin in the middle of a connection. If the frame is
+ * incomplete, returns RR_FPDU_MORE and keeps the state, so that the octets are looked at again later. If the
+ * octets are no such frame, also returns RR_FPDU_MORE, and changes the state: a stream that was captured from
+ * its beginning is not MPA; in any other stream, an FPDU is searched for. */
 static enum rr_fpdu_kind
 fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct rr_fpdu *fpdu)
 {

@@ -130,7 +130,8 @@ judge_message(void *ctx, const struct rr_message *message)
 	(void)message;
 }
 
-/* Handles a side's part in opening a connection, which announces what the side supports. */
+/* Handles a handshake, the message by which a side takes its part in opening the connection: its private data
+ * announces what the side supports. */
 static void
 judge_opened(void *ctx, const struct rr_place *place, const struct rr_handshake *handshake)
 {

@@ -148,10 +148,11 @@ call_begin(const struct rr_judged *judged)
 
 /* ---- Calls ---- */
 
-/* Reports a call of a version that the other side has refused, and a reverse call whose version is not that
- * of the last forward call. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and
- * forward-direction Call messages on the same connection." A client may try version 2 before it uses version
- * 1, so earlier forward calls do not count. */
+/* Reports a call of a version that the other side has refused. Remembers the version of a forward call, which
+ * side 0 sends. Reports a reverse call, which side 1 sends, if its version is not that of the last forward
+ * call. RFC 8167, 5.1: "The rdma_vers field MUST contain the same value in reverse- and forward-direction
+ * Call messages on the same connection." A client may try version 2 before it uses version 1, so earlier
+ * forward calls do not count. Reverse calls are compared only if all messages of the connection are known. */
 static void
 call_version(const struct rr_judged *judged)
 {

@@ -55,8 +55,9 @@ header_procedure(const struct rr_judged *judged)
 
 /* ---- Read lists ---- */
 
-/* Checks the positions of the Read chunks of an RDMA_MSG: they must not be 0, nor lie behind the message. A
- * position counts the octets of the whole RPC message, including the octets in Read chunks. */
+/* Checks the positions of the Read chunks of an RDMA_MSG: they must not be 0, and no chunk may end behind the
+ * RPC message. A position counts the octets of the whole RPC message, including those in Read chunks: total
+ * is the size of that message. Reports only the first wrong position. */
 static void
 header_positions(const struct rr_judged *judged)
 {
@@ -115,7 +116,7 @@ header_malformed(const struct rr_judged *judged)
 		rr_judge_message(judged, RR_RULE_MALFORMED, "version %u, procedure %u, %u octets",
 			header->vers, header->proc, judged->message->sent.size);
 		return;
-	default: return; /* a version or a number of chunks that is not known here need not be wrong */
+	default: return; /* an unknown version, or more chunks than the decoder has room for, is no error */
 	}
 }
 

@@ -43,8 +43,8 @@ region_sizes(struct rr_judge *judge, struct rr_judge_call *call, const struct rr
 }
 
 /* Keeps the chunks that a call offers: a region for each segment, and how many segments each chunk has, for
- * comparison with the chunks that the reply will return. Returns false if there is no memory; the caller then
- * forgets the call. */
+ * comparison with the chunks that the reply will return. If there is no memory, the caller forgets the
+ * call. */
 bool
 rr_judge_offer(struct rr_judge *judge, struct rr_judge_call *call, const struct rr_message *message)
 {
@@ -223,8 +223,9 @@ region_moved(struct rr_judge *judge, const struct rr_place *place, const struct 
 }
 
 /* Checks an RDMA Write or a Read Request of the side place->from against the memory that the other side has
- * offered. A Read Response is not checked, because its Request was. Nothing is checked unless the connection
- * is whole. */
+ * offered: reports it if no region has its handle and range. A Read Response is not checked, because its
+ * Request was. Nothing is checked unless the connection is whole (judge_private.h), as the offer may be in a
+ * message that was not captured. */
 void
 rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_place *place, const struct rr_op *op)

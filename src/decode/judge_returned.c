@@ -8,7 +8,7 @@
 
 /* Checks a chunk that a reply returns. Its segments must be the count segments in "offered", which the call
  * offered for it, and none of them may be longer than offered. The chunk must not have more octets than were
- * written by RDMA. */
+ * written by RDMA. offered may be NULL if count is 0. */
 static void
 returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *offered, uint32_t count,
 	const struct rr_chunk *chunk)
@@ -41,7 +41,8 @@ returned_chunk(const struct rr_judged *judged, const struct rr_judge_region *off
 }
 
 /* Checks that a reply returns as many Write chunks as the call offered, and that each chunk fits the offered
- * one. */
+ * one. In call->regions, the segments of the Write chunks stand behind those of the Read list; a call without
+ * any segment has no regions. */
 static void
 returned_writes(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
@@ -93,9 +94,10 @@ returned_has_handle(const struct rr_judge_call *call, uint32_t handle)
 	return false;
 }
 
-/* Checks a Send with Invalidate: both sides must have announced that they use it, and the handle must be one
- * that the call offered. RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder
- * MUST use only RDMA Send". */
+/* Checks a reply that came by Send with Invalidate: both sides must have announced that they use it, and the
+ * handle must be one that the call offered. Nothing is checked unless all messages of the connection are
+ * known. RFC 8797, 4.1: "When either peer on a connection clears this flag, the responder MUST use only RDMA
+ * Send". */
 static void
 returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

@@ -29,8 +29,8 @@ segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struc
 
 /* ---- RDMA Reads ---- */
 
-/* Remembers a Read Request, with which its Response will be compared. If too many Requests are remembered,
- * forgets the oldest. */
+/* Remembers a Read Request that `side` sent, so that its Response can be compared with it. If too many
+ * Requests are remembered, forgets the oldest. Ignores a payload that is too short for a Read Request. */
 static void
 segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 {
@@ -46,8 +46,10 @@ segment_read_request(struct rr_judge_side *side, struct rpcrdma_bytes payload)
 	};
 }
 
-/* Checks that a segment of a Read Response has the octets that are due next. RFC 5040, 4.4 and 5.2.1:
- * Responses come in the order of their Requests, and each has the octets that its Request asks for. */
+/* Checks that a segment of a Read Response has the octets that must come next, and reports it otherwise. RFC
+ * 5040, 4.4 and 5.2.1: Responses come in the order of their Requests, and each has the octets that its
+ * Request asks for. reader is the side that sent the Requests; its oldest Request is the one that is
+ * answered. */
 static void
 segment_read_response(struct rr_judge *judge, struct rr_judge_side *reader, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)

@@ -82,9 +82,10 @@ void rr_match_free(struct rr_match *match);
  * if the message is held back. */
 void rr_match_message(struct rr_match *match, struct rr_message *message, struct rpcrdma_bytes data);
 
-/* Notes that an RDMA Write, or a Read Response, which the side at place sent, moved octets. Emits the message
- * that is held back if its front has now come. Returns the region that the octets belong to, or NULL if the
- * region is not known. */
+/* Notes that an RDMA Write, or a Read Response, which the side at place sent, moved octets: counts them for
+ * the transaction, and keeps them if they belong to the front of a message. Emits the message that is held
+ * back if its front is now complete. Returns the region that the octets belong to, or NULL if the region is
+ * not known. */
 const struct rr_decode_region *rr_match_moved(
 	struct rr_match *match, const struct rr_place *place, const struct rr_op *op);
 
@@ -98,11 +99,13 @@ void rr_match_end_connection(struct rr_match *match, uint32_t connection);
 
 /* ---- match_regions.c ---- */
 
-/* Adds the chunks of a call, or of a reply that the requester reads by RDMA, to the given part of the
- * transaction (RR_TRANSACTION_CALL or RR_TRANSACTION_REPLY). Returns false if there is no memory. */
+/* Adds the chunks of `message` to the transaction, so that RDMA operations find them. part is
+ * RR_TRANSACTION_CALL if the message is the call, and RR_TRANSACTION_REPLY if it is a reply that the
+ * requester reads by RDMA. Returns true, also if the message has no chunks; false if there is no memory. */
 bool rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction, uint32_t part,
 	const struct rr_message *message);
-/* Frees the regions of both parts of a transaction, and the fronts of messages that it has kept. */
+/* Frees the regions of a transaction, those of its call and those of its reply, and the fronts of both
+ * messages as far as they were kept. Called when the transaction ends. */
 void rr_match_remove_regions(struct rr_match *match, struct rr_transaction *transaction);
 
 /* Emits the message that transaction holds back, if there is one. */

@@ -133,7 +133,8 @@ rr_match_add_regions(struct rr_match *match, struct rr_transaction *transaction,
 	if (!transaction->regions[part])
 		return false;
 	transaction->region_sizes[part] = count * sizeof(struct rr_decode_region);
-	/* A reply in a Read chunk does not come in the Reply chunk, whose front may have been kept. */
+	/* If the reply lies in a Read chunk, the front that the call's Reply chunk gave is not that of the
+	 * reply, and is dropped. */
 	region_free_head(match, &transaction->heads[part]);
 	first = region_add_reads(match, transaction, part, lists);
 	transaction->heads[part].want = (uint32_t)rr_min(first, RR_MESSAGE_HEAD);
@@ -185,9 +186,9 @@ rr_match_region(const struct rr_match *match, const struct rr_place *place, cons
 	return NULL;
 }
 
-/* Appends to head, which keeps the first octets of an RPC message, octets that the operation op moved by
- * RDMA. at is the offset of the moved octets in that message. Octets that head has already are skipped;
- * nothing is appended if there would be a gap. */
+/* Appends octets that the operation op moved by RDMA to head, which keeps the first octets of an RPC message,
+ * head->want at most. at is the offset of the moved octets in that message. Octets that head has already are
+ * skipped. Nothing is appended if there would be a gap, or if there is no memory. */
 static void
 region_fill_head(struct rr_match *match, struct rr_head *head, uint64_t at, const struct rr_op *op)
 {

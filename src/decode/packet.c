@@ -75,6 +75,8 @@ packet_udp(struct rr_packet *packet, struct packet_rest rest, size_t wire)
 	return packet_payload(packet, rest, 8, length < wire ? length : wire);
 }
 
+/* Parses the payload of an IP packet by its protocol number. Returns RR_PACKET_FOREIGN if it is neither TCP
+ * nor UDP. */
 static enum rr_packet_result
 packet_transport(struct rr_packet *packet, uint8_t protocol, struct packet_rest rest, size_t wire)
 {

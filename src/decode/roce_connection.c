@@ -79,9 +79,10 @@ roce_write(const struct rr_roce_at *at, struct rr_roce_side *side, const struct 
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* Remembers a Read Request until its response comes, and passes on the Read Request that iWARP has for it. In
- * iWARP, a Read Request also names the requester's memory for the data. In InfiniBand it does not, so its PSN
- * is used in place of that name. */
+/* Remembers a Read Request of `side` until its response comes, and passes on the Read Request that iWARP has
+ * for it. If too many Requests are remembered, forgets the oldest. In iWARP, a Read Request also names the
+ * requester's memory for the data (the sink). In InfiniBand it does not, so its PSN is used as the handle of
+ * that memory. Also sets side->next, the PSN that the next request of the side has. */
 static void
 roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -102,8 +103,8 @@ roce_read_request(const struct rr_roce_at *at, struct rr_roce_side *side, const 
 		.packets = mtu ? rr_roce_packets(packet->length, mtu) : 0 };
 	side->next =
 		(packet->psn + rr_roce_packets(packet->length, mtu ? mtu : UINT32_MAX)) & RR_ROCE_PSN_MASK;
-	/* If the MTU is not known, the Request takes at least one PSN, at most what the smallest MTU needs.
-	 */
+	/* A Read Request takes as many PSNs as its response has packets. If the MTU is not known, that is at
+	 * least one PSN, and at most the number that the smallest MTU needs: slack is the difference. */
 	side->slack = mtu ? 0 : rr_roce_packets(packet->length, RR_ROCE_MTU_MIN) - 1;
 	rr_read_request_put(octets, &request);
 	rr_roce_segment(at, &header, (struct rpcrdma_bytes){ octets, sizeof(octets) });
@@ -143,9 +144,11 @@ roce_lose(const struct rr_roce_at *at, uint32_t packets)
 	rr_decode_lost(at->shared, &place);
 }
 
-/* Decodes the held requests that come next in the order of PSNs. A request is held if earlier requests have
- * not come. If skip is true, gives up the requests that are missing before the first held request, because
- * they will not come; a later gap among the held requests still stops the function. */
+/* Decodes the held requests of the side at->from that come next in the order of PSNs. A request is held if
+ * earlier requests have not come. It comes next if its PSN is side->next, or, behind a Read Request whose
+ * number of packets is not known, up to side->slack larger. If skip is true, gives up the requests that are
+ * missing before the first held request, because they will not come; a later gap among the held requests
+ * still stops the function. */
 static void
 roce_requests(const struct rr_roce_at *at, bool skip)
 {
@@ -184,10 +187,11 @@ roce_refused(const struct rr_roce_at *at, uint8_t syndrome, const char *nak)
 		at->shared->sink->starved(at->shared->sink->ctx, &place);
 }
 
-/* Handles an acknowledgement. A negative one is only noted. A positive one says that its sender has received
- * the other side's requests up to a PSN. Requests among them that were not captured are reported as lost.
- * They will not be sent again, so held requests that wait for them are decoded without them, but only after
- * several acknowledgements, because an acknowledgement may have been captured before the requests. */
+/* Handles an acknowledgement that the side at->from sent, for requests of the other side. A negative one is
+ * only noted. A positive one says that its sender has received these requests up to a PSN. Requests among
+ * them that were not captured are reported as lost. They will not be sent again, so held requests that wait
+ * for them are decoded without them, but only after ACKNOWLEDGED_MAX acknowledgements, because an
+ * acknowledgement may have been captured before the requests. */
 static void
 roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -213,9 +217,10 @@ roce_acknowledged(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 	roce_requests(&other, true);
 }
 
-/* Handles a captured request: decodes it if it comes next in the order of PSNs, ignores it if it is repeated,
- * and otherwise holds it until the requests before it have come. If no more requests can be held, gives up
- * those that are missing. */
+/* Handles a captured request: decodes it if it comes next in the order of PSNs (side->next, or up to
+ * side->slack larger), ignores it if it is repeated, and otherwise holds it until the requests before it have
+ * come. If no more requests can be held, gives up the missing ones: decodes all held requests, and then this
+ * one. */
 static void
 roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {

@@ -31,15 +31,17 @@ void rr_roce_segment(
 /* ---- roce_response.c ---- */
 
 /* Learns the connection's MTU from a packet that is not the last one of its message, because such a packet is
- * as long as the MTU allows. Then sets how many packets the responses to Reads under way have. */
+ * as long as the MTU allows. Then sets how many packets the responses to Reads under way have. Does nothing
+ * if the MTU is known already, or if the payload is shorter than the smallest MTU. */
 void rr_roce_learn_mtu(struct rr_roce_connection *connection, const struct rr_roce_packet *packet);
 
 /* Decodes a packet of a Read Response, which the side at->from sent. If earlier packets of the response have
  * not come, holds the packet. */
 void rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packet);
 
-/* Decodes the held packets of responses of the side at->from that come next in order. If all is true, also
- * decodes those that wait for earlier packets, because these will not come. */
+/* Decodes, in order, the held packets of the Read Responses that the side at->from sent, as long as no
+ * earlier packet is missing. If all is true, decodes all held packets, also behind missing ones: the caller
+ * sets it when the missing packets are given up. */
 void rr_roce_responses(const struct rr_roce_at *at, bool all);
 
 #endif

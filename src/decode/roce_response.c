@@ -44,9 +44,9 @@ response_read_done(struct rr_roce_side *side, const struct rr_roce_read *read)
 	memmove(side->reads, side->reads + done, side->read_count * sizeof(side->reads[0]));
 }
 
-/* Tells whether a packet of a Read Response comes next: its Read must be the oldest one, because Reads are
- * answered in the order of their Requests, and index must be the number of the packet that is due in the
- * response. */
+/* Tells whether a packet of a Read Response is due, which means that it is the next one in order. Its Read
+ * must be the oldest one, because Reads are answered in the order of their Requests; and index, its number in
+ * the response, must be that of the packet that comes next. */
 static bool
 response_is_due(const struct rr_roce_side *reader, const struct rr_roce_read *read, uint32_t index)
 {
@@ -71,9 +71,10 @@ response_deliver(const struct rr_roce_at *at, struct rr_roce_read *read, const s
 	rr_roce_segment(at, &header, packet->payload);
 }
 
-/* Goes through the held packets, and delivers each packet that is due; a delivery can make the next packet
- * due. Packets that are not due yet are held again, in a new hold. Repeated packets, and packets whose Read
- * is not known any more, are dropped. */
+/* Takes each packet out of the hold, in the order of the PSNs. Delivers it if it is due, that is, the next
+ * one in order; with `all`, delivers it if it is not a repetition. Keeps packets that still wait for earlier
+ * ones in `later`, which becomes the hold. Drops repeated packets, and packets whose Read is not known any
+ * more. */
 void
 rr_roce_responses(const struct rr_roce_at *at, bool all)
 {

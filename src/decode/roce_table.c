@@ -37,9 +37,9 @@ table_evict(struct rr_roce_table *table)
 	table_end(table, oldest);
 }
 
-/* Makes a connection between the two addresses of the packet. The sender of the packet becomes side "from".
- * If there are too many connections or too little memory, the oldest connection is ended first. Returns NULL
- * if there is no memory. */
+/* Makes a connection between the two addresses of the packet. The sender of the packet becomes side "from" (0
+ * or 1). If there are too many connections or too little memory, the connection whose last packet is the
+ * oldest is ended first. Returns NULL if there is no memory. */
 static struct rr_roce_connection *
 table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t from)
 {
@@ -228,8 +228,9 @@ table_request(struct rr_roce_table *table, const struct rr_packet *packet, const
 }
 
 /* Handles a message of a connection manager: a request makes a connection, and a reply adds the queue pair of
- * side 1. The sink receives the message, which may also be a rejection, as a handshake. Messages for unknown
- * connections and repeated messages are ignored. */
+ * side 1, the side that was asked. The sink receives the message, which may also be a rejection, as a
+ * handshake. Messages for unknown connections and repeated messages are ignored: a reply, or a rejection, is
+ * a repetition if the queue pair of side 1 is known already. */
 static void
 table_manager(struct rr_roce_table *table, const struct rr_packet *packet, const struct rr_cm *cm)
 {
@@ -274,7 +275,6 @@ table_datagram(struct rr_roce_table *table, const struct rr_packet *packet)
 		table_manager(table, packet, &cm);
 }
 
-/* Decodes a datagram to RR_ROCE_PORT. Octets of it that were not captured count as 0. */
 void
 rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet)
 {

@@ -16,7 +16,8 @@ struct rr_roce_table {
 
 void rr_roce_table_init(struct rr_roce_table *table, struct rr_decode_connections *shared, uint32_t max);
 
-/* Decodes a datagram to RR_ROCE_PORT. */
+/* Decodes a UDP datagram to RR_ROCE_PORT. Octets of it that were not captured count as 0. If there is no
+ * memory for them, the datagram is ignored. */
 void rr_roce_table_packet(struct rr_roce_table *table, const struct rr_packet *packet);
 
 /* rr_roce_table_finish() decodes all connections to their end, as no more packets will come, and frees them.

@@ -154,8 +154,9 @@ stream_clear(struct rr_stream *stream, uint32_t start, uint32_t end)
 }
 
 /* Copies the octets of a segment into the buffer, with zeros for octets that were not captured and have not
- * come before, and without octets that were read already. Octets that close the first gap, or a part of it,
- * end the count of packets that acknowledged the gap. Returns false if there is no memory. */
+ * come before, and without octets that were read already. If octets can be read now that could not be read
+ * before, the first gap has become smaller or is closed, so stream->acknowledged begins to count anew.
+ * Returns false if there is no memory. */
 static bool
 stream_store(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)
@@ -196,9 +197,10 @@ stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 	return false;
 }
 
-/* Adds a segment. Too many gaps, and octets that are too far ahead for the window, make the stream give up
- * its first gap; the caller then reads, and calls again. If there is no memory and no gap, the octets of the
- * segment count as lost. */
+/* The first gap is given up if there are too many gaps, if there is no memory, or if the segment lies behind
+ * the window, but less than a second window away: reading on then moves the window to it. A segment that lies
+ * outside of the window otherwise is ignored, or begins the stream anew (stream_is_stray()). If there is no
+ * memory and no gap, the octets of the segment count as lost. */
 bool
 rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)

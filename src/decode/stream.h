@@ -45,8 +45,9 @@ struct rr_stream_segment {
 /* Sets the sequence number with which the stream begins. */
 void rr_stream_start(struct rr_stream *stream, uint32_t sequence);
 
-/* Adds a segment to the stream. The first segment starts a stream that was not started. Returns false if a
- * gap was given up first: the caller then reads what can be read, and adds the segment again. */
+/* Adds a segment to the stream. The first segment starts a stream that was not started. Returns true if the
+ * segment was handled: stored, ignored or lost. Returns false if only a gap was given up: the caller then
+ * reads what can be read, and adds the segment again. */
 bool rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment);
 

@@ -231,6 +231,7 @@ rr_check_make(
 	return verdict;
 }
 
+/* Runs a test case in this version of RPC-over-RDMA, and adds its result to check->results. */
 static void
 check_case(struct rr_check *check, const struct rr_check_case *which, uint32_t version)
 {

@@ -165,8 +165,10 @@ int rr_check_send(struct rr_check_peer *peer, const void *data, uint32_t size, u
 /* Waits for the next message and returns it; the caller frees it. Returns NULL if no message came in time, or
  * the connection ended. */
 struct rr_check_message *rr_check_receive(struct rr_check_peer *peer);
-/* Allocates and registers `size` octets of memory, filled with a pattern. Stores the place of this memory in
- * *data, and its description for the peer in *segment. Returns 0, or an error. */
+/* Allocates and registers `size` octets of memory, filled with RR_CHECK_PATTERN. access: RR_REMOTE_READ and
+ * RR_REMOTE_WRITE, as the peer may read or write it. Stores the address of this memory in *data, and its
+ * description for the peer in *segment. The memory is freed when the connection is closed. Returns 0, or an
+ * error. */
 int rr_check_register(struct rr_check_peer *peer, uint32_t size, unsigned access, uint8_t **data,
 	struct rr_segment *segment);
 /* Reads the peer's segment into `data` by RDMA Read, and waits until that is done. `data` is memory of

@@ -76,6 +76,7 @@ data_read(struct rr_check_peer *peer, uint32_t segments, uint32_t size, struct r
 		       : rr_check_fail(why, "octets behind the data were written");
 }
 
+/* Checks READ into a Write chunk of one segment, which has room for more than the data. */
 static enum rr_check_verdict
 data_read_one(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -179,15 +180,16 @@ data_invalidation(struct rr_check_peer *peer, const struct rr_private_data *own,
 	return RR_CHECK_PASS;
 }
 
-/* This side does not announce that it supports Send With Invalidate, so the responder must not use it. */
+/* Checks data_invalidation() if this side does not announce, by the flag R in its private data, that it
+ * supports Send With Invalidate: the responder must not use it. */
 static enum rr_check_verdict
 data_invalidation_cleared(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return data_invalidation(peer, &(struct rr_private_data){ 4096, 4096, false }, why);
 }
 
-/* This side announces that it supports Send With Invalidate, so the responder may use it if it announced
- * that, too. */
+/* Checks data_invalidation() if this side announces, by the flag R in its private data, that it supports Send
+ * With Invalidate: the responder may use it if it announced that, too. */
 static enum rr_check_verdict
 data_invalidation_agreed(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -74,8 +74,8 @@ error_msgp(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, ERROR_SEND(peer, 1, 32, RR_RDMA_MSGP, 0, 0, 0, 0, 0), RR_ERR_CHUNK, why);
 }
 
-/* Checks that the responder does not answer RDMA_DONE. RFC 8166, 4.6.2: "Receivers MUST silently discard
- * RDMA_DONE messages". */
+/* Checks that the responder does not answer RDMA_DONE of version 1. RFC 8166, 4.6.2: "Receivers MUST silently
+ * discard RDMA_DONE messages". */
 static enum rr_check_verdict
 error_done(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -142,8 +142,9 @@ error_xid(struct rr_check_peer *peer, struct rr_text *why)
 	return rr_check_error(peer, call.xid, RR_ERR_CHUNK, why);
 }
 
-/* Sends an RPC reply to the responder, which has made no call. Checks that the responder does not answer
- * it. */
+/* Sends an RPC reply to the responder, which has made no call. Checks that the responder does not answer it.
+ * The message is an RDMA_MSG with credits for 32 calls and no chunks (28 octets), and behind that an accepted
+ * RPC reply: all words that are not set are 0. */
 static enum rr_check_verdict
 error_stray(struct rr_check_peer *peer, struct rr_text *why)
 {

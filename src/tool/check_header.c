@@ -99,7 +99,9 @@ header_window(struct rr_check_peer *peer, struct rr_text *why)
 
 /* ---- Private data: RFC 8797, 4 and 5 ---- */
 
-/* Connects with `size` octets of private data, and checks that the responder then answers a NULL call. */
+/* Connects with `size` octets of private data, and checks that the responder then answers a NULL call. The
+ * functions below have private data that is not valid, or is not at the beginning: none at all, other octets,
+ * the valid data cut off, an unknown version of it, and the valid data behind three other octets. */
 static enum rr_check_verdict
 header_private(struct rr_check_peer *peer, const void *data, size_t size, struct rr_text *why)
 {

@@ -199,12 +199,14 @@ long_write(struct rr_check_peer *peer, uint32_t padding, struct rr_text *why)
 	return long_answered(peer, call.xid, why);
 }
 
+/* The Read chunk has the 1001 octets of the data, and no padding to a multiple of four. */
 static enum rr_check_verdict
 long_write_unpadded(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return long_write(peer, 0, why);
 }
 
+/* The Read chunk has the 1001 octets of the data, and three octets of padding behind them. */
 static enum rr_check_verdict
 long_write_padded(struct rr_check_peer *peer, struct rr_text *why)
 {

@@ -86,6 +86,7 @@ nfs4_reads(
 	return verdict;
 }
 
+/* Both READs lie within the file, so that both Write chunks are filled. */
 static enum rr_check_verdict
 nfs4_both(struct rr_check_peer *peer, struct rr_text *why)
 {
@@ -93,6 +94,8 @@ nfs4_both(struct rr_check_peer *peer, struct rr_text *why)
 		peer, (const uint64_t[]){ 0, NFS4_PART }, (const uint32_t[]){ NFS4_PART, NFS4_PART }, why);
 }
 
+/* The first READ begins behind the end of the file and returns no octets, so its Write chunk must come back
+ * empty, and the second chunk must be filled all the same. */
 static enum rr_check_verdict
 nfs4_empty(struct rr_check_peer *peer, struct rr_text *why)
 {

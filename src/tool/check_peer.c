@@ -105,6 +105,8 @@ peer_wait(struct rr_check_peer *peer, bool (*done)(const struct rr_check_peer *p
 	return done(peer);
 }
 
+/* The functions that follow are conditions that peer_wait() waits for. */
+
 static bool
 peer_is_established(const struct rr_check_peer *peer)
 {

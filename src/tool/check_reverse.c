@@ -41,8 +41,10 @@ reverse_put_open(struct rr_check4 *talk, uint32_t access)
 	rpcrdma_put_u32(&talk->writer, CLAIM_FH);
 }
 
-/* Decodes the results of OPEN: stores the stateid, and the stateid of a read delegation if the server gave
- * one. The reader must stand behind the number and the status of the operation. */
+/* Decodes the successful results of OPEN into `reverse`: the stateid of the open file, and the stateid of a
+ * read delegation if the server gave one. has_opened and has_delegated then say which of them are set; both
+ * are false if the results do not decode. The reader must stand behind the number and the status of the
+ * operation. */
 static void
 reverse_take_open(struct reverse *reverse, struct rpcrdma_xdr_reader *reader)
 {
@@ -275,9 +277,10 @@ reverse_take_call(struct reverse *reverse)
 
 /* ---- A reason for the server to call ---- */
 
-/* Opens the file for writing as a second client, so that the server must recall the delegation of the first
- * client. Judges and answers the server's call with the recall, and closes the file. The reply to the second
- * client's OPEN comes after the recall, or sooner with NFS4ERR_DELAY. */
+/* Opens the file for writing as a second client, on a connection of its own, so that the server must recall
+ * the delegation that the client `reverse` has. Judges and answers the server's call with the recall, and
+ * then has that client close the file and return the delegation. The reply to the second client's OPEN comes
+ * after that, or sooner with NFS4ERR_DELAY, so it is only then waited for. Returns the verdict. */
 static enum rr_check_verdict
 reverse_conflict(struct reverse *reverse)
 {

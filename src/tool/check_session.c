@@ -111,8 +111,6 @@ rr_check4_call(struct rr_check4 *talk, const struct rr_chunk_lists *lists, struc
 	return rr_check4_send(talk, lists) && rr_check_reply(talk->peer, reply, talk->why);
 }
 
-/* Returns the status of the COMPOUND, or UINT32_MAX if the reply cannot be decoded. Sets up the reader for
- * the results of the reply, behind the number of results. */
 uint32_t
 rr_check4_status(const struct rr_check_reply *reply, struct rpcrdma_xdr_reader *reader)
 {

@@ -117,7 +117,8 @@ conf_octal(char c)
 }
 
 /* Returns the octet that a backslash at `at` and three octal digits behind it stand for ("\040" for a blank).
- * Returns 0 if no such digits follow, or their number is larger than \377. */
+ * Returns 0 if no such digits follow, or their number is larger than \377. "\000" gives 0, too, so it is an
+ * error like these: a word cannot have a zero octet. */
 static char
 conf_escape(const char *at)
 {

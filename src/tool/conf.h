@@ -40,7 +40,8 @@ int rr_conf_take(const char *text, size_t size, struct rr_conf *conf, struct rr_
  * the line must not be used. */
 char *rr_conf_first(struct rr_conf *conf);
 
-/* Returns the next word of the present line; NULL if the line has no further word, or conf->bad is set. */
+/* Returns the next word of the present line, and sets conf->line to the number of the line in which the word
+ * begins; NULL if the line has no further word, or if it has an error, which conf->bad then says. */
 char *rr_conf_word(struct rr_conf *conf);
 
 void rr_conf_free(struct rr_conf *conf);

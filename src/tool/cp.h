@@ -174,7 +174,12 @@ bool rr_cp_small(struct rr_cp *cp, const struct rr_place *from, const char *name
  * After a signal, waits a few seconds at most. */
 void rr_cp_small_end(struct rr_cp *cp, const struct rr_place *to);
 
-/* cp_file.c: temporary names, under which files are written. RR_CP_NUMBERS: how many names are tried. */
+/* cp_file.c: a file is made under a temporary name, and renamed when it is whole. Each target has
+ * RR_CP_NUMBERS temporary names, which differ in a number from 0; the caller takes the first that is free.
+ * rr_cp_temporary() stores in temporary the temporary name with this number for a target called name.
+ * rr_cp_remove_temporary() removes a temporary file, and warns if that fails. rr_cp_fail_temporary() reports
+ * that no file or link could be made under a temporary name, and returns -1: error is 1 if all these names
+ * exist, or a negative number. */
 enum { RR_CP_TEMPORARY = 256, RR_CP_NUMBERS = 16 };
 /* Stores in temporary the temporary name that a file called name has with this number. */
 void rr_cp_temporary(const char *name, unsigned number, char temporary[RR_CP_TEMPORARY]);
@@ -184,11 +189,13 @@ void rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const c
 int rr_cp_fail_temporary(struct rr_cp *cp, int error);
 
 /* cp_archive.c, with -a: if the file was copied under another name before, makes to_name a hard link to that
- * copy. Returns 0; 1 if the file is still to be copied; -1 after a failure, which was reported. */
+ * copy, unless it is one already. Returns 0; 1 if the file is still to be copied, also without -a; -1 after a
+ * failure, which was reported. */
 int rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
-/* cp_archive.c: notes that a file was copied to to_name, so that rr_cp_archive_link() can make links to this
- * copy. */
+/* cp_archive.c, with -a: notes that a file was copied to to_name. If rr_cp_archive_link() meets another name
+ * of the file later, it makes a hard link to this copy. If there is no memory for the note, the later names
+ * become separate copies. Does nothing without -a, or if the file has only one name. */
 void rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
 /* Forgets the files that rr_cp_archive_note() has noted. */

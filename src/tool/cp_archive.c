@@ -35,9 +35,6 @@ archive_has_names(const struct rr_cp *cp, const struct rr_info *info)
 	return cp->archive && cp->depth > 0 && info->links > 1;
 }
 
-/* With -a, notes that the file was copied to to_name. If rr_cp_archive_link() meets another name of the file
- * later, it makes a hard link to this copy. If there is no memory for the note, the later names become
- * separate copies. */
 void
 rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -73,8 +70,9 @@ rr_cp_archive_end(struct rr_cp *cp)
 	cp->archived = NULL;
 }
 
-/* Makes a hard link to the first copy of a file under a temporary name, and renames that link to to_name.
- * Returns 0; -1 after an error, which was reported. */
+/* Makes a hard link to the first copy of a file, and gives it the name to_name. A link cannot replace an
+ * existing file, but rename can: so the link is made under a temporary name, the first that is free, and then
+ * renamed. Returns 0; -1 after an error, which was reported. */
 static int
 archive_make_name(
 	struct rr_cp *cp, const struct rr_first *first, const struct rr_place *to, const char *to_name)
@@ -96,9 +94,6 @@ archive_make_name(
 	return -1;
 }
 
-/* With -a, makes to_name a hard link to the copy of the file, if the file was copied under another name
- * before. Does nothing if to_name is such a link already. Returns 0; 1 if the file is still to be copied
- * (also without -a); -1 after an error, which was reported. */
 int
 rr_cp_archive_link(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name)
@@ -144,8 +139,9 @@ archive_cannot(struct rr_cp *cp)
 	return 0;
 }
 
-/* Copies the extended attribute `name`. Returns 0, also if the destination takes none; -1 after an error,
- * which was reported. */
+/* Copies the extended attribute `name` of the file or directory `from` to `to`. If the destination takes no
+ * extended attributes, leaves it out, with a warning. Returns 0 in both cases; -1 after an error, which was
+ * reported. */
 static int
 archive_xattr(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to, const char *name)
 {

@@ -47,8 +47,6 @@ rr_cp_remove_temporary(struct rr_cp *cp, const struct rr_place *to, const char *
 	cp->to.fatal = fatal;
 }
 
-/* Reports why no temporary name was made. error is the result of the last attempt: 1 if all of these names
- * exist already, or a negative number. Returns -1. */
 int
 rr_cp_fail_temporary(struct rr_cp *cp, int error)
 {
@@ -104,7 +102,8 @@ file_is_same_time(struct timespec a, struct timespec b)
 }
 
 /* Tells whether a and b describe the same file: number, size, owner, and the times of modification and change
- * are equal. One side may see the file on a server, and the other side may see it locally. */
+ * are equal. The file systems are not compared: one side may see the file on a server, and the other side may
+ * see it locally, and the two name the file system differently. */
 static bool
 file_is_same(const struct rr_info *a, const struct rr_info *b)
 {
@@ -151,6 +150,8 @@ struct copying {
 	char temporary[RR_CP_TEMPORARY]; /* "": the target is written in place */
 };
 
+/* Copies the extended attributes (cp -a) of the open source to the open target; does nothing if one of them
+ * is a stream. Returns 0; -1 after an error, which was reported. */
 static int
 file_copy_xattrs(const struct copying *copying)
 {
@@ -213,9 +214,10 @@ file_create_temporary(struct copying *copying)
 }
 
 /* With --resume, opens the temporary file that an interrupted copy has left, if it begins with the same
- * octets as the source. Cuts the temporary file off behind these octets, so that the copy goes on there.
- * Returns 0; 1 if a new temporary file is to be made, as there is no such file, or --resume was not given, or
- * the source is a stream; -1 after an error, which was reported. */
+ * octets as the source. Cuts the temporary file off behind these octets, so that the copy goes on there. Does
+ * not use a file that has further names (hard links), as these would get the new data, too. Returns 0; 1 if a
+ * new temporary file is to be made, as there is no such file, or --resume was not given, or the source is a
+ * stream; -1 after an error, which was reported. */
 static int
 file_go_on(struct copying *copying)
 {
@@ -367,11 +369,14 @@ file_copy_open(struct copying *copying)
 
 	if (error)
 		return error;
+	/* `cp` writes over an existing file; `sync` makes a new file that replaces it. Both make a new file
+	 * if a link or nothing has this name, and both write to a device or pipe. */
 	error = (there == RR_KIND_FILE && !cp->sync) || there == RR_KIND_STREAM
 			? file_open_existing(copying)
 			: file_create_or_go_on(copying);
 	if (error)
 		return error;
+	/* The command line names this file, so its size is that of the whole copy. */
 	if (cp->depth == 0 && copying->info.kind == RR_KIND_FILE)
 		rr_progress_expect(&cp->progress, copying->info.size);
 	rr_progress_file(&cp->progress, cp->path[0] ? cp->path + 1 : copying->to_name, copying->info.size);
@@ -408,7 +413,8 @@ rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, cons
 }
 
 /* Makes a symbolic link to `target` under the first temporary name that is free, which is stored in
- * temporary. Then removes what interrupted copies left. Returns 0; -1 after an error, which was reported. */
+ * temporary. Then, if some of these names were taken, removes what interrupted copies have left under them.
+ * Returns 0; -1 after an error, which was reported. */
 static int
 file_make_temporary_link(struct rr_cp *cp, const struct rr_place *to, const char *to_name, const char *target,
 	char temporary[RR_CP_TEMPORARY])

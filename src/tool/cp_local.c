@@ -124,10 +124,11 @@ local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 	return errno ? rr_cp_local_fail(side) : 0;
 }
 
+/* Adds the entries of the directory to the catalog. Returns 0, or a negative number. */
 static int
 local_list(struct rr_side *side, const struct rr_place *place, struct rr_catalog *catalog)
 {
-	/* A descriptor of its own, as closedir() closes it. */
+	/* Opens the directory once more, because closedir() closes the descriptor that fdopendir() gets. */
 	int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), result;
 	DIR *stream = fd < 0 ? NULL : fdopendir(fd);
 

@@ -10,9 +10,9 @@
 
 /* cp -a keeps of local files, beside data: owners, hard links, extended attributes. */
 
-/* Sets the owner and the group of the open file fd to those in info. Returns false if the owner or the group
- * could not be set, which is no error of the copy. After the first owner that could not be set, no owner is
- * tried any more. */
+/* Sets the owner and the group of the open file fd to those in info. Returns true if both are set. Returns
+ * false if the owner or the group could not be set, which is no error of the copy. After the first owner that
+ * could not be set, side->keep_uid is false, and no owner is tried any more. */
 static bool
 local_give(struct rr_side *side, int fd, const struct rr_info *info)
 {
@@ -62,6 +62,8 @@ rr_cp_local_make_name(
 
 enum { USER_LENGTH = sizeof(LOCAL_USER) - 1 };
 
+/* Writes the name of an extended attribute as Linux has it, "user.NAME", into full. A copy names the
+ * attribute without that prefix, as NFS does (RFC 8276). */
 static void
 local_full_name(const char *name, char full[RR_NFS_NAME + USER_LENGTH + 1])
 {

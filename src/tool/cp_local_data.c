@@ -154,7 +154,8 @@ local_stream_read_some(struct rr_file *file, struct rr_piece *piece)
 }
 
 /* Called by the event loop when the stream has data: reads data into file->awaited, the piece that waits for
- * it. Calls the piece's done() when the piece is complete, the stream has ended, or reading failed. */
+ * it. If the piece is complete, the stream has ended, or reading failed, stops waiting and calls the piece's
+ * done(). Otherwise, as result is 1, waits for more data. */
 static void
 local_stream_ready(struct rr_watch *watch, unsigned events)
 {
@@ -170,8 +171,8 @@ local_stream_ready(struct rr_watch *watch, unsigned events)
 }
 
 /* Begins to read a piece of a stream. Returns 0 if the event loop will read it and call done(). Devices such
- * as /dev/zero cannot be waited for: this function reads the piece from them at once, and returns 1, or a
- * negative number. */
+ * as /dev/zero, and a regular file that is standard input, cannot be waited for: this function reads the
+ * piece from them at once, and returns 1, or a negative number. */
 static int
 local_stream_read(struct rr_file *file, struct rr_piece *piece)
 {
@@ -279,6 +280,8 @@ local_set_times(struct rr_file *file, const struct rr_info *info)
 	return rr_cp_local_fail(file->side);
 }
 
+/* A file that was written in place gets only new times: it keeps its mode and owner, unless with -a. A stream
+ * gets nothing. An empty source has written no octets, so that old octets may still have to go here. */
 int
 rr_cp_local_finish(struct rr_file *file, const struct rr_info *info)
 {

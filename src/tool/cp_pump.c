@@ -40,8 +40,8 @@ rr_pump_free(struct rr_pump *pump)
 		munmap(pump->memory, (size_t)RR_PUMP_PIECES * RR_PUMP_PIECE);
 }
 
-/* Ends the copy with an error of `side`: stores the error and the side in the pump. Does nothing if the pump
- * has an earlier error. */
+/* Ends the copy with an error of `side`, a negative number whose text is in side->text already: stores the
+ * error and the side in the pump. Does nothing if the pump has an earlier error. */
 static void
 pump_stop(struct rr_pump *pump, struct rr_side *side, int error)
 {
@@ -208,10 +208,11 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->from->side->ops->read(pump->from, piece);
 }
 
-/* Searches the slot's memory from `at` on. Returns where the next octets to write begin, or, if `hole` is
- * true, where the next hole begins; slot->filled if there are none. With pump->punch, each unit of zeroes is
- * a hole; without it, there are no holes. Units are the destination's hole_unit octets, aligned in the file;
- * the first and the last unit of the piece may be shorter. */
+/* Searches the octets that were read into the slot, from the offset `at` in the slot's memory on. If `hole`
+ * is false, returns the offset where the next octets to write begin; if `hole` is true, the offset where the
+ * next hole begins; slot->filled if there is none. If pump->punch is set, each unit of zeroes is a hole.
+ * Otherwise nothing is a hole, so the octets to write begin at `at`. A unit has the destination's hole_unit
+ * octets, and is aligned in the file; the first and the last unit of the piece may be shorter. */
 static uint32_t
 pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint32_t at, bool hole)
 {
@@ -230,8 +231,8 @@ pump_slot_find(const struct rr_pump *pump, const struct rr_pump_slot *slot, uint
 	return pump->punch || hole ? slot->filled : at;
 }
 
-/* Goes on with the slot that holds the next octets of a stream, if there is such a slot. The slot was held
- * until all octets in front of its own were written. */
+/* If a slot is in the state HELD and its piece is the next one to be written in order, goes on with this
+ * slot: all octets in front of its piece have been written now. Used if one of the files is a stream. */
 static void
 pump_release(struct rr_pump *pump)
 {
@@ -245,9 +246,10 @@ pump_release(struct rr_pump *pump)
 	}
 }
 
-/* Ends the slot's piece, whose octets are all written, and frees the slot. Before it is freed, lets the held
- * slot go on that waits for this piece: the held slot may begin a read into a free slot, and must not take
- * this slot, which the caller goes on to use. Returns 1. */
+/* Ends the slot's piece, whose octets are all written, and makes the slot idle. Returns 1, so that
+ * pump_slot_advance() uses the slot for the next piece. With a stream, first goes on with the slot in the
+ * state HELD that waits for this piece. That comes before this slot is idle, as a read begins in any idle
+ * slot, and must not begin in this one, which pump_slot_advance() still works on. */
 static int
 pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -261,8 +263,9 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 }
 
 /* Begins to write the next octets of the slot's piece that are in no hole; ends the piece if there are none
- * left. If one of the files is a stream, holds the piece until all octets in front of it were written.
- * Returns as pump_slot_step() does. */
+ * left. If one of the files is a stream and octets in front of the piece are not written yet, only sets the
+ * state HELD. Returns 1 if the slot can do its next step at once; 0 if it has to wait; or a negative
+ * number. */
 static int
 pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -297,8 +300,8 @@ pump_read_on(struct rr_pump *pump)
 }
 
 /* Handles a piece that has been read into the slot, and begins to write it. If fewer octets came than were
- * asked for, a stream ends there; a file has changed, which ends the copy. Returns as pump_slot_step()
- * does. */
+ * asked for, a stream ends there; a file has changed, which ends the copy. Returns 1 if the slot can do its
+ * next step at once; 0 if it has to wait; or a negative number. */
 static int
 pump_slot_take(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
@@ -443,8 +446,9 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
 }
 
-/* After the server has lost octets in a restart, prepares the pump to copy these octets once more. Returns 0;
- * or an error if the source is a stream, which cannot be read again. */
+/* Called after the server has lost octets in a restart. Prepares a further round, which copies these octets
+ * again. If the source is a stream, which cannot be read again, ends the copy with an error instead. Returns
+ * 0, or that error. */
 static int
 pump_may_repeat(struct rr_pump *pump)
 {

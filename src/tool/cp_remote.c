@@ -49,8 +49,9 @@ remote_describe_object(const struct rpcrdma_nfs_object *object, struct rr_info *
 	};
 }
 
-/* Fills in *info from the result of a LOOKUP. If the name does not exist, info->kind becomes RR_KIND_NONE,
- * and that is no error. Returns 0, or a negative number. */
+/* Fills in *info from the result of a LOOKUP: its error (0, a positive nfsstat3, or a negative number of this
+ * library) and, without an error, the object that it found. If the name does not exist, info->kind becomes
+ * RR_KIND_NONE, and that is no error. Returns 0, or a negative number. */
 static int
 remote_found(struct rr_side *side, int error, const struct rpcrdma_nfs_object *object, struct rr_info *info)
 {

@@ -6,8 +6,9 @@
 
 /* Functions that the files of the remote end share; the operations are those of struct rr_side_ops. */
 
-/* Stores the client's text of an error in side->text, and sets side->fatal; error is negative, or an
- * nfsstat3. Returns a negative number. */
+/* Stores the client's text of an error in side->text. error is a negative number of this library, or a
+ * positive nfsstat3. Sets side->fatal to true if other files would fail, too, as without a connection or
+ * without space at the server, and otherwise to false. Returns a negative number. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
 /* Returns the attributes of info that are to be set: mode and times, and owner and group as long as the

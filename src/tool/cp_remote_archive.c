@@ -72,7 +72,8 @@ rr_cp_remote_set_link(
 	attributes.mode.set_it = false;
 	if (!error)
 		error = rr_cp_remote_apply(side, &link.handle, attributes);
-	/* Some servers cannot set any attribute of a link. */
+	/* A server's refusal, which is positive, is no error of the copy: some servers cannot set any
+	 * attribute of a link. */
 	return error < 0 ? rr_cp_remote_fail(side, error) : 0;
 }
 
@@ -89,6 +90,8 @@ rr_cp_remote_make_name(
 
 /* ---- Extended attributes ---- */
 
+/* A server that has no extended attributes (RFC 8276), or is used by an earlier version than 4.2, gives an
+ * empty list, which is no error. */
 int
 rr_cp_remote_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
 {

@@ -6,8 +6,8 @@
 /* The data of files on a server: pieces, and octets that are lost when the server restarts. */
 
 /* Creates a file that only its owner may read and write. If one WRITE can hold all `size` octets, the file
- * will be written by a stable WRITE, which needs no COMMIT. Returns 0; 1 if the name exists already; or a
- * negative number. */
+ * will be written by a stable WRITE (FILE_SYNC), which needs no COMMIT. size may be RR_SIZE_UNKNOWN. Returns
+ * 0; 1 if the name exists already, as for every error with a text in side->text; or a negative number. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
