@@ -94,8 +94,8 @@ decoder_oldest(const struct rr_decoder *decoder)
 		       : rr_container(decoder->ages.next, struct rr_decode_connection, age);
 }
 
-/* Makes room: decodes what is left of the TCP connection whose last packet is the oldest, and frees the
- * connection. */
+/* Makes room for a new connection, or in memory: decodes what is left of the TCP connection whose last packet
+ * is the oldest, and frees the connection. */
 static void
 decoder_evict(struct rr_decoder *decoder)
 {
@@ -122,8 +122,8 @@ decoder_side(const struct rr_packet *packet)
 }
 
 /* Makes a connection, whose first captured packet this is, and sets *from to the side that sent the packet.
- * If there are too many connections or too little memory, the oldest connection is ended first. Returns NULL
- * if there is no memory. */
+ * If there are too many connections or too little memory, the connection whose last packet is the oldest is
+ * ended first. Returns NULL if there is no memory. */
 static struct rr_decode_connection *
 decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_t *from)
 {
@@ -141,6 +141,7 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 	*from = decoder_side(packet);
 	connection->ends[*from] = packet->source;
 	connection->ends[!*from] = packet->destination;
+	/* The keys of maps have room for numbers of 31 bits. */
 	connection->number = (uint32_t)(decoder->shared.counters.connections++ & INT32_MAX);
 	rr_map_add(&decoder->connections, &connection->link, decoder_key(packet));
 	rr_list_append(&decoder->ages, &connection->age);
@@ -148,7 +149,9 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 }
 
 /* Tells whether a packet is a SYN that begins a new connection between the ports of this connection. Returns
- * false if the packet repeats the first SYN of this connection. */
+ * false if the packet repeats the first SYN of this connection, or has a SYN and an acknowledgement. If
+ * octets of the side came before any SYN, the capture began later than this connection, and every SYN is a
+ * new one. */
 static bool
 decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet)
 {

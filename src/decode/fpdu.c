@@ -231,7 +231,8 @@ fpdus_opening(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, struct r
 }
 
 /* Reads what comes next in the current state: the MPA frame, an FPDU, or, while an FPDU is searched for, its
- * beginning. Returns RR_FPDU_MORE if nothing was found; the state may have changed nevertheless. */
+ * beginning. In the other states all octets are skipped. Returns RR_FPDU_MORE if nothing was found; the state
+ * may have changed nevertheless. */
 static enum rr_fpdu_kind
 fpdus_step(struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu)
 {

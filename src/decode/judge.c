@@ -86,7 +86,8 @@ judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 }
 
 /* Checks a message that a side sent: first its size and its header, then what the rules for its kind (call,
- * reply, error and so on) say. */
+ * reply, error and so on) say. A message of which octets were not captured is not checked, and its connection
+ * is no longer whole. */
 static void
 judge_sent(void *ctx, const struct rr_message *message)
 {

@@ -102,9 +102,9 @@ struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
 /* Ends the capture: reports calls that should have had a reply by now, and forgets all connections. */
 void rr_judge_finish(struct rr_judge *judge);
 
-/* These return how many messages were checked, and how many calls without a reply were forgotten to make
- * room. Rules that depend on earlier messages are then not applied any more to the connection of such a
- * call. */
+/* rr_judge_messages() returns how many messages were checked. rr_judge_evicted() returns how many calls
+ * without a reply were forgotten to make room for newer calls. Rules that depend on earlier messages are not
+ * applied any more to the connection of such a call. */
 uint64_t rr_judge_messages(const struct rr_judge *judge);
 uint64_t rr_judge_evicted(const struct rr_judge *judge);
 

@@ -69,9 +69,9 @@ rr_judge_end_calls(struct rr_judge *judge, uint32_t number)
 	}
 }
 
-/* Removes the oldest call to make room. If the call has no reply yet, its connection counts as incomplete
- * from now on: the reply would otherwise be reported as one that no call asked for. A message that is not a
- * call has no reply, and mostly no error. */
+/* Removes the oldest call to make room. If the call has no reply yet, its connection is no longer whole: the
+ * reply would otherwise be reported as one that no call asked for. That is not so for a message that is not a
+ * call (is_plain): it gets no reply, and an error only in rare cases. */
 static void
 call_evict(struct rr_judge *judge)
 {
@@ -243,8 +243,8 @@ call_provided(const struct rr_judged *judged, struct rr_judge_call *call)
 }
 
 /* Checks a reply: whether a call without a reply has its XID, its version, the credits that it grants, and
- * the chunks that it returns. Then notes that the call has its reply. Version: RFC 8167, 5.2, is about
- * replies to reverse calls, which side 0 sends. */
+ * the chunks that it returns. Then notes that the call has its reply. The version is compared with that of
+ * the call only if side 0 replies to a reverse call, as RFC 8167, 5.2, is about such replies. */
 void
 rr_judge_reply(const struct rr_judged *judged)
 {

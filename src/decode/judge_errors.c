@@ -24,7 +24,8 @@ errors_range(const struct rr_judged *judged, const struct rr_judge_call *call)
 }
 
 /* Checks an RDMA_ERROR: it must answer a call, or another message, that has no answer yet, and must have that
- * message's version. An error must not answer an error, nor a call of the error's own sender. Then notes that
+ * message's version. An optional message of an unknown type (behind RR_UPDPROP) must be answered by
+ * ERR_INVAL_OPTION. An error must not answer an error, nor a call of the error's own sender. Then notes that
  * the message is answered. */
 void
 rr_judge_error(const struct rr_judged *judged)

@@ -19,12 +19,14 @@ enum {
 
 /* ---- Which procedures may have chunks ---- */
 
+/* Tells whether the procedure of NFS version 3 has an argument that may be in a Read chunk (RFC 8267, 4). */
 static bool
 nfs_has_data_argument(uint32_t proc)
 {
 	return proc == WRITE || proc == SYMLINK;
 }
 
+/* Tells whether the procedure of NFS version 3 has a result that may be in a Write chunk (RFC 8267, 4). */
 static bool
 nfs_has_data_result(uint32_t proc)
 {

@@ -163,9 +163,10 @@ region_contains(const struct rr_judge_region *region, const struct rr_op *op)
 }
 
 /* Returns the region (a segment of offered memory) that an RDMA operation is for. Only regions with the
- * operation's handle are looked at. The first choice is a region that contains the operation's octets and
- * whose call has no reply yet, or that holds a reply to be read; then any region that contains the octets;
- * then the last region. Returns NULL if the handle was not offered. */
+ * operation's handle are looked at, those that were offered last first. The first choice is a region that
+ * contains the operation's octets and whose call has no reply yet, or that is part of a reply in a Read
+ * chunk; then any region that contains the octets; then the region that was offered last. Returns NULL if the
+ * handle was not offered. */
 static struct rr_judge_region *
 region_find(const struct rr_judge *judge, uint32_t connection, uint8_t owner, const struct rr_op *op)
 {

@@ -114,7 +114,7 @@ returned_invalidation(const struct rr_judged *judged, const struct rr_judge_call
 }
 
 /* Checks the handle that a reply or an RDMA_ERROR invalidates, and the chunks that a reply returns. An
- * RDMA_ERROR returns no chunks. */
+ * RDMA_ERROR returns no chunks, and neither does an answer to a message that is not a call (is_plain). */
 void
 rr_judge_returned(const struct rr_judged *judged, const struct rr_judge_call *call)
 {

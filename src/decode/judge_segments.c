@@ -8,14 +8,15 @@
 
 /* ---- Untagged messages ---- */
 
-/* Checks the message number (MSN) and the offset of an untagged segment. RFC 5041, 5.1: the MSNs of a queue
- * count messages from 1, and the offsets of a message's segments count its octets from 0. Only the last
- * segment of a message has the flag L, after which the next message is due. */
+/* Checks the message number (MSN) and the offset of an untagged segment that `side` sent. RFC 5041, 5.1: the
+ * MSNs of a queue count messages from 1, and the offsets of a message's segments count its octets from 0.
+ * Only the last segment of a message has the flag L, behind which the next message must begin. After a wrong
+ * segment, checking goes on behind that segment. */
 static void
 segment_untagged(struct rr_judge *judge, struct rr_judge_side *side, const struct rr_place *place,
 	const struct rr_ddp_header *header, uint32_t length)
 {
-	/* No message is under way if the offset that is due is 0: then the next message begins. */
+	/* side->mo is the offset that this segment must have. If it is 0, this segment begins a message. */
 	bool is_first = side->mo[header->queue] == 0;
 	uint32_t msn = side->msn[header->queue] + is_first;
 

@@ -83,8 +83,9 @@ side_was_allowed(const struct rr_judged *judged, uint32_t size)
 	return false;
 }
 
-/* Reports a Send that is larger than its inline threshold allows. Nothing is checked if one of the two
- * handshakes was not captured. */
+/* Reports a Send that is larger than its inline threshold allows. If an earlier connection between the same
+ * hosts allowed that size, reports another rule, as the sender probably still uses the old threshold. Nothing
+ * is checked if one of the two handshakes was not captured. */
 void
 rr_judge_size(const struct rr_judged *judged)
 {
@@ -123,7 +124,8 @@ rr_judge_call_begins(const struct rr_judged *judged)
 }
 
 /* Counts a reply, or an error, to a call of the other side: one call less of that side is without a reply.
- * The grant in the message becomes the number of that side's credits; 0 counts as one (row B1). */
+ * The grant in the message becomes the number of that side's credits. A grant of 0, which rr_judge_grant()
+ * reports, counts as one. */
 void
 rr_judge_call_ends(const struct rr_judged *judged)
 {

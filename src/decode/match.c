@@ -206,8 +206,8 @@ match_call(struct rr_match *match, struct rr_message *message, struct rpcrdma_by
 }
 
 /* Handles a reply or an error: emits it, and ends its transaction. A message that the transaction still holds
- * back is emitted first. If the requester has yet to read the reply by RDMA, holds the reply back, and does
- * not end the transaction. */
+ * back is emitted first. If the requester has yet to read the reply by RDMA, holds the reply back (without
+ * memory for that, emits it at once), and does not end the transaction: RDMA_DONE does so. */
 static void
 match_reply(struct rr_match *match, struct rr_transaction *transaction, struct rr_message *message,
 	struct rpcrdma_bytes data)

@@ -220,8 +220,9 @@ region_head(const struct rr_decode_region *region)
 	}
 }
 
-/* Tells whether the region has octets of the message that the transaction holds back. If a call is held back,
- * the region must be one of a call; if a reply is held back, it must be one of a reply. */
+/* Tells whether the region, which is for an RPC message, is for the one that the transaction holds back: the
+ * call, or the reply. If none is held back, the result does not matter, as rr_match_release() does nothing
+ * then. */
 static bool
 region_is_of_held(const struct rr_decode_region *region)
 {

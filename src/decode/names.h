@@ -8,11 +8,12 @@
 /* These functions return the names that the schemas (src/ulb) have for programs and procedures, or NULL for a
  * number that no schema has. */
 
-/* Returns a name such as "NFS_V3". Programs of NFSv4 callbacks have numbers from 0x40000000 on, which their
- * clients choose. */
+/* Returns a name such as "NFS_V3", or NULL. Programs of NFSv4 callbacks have numbers from 0x40000000 on,
+ * which their clients choose. */
 const char *rr_decode_program_name(uint32_t prog, uint32_t vers);
 
-/* Returns a name such as "READ", without the prefix of the program's procedures, such as NFSPROC3_. */
+/* Returns a name such as "READ", without the prefix of the program's procedures, such as NFSPROC3_; or
+ * NULL. */
 const char *rr_decode_procedure_name(uint32_t prog, uint32_t vers, uint32_t proc);
 
 /* Returns the name of an accept_stat, or NULL if it has no name. */

@@ -62,6 +62,8 @@ packet_tcp(struct rr_packet *packet, struct packet_rest rest, size_t wire)
 	return header < 20 ? RR_PACKET_BROKEN : packet_payload(packet, rest, header, wire);
 }
 
+/* Parses a UDP packet. The datagram ends where its own length says, or where the IP packet ends, if that is
+ * earlier. */
 static enum rr_packet_result
 packet_udp(struct rr_packet *packet, struct packet_rest rest, size_t wire)
 {

@@ -35,7 +35,10 @@ roce_note(const struct rr_roce_at *at, const char *text)
 
 /* ---- Requests, in order ---- */
 
-/* Translates a packet of a Send into the DDP segment that iWARP has for it, and passes that segment on. */
+/* Translates a packet of a Send into the DDP segment that iWARP has for it, and passes that segment on. side
+ * is that of the sender. Its member mo is the offset of the next segment of the Send under way; its member
+ * is_cut says that octets of this Send were not captured, which shared->is_cut tells the decoder of the
+ * message. */
 static void
 roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct rr_roce_packet *packet)
 {
@@ -47,7 +50,7 @@ roce_send(const struct rr_roce_at *at, struct rr_roce_side *side, const struct r
 	side->msn += packet->first;
 	header.msn = side->msn;
 	header.mo = packet->first ? 0 : side->mo;
-	/* The beginning of this Send was not captured. */
+	/* The beginning of this Send was not captured: with this offset, the rest of the Send is skipped. */
 	if (!packet->first && side->mo == 0)
 		header.mo = MO_NONE;
 	header.invalidate_stag = packet->invalidated;
@@ -249,7 +252,7 @@ roce_take_request(const struct rr_roce_at *at, const struct rr_roce_packet *pack
 		roce_requests(at, false);
 }
 
-/* Decodes a packet that side "from" sent. A Read Response counts as an acknowledgement, too. */
+/* A Read Response counts as an acknowledgement, too. */
 void
 rr_roce_connection_packet(struct rr_decode_connections *shared, struct rr_roce_connection *connection,
 	uint8_t from, const struct rr_roce_packet *packet)

@@ -95,9 +95,10 @@ rr_roce_responses(const struct rr_roce_at *at, bool all)
 	reader->responses = later;
 }
 
-/* Delivers a packet that is due, and the held packets that are due then; holds a packet that is early. Drops
- * a packet that was repeated, or whose Read is not known. Returns false if there is no room to hold the
- * packet. */
+/* Handles a captured packet of a Read Response. If it is due, which means that it is the next one in order,
+ * delivers it and then the held packets that come next. If earlier packets are missing, holds it. Drops a
+ * packet that was repeated, or whose Read is not known. Returns false if the packet has to be held and there
+ * is no room. */
 static bool
 response_take(const struct rr_roce_at *at, const struct rr_roce_packet *packet)
 {
@@ -121,8 +122,8 @@ rr_roce_response(const struct rr_roce_at *at, const struct rr_roce_packet *packe
 	rr_roce_learn_mtu(at->connection, packet);
 	if (response_take(at, packet))
 		return;
-	/* Without room to hold the packet, the packets that are missing are given up. The packet may be due
-	 * then, and there is room; without memory it is dropped. */
+	/* There is no room to hold the packet. So the missing packets are given up, and all held packets are
+	 * decoded. After that the packet is due, or can be held; it is dropped if there is no memory. */
 	rr_roce_responses(at, true);
 	(void)response_take(at, packet);
 }

@@ -58,6 +58,7 @@ table_begin(struct rr_roce_table *table, const struct rr_packet *packet, uint8_t
 	connection->ends[!from] = packet->destination;
 	/* The source port of a datagram means nothing: it spreads packets over paths. */
 	connection->ends[from].port = connection->ends[!from].port = RR_ROCE_PORT;
+	/* The keys of maps have room for numbers of 31 bits. */
 	connection->number = (uint32_t)(table->shared->counters.connections++ & INT32_MAX);
 	rr_list_prepend(&table->connections, &connection->link);
 	table->count++;
@@ -165,6 +166,7 @@ table_data(struct rr_roce_table *table, const struct rr_packet *packet, const st
 		connection->sides[!from].has_qp = true;
 		connection->sides[!from].qp = roce->qp;
 	}
+	/* The side whose requests the PSN numbers: an answer has the PSN of the request that it answers. */
 	owner = &connection->sides[rr_roce_is_request(roce) ? from : !from];
 	owner->has_seen = true;
 	owner->seen = roce->psn;

@@ -51,11 +51,12 @@ void rr_stream_start(struct rr_stream *stream, uint32_t sequence);
 bool rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment);
 
-/* Notes that the peer acknowledges all octets before sequence. The peer has them, so octets of a gap will not
- * be sent again. Returns true if a gap was given up for that reason. */
+/* Notes that the peer acknowledges all octets before sequence. The peer has them, so those of a gap will not
+ * be sent again, and the first gap can be given up. That is done only after RR_STREAM_ACKNOWLEDGED such calls,
+ * as an acknowledgement may be captured before the octets. Returns true if a gap was given up. */
 bool rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence);
 
-/* Returns how many octets can be read. */
+/* Returns how many octets can be read: those at the front of the buffer, up to the first gap. */
 uint32_t rr_stream_size(const struct rr_stream *stream);
 
 /* Removes size octets, which the caller has read, from the front of the stream. */

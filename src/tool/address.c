@@ -58,6 +58,7 @@ rr_tool_listen_address(const char *spec, uint16_t default_port, struct sockaddr_
 		hints.ai_family = spec[0] == '[' ? AF_INET6 : AF_INET;
 		host = NULL;
 	}
+	/* Without a host, getaddrinfo() must have a port; it is set below. */
 	error = getaddrinfo(host, host ? NULL : "0", &hints, &found);
 	if (error)
 		return rr_fail(

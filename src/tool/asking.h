@@ -22,7 +22,8 @@ struct rr_asking {
 void rr_asking_init(struct rr_asking *asking);
 void rr_asking_destroy(struct rr_asking *asking);
 
-/* Begins to ask the threads 0 to count - 1 to add to the measure. The caller then lets each of them know. */
+/* Begins to ask the threads 0 to count - 1, of which there may be RR_ASKING_MAX at most, to add to the
+ * measure. Wakes none of them: the caller then has each of them call rr_asking_take(). */
 void rr_asking_begin(struct rr_asking *asking, struct rr_measure *measure, uint32_t count);
 /* Waits until all threads that are asked have answered, or until the time `limit` (CLOCK_REALTIME). Returns
  * the number of threads that have not answered, which are not asked any more. */
@@ -32,7 +33,8 @@ uint32_t rr_asking_end(struct rr_asking *asking, const struct timespec *limit);
  * lock is then held until the thread calls rr_asking_give(). Returns NULL, without the lock, if nobody waits
  * for this thread any more. */
 struct rr_measure *rr_asking_take(struct rr_asking *asking, uint32_t number);
-/* Called by that thread when it has added to the measure: notes its answer, and releases the lock. */
+/* Called by the thread `number` after rr_asking_take(), when it has added to the measure: notes that it has
+ * answered, wakes rr_asking_end() if it was the last, and releases the lock. */
 void rr_asking_give(struct rr_asking *asking, uint32_t number);
 
 #endif

@@ -35,6 +35,7 @@ struct cat {
 	int error; /* the first error of a read */
 };
 
+/* Called when the read of a piece has ended: notes that, and the error if it is the first one. */
 static void
 cat_piece_done(void *ctx, int error)
 {

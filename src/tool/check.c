@@ -187,6 +187,8 @@ rr_check_identify(struct rr_check *check)
 
 /* ---- Cases ---- */
 
+/* Tells whether the user wants the test case: it is wanted if an option --only has its name or its row of
+ * docs/conformance.md, or if there is no --only. */
 static bool
 check_is_wanted(const struct rr_check *check, const struct rr_check_case *which)
 {

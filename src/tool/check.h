@@ -179,8 +179,10 @@ int rr_check_pull(struct rr_check_peer *peer, const struct rr_segment *segment, 
 
 /* Sends the call. If call->xid is 0, first sets it to a new XID. Returns 0, or an error. */
 int rr_check_call(struct rr_check_peer *peer, struct rr_check_call *call);
-/* Writes to out the RPC message of the call, which usually stands behind the RPC-over-RDMA header: for calls
- * whose RPC message is in a chunk instead. Returns the number of octets; 0 if they do not fit. */
+/* Writes to out the RPC message of the call: its RPC header and its arguments. rr_check_call() puts it behind
+ * the RPC-over-RDMA header; a test case calls this function if the RPC message is to be in a chunk instead.
+ * Returns the number of octets; 0 if they do not fit. A NULL call has no credential, any other call that of
+ * check->cred. */
 uint32_t rr_check_put_rpc(
 	const struct rr_check_peer *peer, const struct rr_check_call *call, void *out, uint32_t size);
 /* Waits for the next message and decodes it. If peer->takes_calls is set, keeps one call in the reverse

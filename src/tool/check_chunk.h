@@ -31,8 +31,8 @@ struct rr_check_chunk {
 	uint32_t count, size;
 };
 
-/* Registers memory for a chunk of `count` segments of `size` octets each, and fills in the chunk. Returns
- * false if the memory could not be registered. */
+/* Registers memory for a chunk of `count` segments (four at most) of `size` octets each, and fills in the
+ * chunk. Returns false if the memory could not be registered. */
 bool rr_check_offer(struct rr_check_peer *peer, struct rr_check_chunk *chunk, uint32_t count, uint32_t size);
 /* Returns chunk lists that offer the chunk as a Write chunk. */
 struct rr_chunk_lists rr_check_write_list(struct rr_check_chunk *chunk);

@@ -12,8 +12,9 @@
 
 enum { ERROR_WORDS = 16 };
 
-/* Sends a message that consists of a new random XID, the version, and `count` further words. Returns the
- * XID. */
+/* Sends a message that consists of a new random XID, the version, and `count` further words. Returns the XID.
+ * A message that cannot be sent is not reported here: the caller then misses the answer to it, or to the NULL
+ * calls that follow it. */
 static uint32_t
 error_send(struct rr_check_peer *peer, uint32_t version, const uint32_t *words, uint32_t count)
 {

@@ -166,12 +166,14 @@ long_call(struct rr_check_peer *peer, uint32_t segments, struct rr_text *why)
 	return long_answered(peer, call.xid, why);
 }
 
+/* The Read chunk at position zero has one segment. */
 static enum rr_check_verdict
 long_call_one(struct rr_check_peer *peer, struct rr_text *why)
 {
 	return long_call(peer, 1, why);
 }
 
+/* The Read chunk at position zero has two segments, each with a half of the call. */
 static enum rr_check_verdict
 long_call_two(struct rr_check_peer *peer, struct rr_text *why)
 {

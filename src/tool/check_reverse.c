@@ -140,7 +140,8 @@ reverse_reclaim_complete(struct rr_check4 *talk)
 /* ---- Answers to calls ---- */
 
 /* Writes the results of a callback: decodes the arguments of its CB_SEQUENCE, and writes successful results
- * of CB_SEQUENCE and, if the callback has a second operation, of CB_RECALL. */
+ * of CB_SEQUENCE. A callback of this case that has a second operation recalls the delegation, so a successful
+ * result of CB_RECALL follows then. The caller checks reader->failed and writer->failed. */
 static void
 reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader *reader)
 {
@@ -171,8 +172,9 @@ reverse_put_results(struct rpcrdma_xdr_writer *writer, struct rpcrdma_xdr_reader
 	}
 }
 
-/* Sends a successful reply to a call that the server made in the reverse direction. Returns false if the
- * arguments of the call do not decode, or the reply cannot be sent. */
+/* Sends a successful reply to a call that the server made in the reverse direction. Only a CB_COMPOUND has
+ * results; a CB_NULL has none. Returns false if the arguments of the call do not decode, or the reply cannot
+ * be sent. */
 static bool
 reverse_answer(const struct reverse *reverse, const struct rr_check_reply *call,
 	const struct rr_call_header *header, struct rpcrdma_xdr_reader *arguments)

@@ -29,8 +29,8 @@ struct rr_check4 {
  * (talk->minor is 0). If the server has no version 4, the test case is skipped. */
 enum rr_check_verdict rr_check4_session(struct rr_check4 *talk);
 
-/* Ends the session, if there is one, and has the server forget the client. Errors are ignored. talk->why
- * becomes NULL, so that talk cannot be used any more. */
+/* Ends the session, if there is one and the connection still stands, and has the server forget the client.
+ * Errors are ignored. talk must not be used any more afterwards. */
 void rr_check4_end(struct rr_check4 *talk);
 
 /* Begins a COMPOUND that will have `operations` operations, which the caller adds. */

@@ -225,6 +225,7 @@ cp_parsed(struct rr_cp *cp, int count, char **argv)
 	if (status != RR_EXIT_OK)
 		return status;
 	rr_tool_catch_signals();
+	/* The option --verbose sets only the member of remotes[0], and is for both; -a is -r and more. */
 	cp->remotes[1].verbose = cp->remotes[0].verbose;
 	cp->recursive |= cp->archive;
 	if (rr_remote_engine(&config, &cp->engine, &text) < 0)
@@ -247,6 +248,7 @@ rr_cp_run(const struct rr_tool *tool, int argc, char **argv, bool sync)
 		return rr_tool_fail(tool, "out of memory");
 	cp->tool = tool;
 	cp->sync = cp->archive = sync;
+	/* The umask can only be read by setting it. */
 	cp->umask = umask(0);
 	umask((mode_t)cp->umask);
 	status = rr_options_parse(tool, cp, &argc, &argv);

@@ -72,7 +72,7 @@ struct rr_cp {
 };
 
 /* Reports the error of `side`, with the text in side->text and the path that is being copied, and counts the
- * failure. Returns -1. */
+ * failure. If side->fatal is set, also sets cp->stop, which ends the copy of other files. Returns -1. */
 int rr_cp_fail(struct rr_cp *cp, struct rr_side *side);
 
 /* Reports a failure of `side` at the path that is being copied with the text `why`, and counts it; the copy

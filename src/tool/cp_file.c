@@ -174,7 +174,8 @@ file_finish(struct copying *copying)
 }
 
 /* Copies data and extended attributes into the target, which is open, and sets its mode and times. After an
- * error, warns if an old file was partly written over. Returns 0; -1 after an error, which was reported. */
+ * error, warns if an old file was partly written over; as long as target->empty_first is set, the old file
+ * still has all its octets. Returns 0; -1 after an error, which was reported. */
 static int
 file_fill(struct copying *copying)
 {

@@ -52,6 +52,9 @@ rr_cp_local_describe(const struct stat *st, struct rr_info *info)
 	};
 }
 
+/* Describes the object `name`, relative to the directory descriptor `at`, in *info; the flags are those of
+ * fstatat(2). If there is no such object, info->kind becomes RR_KIND_NONE, and that is no error. Returns 0,
+ * or a negative number. */
 static int
 local_look_at(struct rr_side *side, int at, const char *name, int flags, struct rr_info *info)
 {
@@ -67,6 +70,7 @@ local_look_at(struct rr_side *side, int at, const char *name, int flags, struct 
 static int
 local_find(struct rr_side *side, const char *path, bool follow, struct rr_info *info)
 {
+	/* "-" is standard input or output. */
 	if (strcmp(path, "-") == 0) {
 		*info = (struct rr_info){ .kind = RR_KIND_STREAM };
 		return 0;
@@ -106,8 +110,8 @@ local_leave(struct rr_side *side, struct rr_place *place)
 }
 
 /* Adds the names of an open directory to the catalog, without their attributes. errno is set to 0 before each
- * readdir(), as readdir() returns NULL both at the end and after an error. Returns 0, or a negative
- * number. */
+ * readdir(), as readdir() returns NULL both at the end and after an error. A catalog that is full, or has no
+ * memory, ends the loop with ENOMEM. Returns 0, or a negative number. */
 static int
 local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 {
@@ -186,8 +190,9 @@ local_set(struct rr_side *side, const struct rr_place *place, const struct rr_in
 }
 
 /* Writes the new file `from` to the disk (fsync(2)) if a file exists under the name `to`, which `from` is
- * going to replace: otherwise a crash could leave neither the old data nor the new data. Returns 0, also if
- * `from` is a link or its mode forbids reading; -1 with errno after an error. */
+ * going to replace: otherwise a crash could leave neither the old data nor the new data. Does nothing if
+ * there is no such file, or if `from` is a link or its mode forbids reading. Returns 0; -1 with errno after
+ * an error. */
 static int
 local_sync_replacement(const struct rr_place *place, const char *from, const char *to)
 {

@@ -17,13 +17,15 @@ rr_cp_local_at(const struct rr_place *place)
 	return place ? place->fd : AT_FDCWD;
 }
 
-/* Writes the text for errno into side->text, and sets side->fatal. Returns a negative number. */
+/* Writes the text for errno into side->text. Sets side->fatal to true if other files would fail, too, for
+ * example because the disk is full, and otherwise to false. Returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
 /* Converts the result of fstat(2) to *info. */
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 
-/* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group.
- * Returns 0, or a negative number. */
+/* Gives the open object fd the mode and the times in info, and, with -a, also the owner and the group. It is
+ * no error if owner or group cannot be set: the mode then comes without the set-user-ID and set-group-ID
+ * bits, as it always does without -a. Returns 0, or a negative number. */
 int rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info);
 
 int rr_cp_local_open(struct rr_side *side, const struct rr_place *place, const char *name,

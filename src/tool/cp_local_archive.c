@@ -21,8 +21,6 @@ local_give(struct rr_side *side, int fd, const struct rr_info *info)
 	return fchown(fd, (uid_t)-1, info->gid) == 0 && side->keep_uid;
 }
 
-/* Sets mode and times of the open object, and with -a also owner and group. If owner and group cannot be set,
- * the set-user-ID and set-group-ID bits are left out of the mode. Returns 0, or a negative number. */
 int
 rr_cp_local_set(struct rr_side *side, int fd, const struct rr_info *info)
 {

@@ -156,9 +156,10 @@ pump_found_extent(struct rr_extent *extent, int error)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
-/* If a hole begins at pump->next, moves pump->next behind the hole. Returns true if the octets at pump->next
- * can be read now. Returns false if the source was asked and will call pump_found_extent(), or if the copy
- * has failed. */
+/* Makes sure that pump->next is in no hole: at the end of pump->extent, asks the source for the next extent,
+ * and moves pump->next to it. Does nothing if holes are not looked for (pump->extents). Returns true if the
+ * octets at pump->next can be read now, unless this is the end of the file. Returns false if the source will
+ * answer later, by pump_found_extent(), or if the copy has failed. */
 static bool
 pump_skip_hole(struct rr_pump *pump)
 {
@@ -183,7 +184,9 @@ pump_skip_hole(struct rr_pump *pump)
 /* ---- Pieces ---- */
 
 /* Begins to read the next piece of the source into the slot. Returns 1 if the piece was read at once; 0 if
- * the read is under way, or no piece can be read now; or a negative number. */
+ * the read is under way; or a negative number. Also returns 0, and leaves the slot idle, if no piece can be
+ * read now: the copy has failed, all pieces were read, the source is being asked for its holes, or it is a
+ * stream of which another piece is being read. */
 static int
 pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 {

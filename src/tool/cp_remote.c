@@ -100,6 +100,7 @@ remote_enter(struct rr_side *side, const struct rr_place *place, const char *nam
 	return 0;
 }
 
+/* Does nothing, as a file handle need not be closed; so does remote_close(). */
 static void
 remote_leave(struct rr_side *side, struct rr_place *place)
 {
@@ -148,6 +149,7 @@ remote_make_link(struct rr_side *side, const struct rr_place *place, const char 
 {
 	int error = rr_nfs_symlink(side->nfs, &place->handle, name, target);
 
+	/* remote_check() stores the text of any error. A name that exists already is told by 1. */
 	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 
@@ -170,7 +172,8 @@ remote_remove(struct rr_side *side, const struct rr_place *place, const char *na
 {
 	int error;
 
-	/* Calls are then made even after a signal, which otherwise ends them. */
+	/* A signal ends the calls of this client. Between the two calls of rr_nfs_cleaning() it does not, so
+	 * that a temporary file is removed after an interruption, too. */
 	rr_nfs_cleaning(side->nfs, true);
 	error = rr_nfs_remove(side->nfs, &place->handle, name);
 	rr_nfs_cleaning(side->nfs, false);

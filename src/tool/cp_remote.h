@@ -11,12 +11,14 @@
  * without space at the server, and otherwise to false. Returns a negative number. */
 int rr_cp_remote_fail(struct rr_side *side, int error);
 
-/* Returns the attributes of info that are to be set: mode and times, and owner and group as long as the
- * server lets them be set. */
+/* Returns the attributes of info that are to be set: mode and times, and with -a owner and group as long as
+ * the server lets them be set. The set-user-ID and set-group-ID bits are set only together with owner and
+ * group. */
 sattr3 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info);
 
-/* Sets the attributes of a file. If the server refuses owner or group, sets only the other attributes.
- * Returns 0, or the error of SETATTR. */
+/* Sets the attributes of a file. If the server refuses them and they have an owner, tries without the owner,
+ * and without the set-user-ID and set-group-ID bits, and leaves out the owner of all later files, too
+ * (side->keep_uid); then likewise with the group. Returns 0, or the error of the last SETATTR. */
 int rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes);
 
 int rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,

@@ -16,9 +16,6 @@ remote_nfs_time(struct timespec time)
 	return (nfstime3){ (uint32_t)time.tv_sec, (uint32_t)time.tv_nsec };
 }
 
-/* Returns the attributes of info that are to be set: mode and times, and owner and group as long as the
- * server lets them be set. The set-user-ID and set-group-ID bits are set only together with owner and
- * group. */
 sattr3
 rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 {
@@ -35,15 +32,14 @@ rr_cp_remote_attributes(const struct rr_side *side, const struct rr_info *info)
 	return attributes;
 }
 
+/* Tells whether a SETATTR failed because this user may not set an attribute, or, in version 4, because the
+ * server does not know the owner or the group. */
 static bool
 remote_is_refusal(int error)
 {
 	return error == NFS3ERR_PERM || error == NFS3ERR_ACCES || error == NFS4ERR_BADOWNER;
 }
 
-/* Sets the attributes of a file. If the server refuses the owner, sets the attributes without the owner, and
- * leaves out the owner of all later files, too; likewise with the group. Returns 0, or the error of the last
- * SETATTR. */
 int
 rr_cp_remote_apply(struct rr_side *side, const struct rpcrdma_nfs_handle *handle, sattr3 attributes)
 {

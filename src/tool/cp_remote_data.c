@@ -122,6 +122,9 @@ rr_cp_remote_cancel(struct rr_piece *piece)
 	rr_nfs_io_cancel(&piece->io);
 }
 
+/* Sends a COMMIT, unless all WRITEs were stable. If the verifier in its reply differs from that of the
+ * WRITEs, all unstable octets are lost. Then begins to note anew, for the octets that the caller writes
+ * again. */
 int
 rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
 {

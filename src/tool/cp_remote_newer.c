@@ -46,6 +46,8 @@ remote_found_data(struct rr_nfs_op *op, int error)
 	rr_nfs_op_seek(extent->file->side->nfs, op, &extent->file->handle, extent->start, false);
 }
 
+/* Asks the server by SEEK for the next data. A server before version 4.2 has no SEEK: then the answer is that
+ * it cannot tell (extent->unknown). */
 int
 rr_cp_remote_extent(struct rr_extent *extent)
 {
