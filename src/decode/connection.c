@@ -28,8 +28,8 @@ rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *plac
 		shared->sink->lost(shared->sink->ctx, place);
 }
 
-/* Passes a note to the sink, which receives all findings: octets that side "from" sent were not decoded. Also
- * reports these octets as lost. */
+/* Passes a note to the sink, which says why octets that side "from" sent were not decoded. Also reports these
+ * octets as lost. */
 static void
 connection_note(struct rr_decode_connections *shared, const struct rr_decode_connection *connection,
 	uint8_t from, const char *text)
@@ -208,10 +208,10 @@ connection_read(struct rr_decode_connections *shared, struct rr_decode_connectio
 
 /* ---- TCP ---- */
 
-/* Handles the acknowledgement in a packet of side "from". If the packet acknowledges octets that have not
- * been captured so far, reports these as lost, because the next messages of side "from" may answer them. One
- * octet more is allowed, as a FIN counts as one octet. If a gap is given up because the octets in it were
- * acknowledged, decodes the octets behind the gap. */
+/* Handles the acknowledgement in a packet of side "from". If the packet acknowledges octets of the other side
+ * that have not been captured so far, reports these as lost: they may have messages to which the next
+ * messages of side "from" reply. One octet more is allowed, as a FIN counts as one octet. If a gap is given
+ * up because the octets in it were acknowledged, decodes the octets behind the gap. */
 static void
 connection_acknowledged(struct rr_decode_connections *shared, struct rr_decode_connection *connection,
 	uint8_t from, const struct rr_packet *packet)

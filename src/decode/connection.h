@@ -45,10 +45,10 @@ struct rr_place rr_decode_place(const struct rr_decode_connections *shared, uint
 void rr_decode_operation(
 	struct rr_decode_connections *shared, const struct rr_place *place, const struct rr_op *op);
 
-/* Notes that octets or packets of the side that place names are missing. */
+/* Tells the sink that octets or packets of the side that place names are missing, or cannot be decoded. */
 void rr_decode_lost(struct rr_decode_connections *shared, const struct rr_place *place);
 
-/* Decodes a packet of the connection, which side "from" sent. */
+/* Decodes a packet that side "from" of the connection sent. */
 void rr_decode_connection_packet(struct rr_decode_connections *shared,
 	struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet);
 

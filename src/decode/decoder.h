@@ -18,7 +18,7 @@ struct rr_decode_limits {
 /* The limits of a decoder for which none are given. */
 extern const struct rr_decode_limits rr_decode_limits;
 
-/* The sink receives the findings, in the order of the packets that they are in. Values and the memory that
+/* The functions that receive what the decoder finds, in the order of the packets. Values and the memory that
  * they point to are valid until the call returns. */
 struct rr_decode_sink {
 	/* A message, after it was paired with its call or its reply. */
@@ -69,7 +69,8 @@ void rr_decoder_free(struct rr_decoder *decoder);
 /* Decodes a packet, of size octets. link is a number of enum rr_link, time is since the epoch, in ns. */
 void rr_decoder_packet(struct rr_decoder *decoder, int link, uint64_t time, const void *data, size_t size);
 
-/* Ends the capture: packets that wait for others are decoded as far as possible. */
+/* Called at the end of the capture: decodes packets that wait for others as far as possible, and ends all
+ * connections. */
 void rr_decoder_finish(struct rr_decoder *decoder);
 
 /* Returns the counters so far. */

@@ -50,11 +50,12 @@ struct rr_fpdu {
 enum rr_fpdu_kind rr_fpdus_next(
 	struct rr_fpdus *fpdus, const uint8_t *data, size_t size, bool final, struct rr_fpdu *fpdu);
 
-/* Notes that octets are missing in front of the octets that come next. */
+/* Notes that octets are missing in front of the octets that come next: an FPDU is then searched for, unless
+ * the stream is ignored anyway. */
 void rr_fpdus_lose(struct rr_fpdus *fpdus);
 
-/* Notes what the MPA frames of both sides say: crc is true if CRCs are in use, marked is true if this
- * direction has markers. */
+/* Notes what the MPA frames of both sides say: crc is true if CRCs are in use; marked is true if this
+ * direction has markers, so that its octets are ignored from now on. */
 void rr_fpdus_agree(struct rr_fpdus *fpdus, bool crc, bool marked);
 
 /* Tells whether the octets of the stream are ignored, because it has markers or is not MPA. */

@@ -99,7 +99,8 @@ void rr_judge_free(struct rr_judge *judge);
  * judge. */
 struct rr_decode_sink rr_judge_sink(struct rr_judge *judge);
 
-/* Ends the capture: reports calls that should have had a reply by now, and forgets all connections. */
+/* Called at the end of the capture: reports calls that should have had a reply by now, and forgets all
+ * connections. */
 void rr_judge_finish(struct rr_judge *judge);
 
 /* rr_judge_messages() returns how many messages were checked. rr_judge_evicted() returns how many calls

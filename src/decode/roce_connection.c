@@ -22,8 +22,7 @@ rr_roce_segment(const struct rr_roce_at *at, const struct rr_ddp_header *header,
 	rr_decode_operation(at->shared, &place, &op);
 }
 
-/* Passes a note to the sink, which receives all findings. The note is about packets that side at->from
- * sent. */
+/* Passes a note, a text for people, to the sink. The note is about packets that side at->from sent. */
 static void
 roce_note(const struct rr_roce_at *at, const char *text)
 {

@@ -52,8 +52,8 @@ bool rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment);
 
 /* Notes that the peer acknowledges all octets before sequence. The peer has them, so those of a gap will not
- * be sent again, and the first gap can be given up. That is done only after RR_STREAM_ACKNOWLEDGED such calls,
- * as an acknowledgement may be captured before the octets. Returns true if a gap was given up. */
+ * be sent again, and the first gap can be given up. That is done only after RR_STREAM_ACKNOWLEDGED such
+ * calls, as an acknowledgement may be captured before the octets. Returns true if the gap was given up. */
 bool rr_stream_acknowledge(struct rr_stream *stream, uint32_t sequence);
 
 /* Returns how many octets can be read: those at the front of the buffer, up to the first gap. */

@@ -40,6 +40,7 @@ rr_catalog_add(struct rr_catalog *catalog, const char *name, const struct rpcrdm
 	return 0;
 }
 
+/* Compares two entries by their names, for qsort(3). */
 static int
 catalog_compare(const void *a, const void *b)
 {
@@ -53,6 +54,7 @@ rr_catalog_sort(struct rr_catalog *catalog)
 		qsort(catalog->entries, catalog->count, sizeof(catalog->entries[0]), catalog_compare);
 }
 
+/* Compares a name with an entry's name, for bsearch(3). */
 static int
 catalog_compare_name(const void *name, const void *entry)
 {

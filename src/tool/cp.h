@@ -200,12 +200,12 @@ void rr_cp_archive_note(
 	struct rr_cp *cp, const struct rr_info *info, const struct rr_place *to, const char *to_name);
 /* Forgets the files that rr_cp_archive_note() has noted. */
 void rr_cp_archive_end(struct rr_cp *cp);
-/* Copies the extended attributes of a file or directory. Returns 0; -1 after a failure, which was
- * reported. */
+/* Copies the extended attributes of the open file or directory `from` to `to`. Does nothing without -a, or if
+ * it is known that the destination takes none. Returns 0; -1 after a failure, which was reported. */
 int rr_cp_archive_xattrs(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to);
 
-/* cp_file.c: copies a file; the parameters are those of rr_cp_entry(). Returns 0; or -1 after a failure,
- * which was reported. */
+/* cp_file.c: rr_cp_file() copies a file, and rr_cp_link() a symbolic link. The parameters are those of
+ * rr_cp_entry(). Both return 0; or -1 after a failure, which was reported. */
 int rr_cp_file(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info,
 	const struct rr_place *to, const char *to_name);
 /* Copies a symbolic link, and counts it, as rr_cp_file() copies a file. */

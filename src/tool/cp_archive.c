@@ -6,7 +6,7 @@
 
 #include "tool/cp.h"
 
-/* cp -a keeps, beside data, modes and times: hard links within the tree, and extended attributes. */
+/* What cp -a keeps beside data, modes and times: hard links within the tree, and extended attributes. */
 
 /* ---- Hard links ---- */
 
@@ -17,6 +17,7 @@ struct archive_file {
 	char path[];           /* of the copy, below the top: "/name/name" */
 };
 
+/* Orders files by file system and number, for tsearch(3). */
 static int
 archive_compare(const void *a, const void *b)
 {

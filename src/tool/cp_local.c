@@ -10,7 +10,8 @@
 #include "tool/cp_local.h"
 
 /* The local end of a copy. Every name is opened relative to the descriptor of its directory, and symbolic
- * links are not followed. */
+ * links are not followed. Most functions are operations of struct rr_side_ops: cp_side.h says what each does
+ * and returns. */
 
 int
 rr_cp_local_fail(struct rr_side *side)

@@ -12,7 +12,8 @@
 /*
  * The data of local files. Regular files are read and written at once, at any offset. A stream is read when
  * its descriptor is ready, so that a pipe does not hold up the connection; it is written in order, and each
- * write waits for the reader at the other end, as in cp(1).
+ * write waits for the reader at the other end, as in cp(1). The operations are those of struct rr_side_ops:
+ * cp_side.h says what each does and returns.
  */
 
 /* ---- Opening ---- */
@@ -130,6 +131,7 @@ rr_cp_local_extent(struct rr_extent *extent)
 	return 1;
 }
 
+/* Does nothing, as rr_cp_local_extent() always has the answer at once. */
 void
 rr_cp_local_cancel_extent(struct rr_extent *extent)
 {

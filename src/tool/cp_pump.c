@@ -350,7 +350,8 @@ pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 		pump_read_on(pump);
 }
 
-/* Ends the reads, the writes and the question for an extent that are under way, without their done(). */
+/* Ends the reads, the writes and the question for an extent that are under way. Their functions done() are
+ * not called. Makes all slots idle, for the next round or the next file. */
 static void
 pump_cancel(struct rr_pump *pump)
 {

@@ -3,7 +3,8 @@
 
 #include "tool/cp_remote.h"
 
-/* The remote end of a copy. All operations but find() use file handles. */
+/* The remote end of a copy. Most functions are operations of struct rr_side_ops: cp_side.h says what each
+ * does and returns. All operations but find() use file handles. */
 
 int
 rr_cp_remote_fail(struct rr_side *side, int error)

@@ -3,7 +3,8 @@
 
 #include "tool/cp_remote.h"
 
-/* The data of files on a server: pieces, and octets that are lost when the server restarts. */
+/* The data of files on a server: pieces, and octets that are lost when the server restarts. The operations
+ * are those of struct rr_side_ops: cp_side.h says what each does and returns. */
 
 /* Creates a file that only its owner may read and write. If one WRITE can hold all `size` octets, the file
  * will be written by a stable WRITE (FILE_SYNC), which needs no COMMIT. size may be RR_SIZE_UNKNOWN. Returns
@@ -47,6 +48,7 @@ remote_start(struct rr_file *file, struct rr_piece *piece, void (*done)(struct r
 	piece->io.ctx = piece;
 }
 
+/* Called when the READ of a piece has ended: calls done() of the piece. */
 static void
 remote_read_done(struct rr_nfs_io *io, int error)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "tool/cp_remote.h"
 
-/* Abilities of servers of version 4.2: they tell where holes are, and copy by themselves. */
+/* Abilities of servers of version 4.2: they tell where holes are, and copy by themselves. The operations are
+ * those of struct rr_side_ops: cp_side.h says what each does and returns. */
 
 /* ---- Holes ---- */
 
