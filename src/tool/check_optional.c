@@ -84,8 +84,9 @@ optional_properties(struct rr_check_peer *peer, struct rr_text *why)
 }
 
 /* Announces, in an exchange of properties, that this side accepts replies in Read chunks, so that it may send
- * RDMA_DONE. Then sends RDMA_DONE with an XID that no call had, and checks that the responder does not answer.
- * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4: "the responder MUST silently drop the notification". */
+ * RDMA_DONE. Then sends RDMA_DONE with an XID that no call had, and checks that the responder does not
+ * answer. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4: "the responder MUST silently drop the notification".
+ */
 static enum rr_check_verdict
 optional_stray_done(struct rr_check_peer *peer, struct rr_text *why)
 {
