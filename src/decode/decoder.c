@@ -150,8 +150,8 @@ decoder_begin(struct rr_decoder *decoder, const struct rr_packet *packet, uint8_
 
 /* Tells whether a packet is a SYN that begins a new connection between the ports of this connection. Returns
  * false if the packet repeats the first SYN of this connection, or has a SYN and an acknowledgement. If
- * octets of the side came before any SYN, the capture began later than this connection, and every SYN is a
- * new one. */
+ * octets of the side came before any SYN, the capture began later than this connection, so that every SYN
+ * begins a new connection. */
 static bool
 decoder_is_anew(const struct rr_decode_connection *connection, uint8_t from, const struct rr_packet *packet)
 {

@@ -100,8 +100,8 @@ header_empty_segments(const struct rr_judged *judged)
 	}
 }
 
-/* Reports a header that is too short or malformed. A version or a number of chunks that this decoder does not
- * know is not reported. */
+/* Reports a header that is too short or malformed. A header of an unknown version, or with more chunks than
+ * the decoder has room for, is not reported. */
 static void
 header_malformed(const struct rr_judged *judged)
 {

@@ -224,9 +224,9 @@ region_moved(struct rr_judge *judge, const struct rr_place *place, const struct 
 }
 
 /* Checks an RDMA Write or a Read Request of the side place->from against the memory that the other side has
- * offered: reports it if no region has its handle and range. A Read Response is not checked, because its
- * Request was. Nothing is checked unless the connection is whole (judge_private.h), as the offer may be in a
- * message that was not captured. */
+ * offered: reports it if no memory with its handle was offered; otherwise region_moved() checks it. A Read
+ * Response is not checked, because its Request was. Nothing is checked unless the connection is whole
+ * (judge_private.h), as the offer may be in a message that was not captured. */
 void
 rr_judge_operation(struct rr_judge *judge, const struct rr_judge_connection *connection,
 	const struct rr_place *place, const struct rr_op *op)

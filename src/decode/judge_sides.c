@@ -84,8 +84,8 @@ side_was_allowed(const struct rr_judged *judged, uint32_t size)
 }
 
 /* Reports a Send that is larger than its inline threshold allows. If an earlier connection between the same
- * hosts allowed that size, reports another rule, as the sender probably still uses the old threshold. Nothing
- * is checked if one of the two handshakes was not captured. */
+ * hosts allowed that size, the rule that is reported is RR_RULE_OLD_THRESHOLD: the sender probably still uses
+ * the old threshold. Nothing is checked if one of the two handshakes was not captured. */
 void
 rr_judge_size(const struct rr_judged *judged)
 {

@@ -197,10 +197,11 @@ stream_is_stray(struct rr_stream *stream, uint32_t sequence, int32_t ahead)
 	return false;
 }
 
-/* The first gap is given up if there are too many gaps, if there is no memory, or if the segment lies behind
- * the window, but less than a second window away: reading on then moves the window to it. A segment that lies
- * outside of the window otherwise is ignored, or begins the stream anew (stream_is_stray()). If there is no
- * memory and no gap, the octets of the segment count as lost. */
+/* The first gap is given up if there are too many gaps, if there is no memory, or if the segment ends behind
+ * the window (the RR_STREAM_WINDOW octets from stream->next on), but begins less than two windows ahead:
+ * reading on moves the window towards it. Any other segment outside of the window is ignored, or begins the
+ * stream anew (stream_is_stray()). If there is no memory and no gap, the octets of the segment count as
+ * lost. */
 bool
 rr_stream_add(
 	struct rr_stream *stream, struct rr_decode_memory *memory, const struct rr_stream_segment *segment)

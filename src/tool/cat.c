@@ -95,8 +95,8 @@ cat_write_piece(struct cat *cat, const struct rpcrdma_nfs_io *io)
 }
 
 /* Writes to standard output, in order, the pieces that have been read, up to the first piece that is still
- * being read, or the end of the file. Stops where an error is noted. Returns an exit status: OK also if no
- * piece was ready. */
+ * being read, or the end of the file. Writes nothing if cat->error is set. Returns an exit status: OK also if
+ * no piece was ready. */
 static int
 cat_write_ready(struct cat *cat)
 {

@@ -282,7 +282,7 @@ reverse_take_call(struct reverse *reverse)
 /* Opens the file for writing as a second client, on a connection of its own, so that the server must recall
  * the delegation that the client `reverse` has. Judges and answers the server's call with the recall, and
  * then has that client close the file and return the delegation. The reply to the second client's OPEN comes
- * after that, or sooner with NFS4ERR_DELAY, so it is only then waited for. Returns the verdict. */
+ * after that, or sooner with NFS4ERR_DELAY; so it is waited for last. Returns the verdict. */
 static enum rr_check_verdict
 reverse_conflict(struct reverse *reverse)
 {

@@ -91,9 +91,9 @@ conf_skip_blanks(struct rr_conf *conf)
 }
 
 /* Skips the rest of the present line, up to and including the line feed that ends it, and with it the lines
- * that a backslash joins to it. A "#" that begins a word, outside of quotation marks, begins a comment: this
- * ends at the next line feed even behind a backslash. Nothing else is checked. At least one octet of the line
- * was read before, so at[-1] below lies in the text. */
+ * that a backslash joins to it. A "#" that begins a word, outside of quotation marks, begins a comment: the
+ * comment ends at the next line feed, even if a backslash stands in front of that. Nothing else is checked.
+ * At least one octet of the line was read before, so at[-1] below lies in the text. */
 static void
 conf_skip_joined(struct rr_conf *conf)
 {

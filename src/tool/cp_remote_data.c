@@ -8,7 +8,7 @@
 
 /* Creates a file that only its owner may read and write. If one WRITE can hold all `size` octets, the file
  * will be written by a stable WRITE (FILE_SYNC), which needs no COMMIT. size may be RR_SIZE_UNKNOWN. Returns
- * 0; 1 if the name exists already, as for every error with a text in side->text; or a negative number. */
+ * 0; 1 if the name exists already; or a negative number. side->text has the reason if the result is not 0. */
 int
 rr_cp_remote_create(struct rr_side *side, const struct rr_place *place, const char *name, uint64_t size,
 	struct rr_file *file)
@@ -125,8 +125,8 @@ rr_cp_remote_cancel(struct rr_piece *piece)
 }
 
 /* Sends a COMMIT, unless all WRITEs were stable. If the verifier in its reply differs from that of the
- * WRITEs, all unstable octets are lost. Then begins to note anew, for the octets that the caller writes
- * again. */
+ * WRITEs, all unstable octets are lost. After the COMMIT no octets count as unstable or lost: those in *lost
+ * are written again by the caller. */
 int
 rr_cp_remote_commit(struct rr_file *file, uint64_t *lost)
 {
