@@ -128,7 +128,8 @@ RPCRDMA_API void rpcrdma_get_fixed(struct rpcrdma_xdr_reader *reader, void *data
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_bytes(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
 /* Reads an opaque<max> that a binding marks. If its data were taken out of the stream, the result refers to
- * the item, else to the stream. */
+ * the item, else to the stream. Fails also if the item has not as many octets as the length word in the
+ * stream says; a Read chunk may have its XDR padding, too. */
 RPCRDMA_API struct rpcrdma_bytes rpcrdma_get_item(struct rpcrdma_xdr_reader *reader, uint32_t max);
 
 /* Returns zeroed, aligned memory for count elements of size octets, from the reader's arena. Returns NULL,

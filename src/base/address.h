@@ -43,7 +43,7 @@ struct rr_source rr_address_source_of(const char *text);
  * false if the address is of no known family. */
 bool rr_address_octets(const struct sockaddr *address, uint8_t octets[16]);
 
-/* Set and return the port of an address of AF_INET or AF_INET6. */
+/* Set and return the port, in host byte order, of an address of AF_INET or AF_INET6. */
 void rr_address_set_port(struct sockaddr *address, uint16_t port);
 uint16_t rr_address_port(const struct sockaddr *address);
 

@@ -49,6 +49,7 @@ rr_fair_leave(struct rr_fair *fair, const struct rr_fair_turn *turn)
 {
 	struct rr_fair_owner *entry = fair_owner(fair, turn->owner);
 
+	/* The tag is below the charge if the owner lost its entry in the table and has got a new one. */
 	entry->tag -= entry->tag > turn->charged ? turn->charged : entry->tag;
 }
 

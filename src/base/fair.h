@@ -40,8 +40,8 @@ struct rr_fair {
 /* Sets turn for a job of the owner that has just come: gives turn its tag, which orders the jobs, and charges
  * the owner with the average cost of a job. fair must be zeroed before its first use. */
 void rr_fair_enter(struct rr_fair *fair, uint64_t owner, struct rr_fair_turn *turn);
-/* Notes that the job of turn begins: advances fair->clock to the tag of turn. Does nothing if the clock is
- * ahead of the tag already. */
+/* Notes that the job of turn begins: advances fair->clock to the tag of turn, so that jobs which come later
+ * get no lower tag. Does nothing if the clock is ahead of the tag already. */
 void rr_fair_begin(struct rr_fair *fair, const struct rr_fair_turn *turn);
 /* Charges the owner with cost instead of the average that it was charged with before: the job of turn has
  * ended. */

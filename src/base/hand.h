@@ -18,7 +18,7 @@ int rr_hand_new(const struct rr_env *env, struct rr_hand **hand);
 /* Calls work(ctx) in the second thread, and returns when work() has returned. */
 void rr_hand_do(struct rr_hand *hand, void (*work)(void *ctx), void *ctx);
 
-/* Ends the second thread, and frees hand, which may be NULL. */
+/* Ends the second thread, and frees hand, which may be NULL. Must not be called inside rr_hand_do(). */
 void rr_hand_free(struct rr_hand *hand);
 
 #endif

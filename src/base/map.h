@@ -29,6 +29,8 @@ int rr_map_init(struct rr_map *map, const struct rr_env *env, uint32_t buckets);
  * too. */
 void rr_map_free(struct rr_map *map, const struct rr_env *env);
 
+/* Adds link, which is part of the caller's element, with that key. Elements with the same key stay in the
+ * map. */
 void rr_map_add(struct rr_map *map, struct rr_map_link *link, uint64_t key);
 
 /* Returns the link with that key, or NULL if there is no such link. If several links have the key, returns

@@ -36,6 +36,7 @@ struct rr_peer_log {
 	struct rr_peer_log_host hosts[RR_PEER_LOG_HOSTS + 1]; /* the last one: of all others */
 };
 
+/* Initialises the log, which must be zeroed before. */
 void rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop);
 
 /* Logs, for each host, how many warnings were held back in the present window, and disarms the timer. */

@@ -133,7 +133,8 @@ pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
 
 	if (rounded == 0)
 		return NULL;
-	/* If the request is granted, rr_pool_share_charge() sets this to 0. */
+	/* If the request is refused, rr_pool_wait() finds here how many octets the caller waits for. If the
+	 * request is granted, rr_pool_share_charge() sets this to 0. */
 	account->refused = rounded;
 	if (pool->woken != account && !rr_list_empty(&pool->turns) &&
 		rr_pool_share_overtakes(pool, account, rounded))
@@ -214,6 +215,7 @@ rr_pool_put(struct rr_pool *pool, void *buffer)
 	if (!buffer)
 		return;
 	pool_forget_growing(pool, pool_head_of(buffer));
+	/* The proof comes first, as rr_pool_share_discharge() may free the account with its party. */
 	rr_pool_share_prove(pool, pool_head_of(buffer));
 	rr_pool_share_discharge(pool, pool_head_of(buffer));
 	pool_keep(pool, pool_head_of(buffer));
@@ -266,6 +268,7 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	if (!smaller)
 		return buffer;
 	memcpy(pool_buffer_of(smaller), buffer, length);
+	/* The buffer may have the last reference to the party, of which the account is a part. */
 	rr_party_hold(account->party);
 	smaller->granted = head->granted;
 	rr_pool_share_discharge(pool, head);

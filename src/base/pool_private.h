@@ -104,7 +104,8 @@ bool rr_pool_share_is_beyond(const struct rr_pool *pool);
  * removes the reference, it may free the party with its account. */
 void rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account);
 void rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head);
-/* Sets the time since which the buffer, which an account holds, counts as held. */
+/* Sets the time since which the buffer, which an account holds, counts as held. Is called for a buffer that
+ * replaces another one, with the time of the other one: a larger buffer is no fresh start for the party. */
 void rr_pool_share_date_back(struct rr_pool_head *head, uint64_t granted);
 /* Notes that the buffer of head comes back to the pool. The octets that the account's peer has moved count as
  * proof that it moves what it holds, unless the account is on probation. If the buffer was kept for too long,

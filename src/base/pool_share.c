@@ -120,6 +120,7 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 	const struct rr_party *party = account->party;
 	uint64_t now;
 
+	/* Requests of no party need no proof, and a connection that has ended makes no more requests. */
 	if (!party || !party->ops)
 		return;
 	now = rr_loop_now(pool->shares->loop);
@@ -127,6 +128,8 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 		share_begin_probation(pool, account, now);
 		return;
 	}
+	/* Probation begins when the first buffer comes back. What the peer moves during probation is
+	 * subtracted from all that it moves later. */
 	if (account->probation_ends == 0)
 		account->probation_ends = now + RR_SHARE_PROBATION;
 	if (now < account->probation_ends)
@@ -212,6 +215,7 @@ share_is_barred(const struct rr_pool *pool, const struct rr_account *account, si
 		return false;
 	if (after - before > room)
 		return true;
+	/* Stricter bounds hold for a large request of an account that holds a buffer already. */
 	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
 }
 
@@ -261,6 +265,7 @@ rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
 		(account->used == 0 && pool->large == 0))
 		return size <= share_left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
+	/* A large request of a party: its first buffer, or one more. */
 	room = share_room_of(pool, account);
 	if (account->used == 0)
 		return size <= room ? RR_POOL_GRANTED : RR_POOL_LATER;

@@ -17,8 +17,9 @@ turn_set_due(struct rr_pool *pool, struct rr_account *account, bool due)
 		rr_shares_wanted(pool->shares);
 }
 
-/* Wakes the first waiting request of the account, so that it asks for memory again. Returns false
- * if the request got no memory and has put itself at the front of the account's list again. */
+/* Wakes the first waiting request of the account, so that it asks for memory again: pool->woken lets this
+ * request pass those that wait. Returns false if the request got no memory and has put itself at the front of
+ * the account's list again, else true. */
 static bool
 turn_wake_first(struct rr_pool *pool, struct rr_account *account)
 {
@@ -89,9 +90,10 @@ turn_is_granted(struct rr_pool *pool, struct rr_account *account, size_t wants, 
 	return false;
 }
 
-/* Wakes the account's first waiting request if it can be granted. Returns whether the request was woken and
- * got memory. If the request is for a larger buffer in place of account->growing, it is judged as if that
- * buffer had come back. */
+/* Wakes the account's first waiting request if it can be granted. Returns true if the request was woken and
+ * got memory. Returns false if no request waits, if it cannot be granted now, or if it was woken in vain. A
+ * request that cannot be granted becomes due if the account is entitled to the buffer. If the request is for
+ * a larger buffer in place of account->growing, it is judged as if that buffer had come back. */
 static bool
 turn_serve(struct rr_pool *pool, struct rr_account *account, struct round *round)
 {
@@ -126,6 +128,7 @@ turn_serve_round(struct rr_pool *pool)
 		rr_list_append(&pool->round, link);
 	while ((link = rr_list_pop(&pool->round))) {
 		struct rr_account *account = rr_container(link, struct rr_account, turn);
+		/* The account is a part of the party, whose connection may end when the request is woken. */
 		struct rr_party *party = rr_party_hold(account->party);
 
 		/* The account stays among those that wait, in the same order, until it has no waiter any

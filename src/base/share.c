@@ -188,7 +188,8 @@ share_judge(struct rr_party *party, size_t held, uint64_t now)
 
 /* Looks at one party, a connection. If the party has held a buffer for too long, what its peer has sent or
  * taken so far no longer counts for it. Then the function cuts the party off if its peer moves too few octets
- * while others wait for the memory that the party holds. */
+ * while others wait for the memory that the party holds. A party whose connection has ended already (ops is
+ * NULL) is not cut off. since is that of share_holds_of_wanted(). */
 static void
 share_look_at(struct rr_party *party, const uint64_t *since, uint64_t now)
 {

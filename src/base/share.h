@@ -141,8 +141,8 @@ struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
 /* Notes that the connection with that ctx has ended: it no longer counts as accepted, and the umpire asks no
- * more about it. This is left out if ctx is not the party's ctx. In any case the function removes a
- * reference, as rr_party_release() does. party may be NULL. */
+ * more about it. If ctx is not the ctx with which the party was made, nothing is noted. In any case the
+ * function removes a reference, as rr_party_release() does. party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
 /* Returns how many octets a second a connection that holds `held` octets must move while others wait for
@@ -182,7 +182,8 @@ rr_party_called(struct rr_party *party)
 /* Returns how many accepted connections there are now. */
 uint32_t rr_shares_accepted(const struct rr_shares *shares);
 
-/* Starts the umpire's timer, if it is not armed: some account waits for memory that is due to it. */
+/* Starts the umpire (the timer that cuts off slow connections), unless it is armed already. Is called when an
+ * account begins to wait for memory that is due to it. */
 void rr_shares_wanted(struct rr_shares *shares);
 
 #endif

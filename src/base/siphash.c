@@ -74,6 +74,7 @@ rr_siphash_add(struct rr_siphash *hash, const void *data, size_t size)
 		hash->tail[hash->count++ % 8] = *next++;
 }
 
+/* 0xee and 0xdd are the constants of SipHash with a tag of 128 bits. */
 void
 rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG])
 {

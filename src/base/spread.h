@@ -38,7 +38,7 @@ struct rr_spread_seat {
 /* Makes a spread. env is used from all threads. Returns NULL if there is no memory. */
 struct rr_spread *rr_spread_new(const struct rr_env *env);
 
-/* Frees the spread, which may be NULL. */
+/* Frees the spread, which may be NULL. All members must have left before. */
 void rr_spread_free(struct rr_spread *spread);
 
 /* Makes the engine of that loop a member of the spread, and sets *member. Errors: -RPCRDMA_ERR_NOMEM,
@@ -55,9 +55,10 @@ void rr_spread_leave(struct rr_spread_member *member);
 void rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int fd);
 void rr_spread_stand(struct rr_spread_seat *seat);
 
-/* Decides which engine gets a connection that the listener of seat accepted. Returns true if the connection
- * was handed on to another engine. Returns false if the caller keeps the connection, which counts as the
- * caller's until rr_spread_ended(). */
+/* Decides which engine gets the connection fd that the listener of seat accepted. Returns true if the
+ * connection was handed on to another engine, together with the ownership of fd. Returns false if the caller
+ * keeps the connection: then it counts as one of the caller's member until rr_spread_ended(). Nothing is
+ * counted if the seat has no member. */
 bool rr_spread_offer(struct rr_spread_seat *seat, int fd, const struct sockaddr_storage *peer);
 
 /* Counts one connection less of the member: the connection has ended, or the member has no listener for it.

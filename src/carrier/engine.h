@@ -160,7 +160,8 @@ int rr_engine_begin(struct rpcrdma_engine *engine, const struct rr_engine_config
 void rr_engine_destroy(struct rpcrdma_engine *engine);
 
 /* Counts another user of the engine: a client, a server, a timer or a request that is kept.
- * rr_engine_leave() ends the use. */
+ * rr_engine_leave() ends the use. If the engine was freed by its caller meanwhile, the last rr_engine_leave()
+ * destroys it. */
 void rr_engine_use(struct rpcrdma_engine *engine);
 void rr_engine_leave(struct rpcrdma_engine *engine);
 

@@ -89,6 +89,7 @@ rpcrdma_engine_new(const struct rpcrdma_engine_config *theirs, struct rpcrdma_en
 		rr_free(&rr_env_system, engine);
 		return error;
 	}
+	/* If this fails, the engine has been freed, with its captures. */
 	error = rr_engine_begin(engine, &inner);
 	if (!error)
 		*result = engine;

@@ -191,7 +191,8 @@ rr_cause_layer(uint16_t cause)
 	return (enum rr_cause_layer)(cause >> 12);
 }
 
-/* Returns the cause for the Terminate that answers a segment for which rr_ddp_get() returned result. */
+/* Returns the cause for the Terminate that answers a segment for which rr_ddp_get() returned result, which is
+ * not RR_DDP_OK. */
 uint16_t rr_ddp_cause(enum rr_ddp_result result, const struct rr_ddp_header *header);
 
 /* Returns the name of a cause, or NULL if the specifications do not have the cause. */

@@ -86,7 +86,7 @@ bool rr_rpc_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_reply_header 
 void rr_rpc_put_reply(struct rpcrdma_xdr_writer *writer, const struct rr_reply_header *reply);
 
 /* Read and write the body of an AUTH_SYS credential. rr_auth_sys_get() returns false if body is too short or
- * too long, or exceeds a limit of AUTH_SYS. */
+ * too long, or exceeds a limit of AUTH_SYS. The writer fails if sys exceeds a limit of AUTH_SYS. */
 bool rr_auth_sys_get(struct rpcrdma_bytes body, struct rr_auth_sys *sys);
 void rr_auth_sys_put(struct rpcrdma_xdr_writer *writer, const struct rr_auth_sys *sys);
 

@@ -87,6 +87,7 @@ rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate)
 	if (size < RR_TERMINATE_CONTROL_SIZE)
 		return false;
 	terminate->cause = rr_get_be16(in);
+	/* The siw driver of Linux writes these bits in the opposite order: see struct rr_terminate. */
 	terminate->swapped = !(in[2] & (HAS_LENGTH | HAS_DDP | HAS_READ_REQUEST)) && (in[2] & SWAPPED_BITS);
 	terminate_get_parts(in + RR_TERMINATE_CONTROL_SIZE, in + size, in[2], terminate);
 	return true;

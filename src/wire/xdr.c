@@ -28,6 +28,7 @@ rpcrdma_xdr_reader_init(
 		.items_end = message->items,
 		.arena = arena,
 	};
+	/* An empty stream, or an empty list of items, may be NULL, to which nothing may be added. */
 	if (message->length > 0)
 		reader->end += message->length;
 	if (message->item_count > 0)

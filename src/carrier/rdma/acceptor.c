@@ -143,6 +143,9 @@ rr_acceptor_rdma_listen(struct rr_carriers *carriers, const struct rr_carrier_pl
 	return 0;
 }
 
+/* Sets *address to the address at which the acceptor listens, with the port that was chosen if the caller
+ * asked for port 0. If another engine listens in place of this one, it is the address that the caller asked
+ * for. Returns 0 or an error. */
 int
 rr_acceptor_rdma_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {

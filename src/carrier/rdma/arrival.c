@@ -47,6 +47,7 @@ rr_arrival_prepare(struct rr_room *room)
 void
 rr_arrival_unprepare(struct rr_room *room)
 {
+	/* The segments lie at the beginning of the one piece of memory that all arrays share. */
 	rr_free(room->base.engine->env, room->arrival_lists.segments);
 	room->arrival_lists = (struct rr_chunk_lists){ 0 };
 }

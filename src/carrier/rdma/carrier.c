@@ -225,8 +225,9 @@ static const struct rr_carrier_ops rdma_ops = {
 
 /* ---- A connection's beginning ---- */
 
-/* Is the connection's task: calls the done() of failed transactions, then ends the connection if it was
- * aborted, or goes on with it. */
+/* Is the connection's task, which does what must not be done inside a call of the owner: calls the done() of
+ * failed transactions, then ends the connection if it was aborted. A connection that was not closed then
+ * sends calls that wait, and is disconnected if it is being shut down and nothing is under way any more. */
 static void
 rdma_run(struct rr_task *task)
 {

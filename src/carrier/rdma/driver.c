@@ -153,6 +153,8 @@ driver_log_trace(const struct rr_connection *connection, int error)
 		rr_trace_log(&connection->trace, connection->base.engine->env, connection->base.peer);
 }
 
+/* Is called when the connection is established. On the side that connected, the event has the peer's private
+ * data. The side that accepted got them with the request of the peer. */
 static void
 driver_established(struct rr_connection *connection, const struct rr_event *event)
 {

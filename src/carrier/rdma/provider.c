@@ -47,6 +47,8 @@ provider_config(const struct rr_room *room, const struct rpcrdma_engine *engine)
 	return fabric;
 }
 
+/* Puts the filters that the configuration names, if any, before the fabric, and sets *fabric to the first of
+ * them. Returns 0 or an error. */
 static int
 provider_add_filters(const struct rr_engine_config *config, struct rr_fabric **fabric)
 {
@@ -176,6 +178,7 @@ int
 rr_provider_at(struct rr_room *room, const struct rr_carrier_place *at,
 	struct rr_fabric *fabrics[RR_PROVIDER_FABRICS], struct rr_text *text)
 {
+	/* Another engine listens for this one over the adapters. */
 	bool elsewhere = room->base.engine->config.adapters_elsewhere;
 	struct rr_fabric *adapters;
 	int error;

@@ -11,8 +11,10 @@
 
 enum { RR_PROVIDER_FABRICS = 2 };
 
-/* Makes the fabric that an engine has from its beginning. Returns 0 or an error, -RPCRDMA_ERR_INVAL if the
- * engine's configuration is wrong. */
+/* Makes the fabric that an engine has from its beginning, room->fabric, with the filters of the engine's
+ * configuration in front of it: iwarp, or what config.make() makes. After another make(), the engine uses no
+ * further fabric (room->only). Returns 0 or an error, -RPCRDMA_ERR_INVAL if the engine's configuration is
+ * wrong. */
 int rr_provider_begin(struct rr_room *room, const struct rpcrdma_engine *engine);
 
 /* Frees the fabrics. Every endpoint and listener must have been closed. */

@@ -116,6 +116,8 @@ rdma_connect(struct rr_carriers *carriers, const struct rr_carrier_place *to,
 	return 0;
 }
 
+/* Tells whether the engine has a fabric for the transport: the RDMA adapters if it is VERBS, else the fabric
+ * that the engine has from its beginning. */
 static bool
 rdma_at_work(const struct rr_carriers *carriers, enum rr_transport transport)
 {

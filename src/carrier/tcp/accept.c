@@ -33,6 +33,7 @@ accept_acceptor_of(struct rr_acceptor *acceptor)
 	return rr_container(acceptor, struct tcp_acceptor, base);
 }
 
+/* Accepts connections again, as the pause after a lack of descriptors or memory is over. */
 static void
 accept_resume(struct rr_timer *timer)
 {
@@ -126,6 +127,7 @@ accept_one(struct tcp_acceptor *acceptor)
 	return false;
 }
 
+/* Accepts all connections that wait. Stops if the handler of one of them closes the acceptor. */
 static void
 accept_ready(struct rr_watch *watch, unsigned events)
 {
@@ -191,6 +193,8 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
+/* Sets *address to the address at which the acceptor listens, with the port that the system chose if the
+ * caller asked for port 0. Returns 0 or -RPCRDMA_ERR_SYSTEM. */
 int
 rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {

@@ -100,6 +100,7 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	struct rr_tcp *tcp = tcp_of(carrier);
 	struct slot *slot = transaction->slot;
 
+	/* A transaction without a slot was never sent: it is only in the list tcp->refused. */
 	rr_list_remove(&transaction->link);
 	if (!slot)
 		return;

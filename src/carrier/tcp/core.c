@@ -63,6 +63,7 @@ rr_tcp_release(struct rr_tcp *tcp)
 		return;
 	rr_alive_stop(&tcp->alive);
 	rr_loop_unwatch(loop, &tcp->watch);
+	/* The peer may still be working on calls of this side, whose replies nobody reads any more. */
 	if (tcp->unanswered > 0)
 		core_abort_stream(tcp);
 	close(tcp->watch.fd);

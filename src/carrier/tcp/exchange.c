@@ -45,6 +45,8 @@ exchange_end(struct exchange *exchange)
 		sent(arg);
 }
 
+/* Is the task of an exchange that was answered, and whose carrier has ended: frees it, and calls the sent()
+ * of its reply. */
 static void
 exchange_run(struct rr_task *task)
 {
@@ -230,6 +232,7 @@ rr_tcp_reply(
 	rr_loop_defer(exchange->engine->loop, &exchange->task);
 }
 
+/* See rr_exchange_drop(). If the carrier has ended already, the exchange is freed, else kept for reuse. */
 void
 rr_tcp_drop(struct rr_exchange *base)
 {
@@ -251,6 +254,7 @@ rr_tcp_orphan_exchanges(struct rr_tcp *tcp)
 
 		exchange->base.carrier = NULL;
 		rr_list_remove(&exchange->out.link);
+		/* The task calls the sent() of the reply. */
 		if (exchange->replied)
 			rr_loop_defer(tcp->base.engine->loop, &exchange->task);
 	}

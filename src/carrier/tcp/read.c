@@ -159,6 +159,8 @@ read_deliver(struct rr_tcp *tcp)
 	}
 	tcp->whole = (struct rpcrdma_bytes){ 0 };
 	tcp->whole_pooled = false;
+	/* Without pool memory for the call, the record stays in tcp->whole, and is handed on when there is
+	 * memory. */
 	if (type == RR_CALL && !rr_tcp_called(tcp, xid, whole, pooled)) {
 		tcp->whole = whole;
 		tcp->whole_pooled = pooled;
@@ -225,7 +227,10 @@ read_make_room(struct rr_tcp *tcp)
 }
 
 /* Acts on the result of one step of rr_record_take(): hands a whole record on, gives the record memory, goes
- * on to skip it, or ends the connection. Returns true if the next step may follow at once. */
+ * on to skip it, or ends the connection. taken has the octets of a whole record, or the first octets of a
+ * record that was skipped. pooled tells whether the whole record lies in memory of the pool. Returns true if
+ * the next step may follow at once. Returns false if more octets or pool memory are needed first, or if the
+ * connection ended. */
 static bool
 read_took(struct rr_tcp *tcp, enum rr_record_result result, struct rpcrdma_bytes taken, bool pooled)
 {
@@ -336,6 +341,7 @@ read_receive(struct rr_tcp *tcp)
 	if (iov[0].iov_base)
 		iov[count++].iov_len = direct;
 	iov[count].iov_base = tcp->in + tcp->in_end;
+	/* While a large record arrives, little is read behind it: see BULK_TAIL. */
 	room = direct >= BULK_MIN ? BULK_TAIL : RR_TCP_STAGING - tcp->in_end;
 	iov[count++].iov_len = room;
 	got = readv(tcp->watch.fd, iov, count);
@@ -376,6 +382,7 @@ rr_tcp_read(struct rr_tcp *tcp)
 		read_drain(tcp);
 		return;
 	}
+	/* `filled` is false if the socket has no more octets for now, or the stream has ended. */
 	for (int i = 0; i < READS; i++) {
 		bool filled = read_receive(tcp);
 

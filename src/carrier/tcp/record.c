@@ -93,7 +93,8 @@ record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 }
 
 /* Removes the octets of a record that is too long from `in`, and keeps only the record's first octets. At the
- * end of the record, sets *whole to these first octets and returns RR_RECORD_SKIPPED. */
+ * end of the record, sets *whole to these first octets and returns RR_RECORD_SKIPPED. Before the end, returns
+ * RR_RECORD_MORE, or RR_RECORD_SHREDDED if the record has too many fragments. */
 static enum rr_record_result
 record_skip(struct rr_record *record, struct rpcrdma_bytes *in, struct rpcrdma_bytes *whole)
 {

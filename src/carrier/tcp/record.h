@@ -63,7 +63,8 @@ bool rr_record_has_begun(struct rpcrdma_bytes in, uint32_t octets, uint32_t max)
 void rr_record_room(struct rr_record *record, void *memory, uint32_t room);
 
 /* Returns the place into which the next octets of the stream may be read directly, and stores in *octets how
- * many octets may be read. Returns NULL if there is no such place. */
+ * many octets may be read: at most the rest of the present fragment. Returns NULL if there is no such place,
+ * as the record has no memory, or the next octet is that of a record mark. */
 void *rr_record_direct(const struct rr_record *record, uint32_t *octets);
 
 /* Counts octets as part of the record after they were read into the place that rr_record_direct()

@@ -39,6 +39,7 @@ tcp_update(struct rr_tcp *tcp)
 	if (rr_tcp_may_read(tcp) || tcp->state == RR_TCP_LINGERING)
 		wanted |= RR_READABLE;
 	rr_loop_want(loop, &tcp->watch, wanted);
+	/* In this state the timer bounds the wait for the peer's FIN: see tcp_linger(). */
 	if (tcp->state == RR_TCP_LINGERING)
 		return;
 	if (!rr_tcp_may_read(tcp) || !rr_tcp_in_record(tcp))

@@ -134,14 +134,16 @@ int rr_tcp_acceptor_address(struct rr_acceptor *acceptor, struct sockaddr_storag
 void rr_tcp_unlisten(struct rr_acceptor *acceptor);
 
 /* read.c */
-/* Reads from the socket, which is readable, and handles the records that are complete. */
+/* Reads from the socket, which is readable, and handles the records that are complete. In the state
+ * RR_TCP_LINGERING drops what it reads until the peer's FIN. */
 void rr_tcp_read(struct rr_tcp *tcp);
 /* Handles the octets that were read earlier and could not be handled then. */
 void rr_tcp_resume(struct rr_tcp *tcp);
 /* Drops the octets that were read and the record that is arriving. */
 void rr_tcp_discard_input(struct rr_tcp *tcp);
-/* Frees the memory of the octets that were read. rr_tcp_discard_input() drops the octets but keeps their
- * memory, as one of its callers may still read the octets. */
+/* Frees the memory of the octets that were read, unless that is the staging buffer, which all carriers share.
+ * rr_tcp_discard_input() drops the octets but keeps their memory, as one of its callers may still read the
+ * octets. */
 void rr_tcp_free_input(struct rr_tcp *tcp);
 /* Tells whether the next octets may be read and handled now: no record waits for pool memory, and the peer
  * has fewer calls under way than it may have. */
@@ -151,8 +153,8 @@ bool rr_tcp_in_record(const struct rr_tcp *tcp);
 
 /* write.c */
 /* Queues a message to be written. The message and its array of items are copied; the memory that they point
- * to must stay until written(). Returns false if the message is longer than a record may be, or has too many
- * items. */
+ * to must stay until written(). Returns false, and queues nothing, if the message is longer than a record may
+ * be, or has too many items. */
 bool rr_tcp_send(struct rr_tcp *tcp, struct rr_tcp_out *out, const struct rpcrdma_message *message,
 	void (*written)(struct rr_tcp *tcp, struct rr_tcp_out *out));
 /* Writes the queued messages to the socket, as far as the socket takes them, and calls written() of those

@@ -29,6 +29,7 @@ struct tail {
 	uint8_t octets[];
 };
 
+/* Is the written() of a struct tail, the copy of the rest of a message: frees the copy. */
 static void
 write_tail_written(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
@@ -166,6 +167,7 @@ rr_tcp_discard_output(struct rr_tcp *tcp)
 	while ((link = rr_list_pop(&tcp->out))) {
 		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
 
+		/* Only copies are freed: all other messages belong to the functions that queued them. */
 		if (out->written == write_tail_written)
 			write_tail_written(tcp, out);
 	}

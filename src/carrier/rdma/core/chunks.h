@@ -31,8 +31,9 @@ struct rr_read_chunks {
 bool rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body, uint32_t max,
 	struct rr_read_chunks *chunks);
 
-/* Returns where in the chunks' memory a read segment of the list belongs. The caller asks for each segment of
- * the list once, in order, after rr_read_chunks(). It leaves out empty segments. */
+/* Returns where in the memory of the chunks the octets of this read segment are to be placed. After
+ * rr_read_chunks(), the caller calls this once for each segment of the list, in order. The caller leaves out
+ * empty segments, as they may belong to no chunk. */
 uint32_t rr_read_chunks_next(struct rr_read_chunks *chunks, const struct rr_read_segment *segment);
 
 #endif

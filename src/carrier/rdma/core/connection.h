@@ -65,9 +65,9 @@ struct rr_connection_parts {
 	/* Sends the requests of features that are due. Returns false if calls have to wait for a request or
 	 * its answer. */
 	bool (*may_call)(struct rr_connection *connection);
-	/* Tells whether the peer sent a CONNPROP (the announcement of transport properties: properties.h)
-	 * instead of an answer to the CONNPROP of this side. If so, ends the CONNPROP of this side, which
-	 * gives its credit back. */
+	/* Is called when the answer to the CONNPROP (the announcement of transport properties: properties.h)
+	 * of this side is late. Tells whether the peer sent a CONNPROP of its own instead of that answer. If
+	 * so, ends the CONNPROP of this side, which gives its credit back. */
 	bool (*is_unanswered)(struct rr_connection *connection);
 	/* Sends calls that wait. */
 	void (*pump)(struct rr_connection *connection);
@@ -187,8 +187,9 @@ rr_connection_of(struct rr_carrier *carrier)
 
 /* ---- carrier.c ---- */
 
-/* Makes a connection that has no endpoint yet. peer is the peer's address as text. Returns NULL if there is
- * no memory. */
+/* Makes a connection over the fabric that has no endpoint yet. peer is the peer's address as text. is_active
+ * is true on the side that connects, and false on the side that accepts: only then does the connection count
+ * as accepted. Returns NULL if there is no memory. */
 struct rr_connection *rr_rdma_new(
 	struct rr_room *room, struct rr_fabric *fabric, const char *peer, bool is_active);
 
@@ -197,8 +198,9 @@ void rr_rdma_free(struct rr_connection *connection);
 
 /* ---- connection.c ---- */
 
-/* Reads the peer's settings from the private data that the peer sent, and computes the thresholds from
- * them. */
+/* Reads the peer's settings from the private data that the peer sent, and computes the thresholds of both
+ * versions from them. If private_data does not contain such settings, their defaults hold. Is called with no
+ * data when the connection is made, and with the peer's data when it is accepted or established. */
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
@@ -242,7 +244,8 @@ void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 /* Calls completed() of the jobs whose Send the provider copied. This may call the owner. */
 void rr_driver_complete(struct rr_connection *connection);
 
-/* Registers memory for access by the peer, and counts the registration. Errors are those of the provider. */
+/* Registers memory for access by the peer, and counts the registration. Returns 0, the provider's error, or
+ * -RPCRDMA_ERR_DISCONNECTED if the connection has no endpoint any more. */
 int rr_driver_register(struct rr_connection *connection, const void *data, uint32_t length,
 	enum rr_access access, struct rr_region *region);
 /* rr_driver_invalidate() ends the peer's access to the region, and makes its handle invalid.
@@ -250,7 +253,8 @@ int rr_driver_register(struct rr_connection *connection, const void *data, uint3
  * provider cannot do it, the connection is aborted. */
 void rr_driver_invalidate(struct rr_connection *connection, struct rr_region *region);
 void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region);
-/* Posts count Receives, that is, lets the peer send so many messages more. */
+/* Posts count Receives, that is, lets the peer send so many messages more. Does nothing if the connection has
+ * no endpoint any more. */
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
 /* Gives the buffer of a message that arrived back to the fabric. receive may be NULL. */
 void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
@@ -267,8 +271,9 @@ bool rr_driver_is_short(struct rr_fabric *fabric);
 /* Returns the octets that the provider has counted as moved on the connection. */
 uint64_t rr_driver_moved(const struct rr_connection *connection);
 
-/* Starts a timer that sends the peer an empty frame if no reply comes soon, as the peer may have missed the
- * first message. */
+/* Is called when a call, or a request of a feature, is sent. If no message has come from the peer yet, starts
+ * a timer: when the timer expires, the peer gets a frame without contents, which wakes a peer that missed the
+ * first message. Does nothing if the timer is armed, or if the peer got such a frame already. */
 void rr_driver_watch_first_reply(struct rr_connection *connection);
 /* rr_driver_disconnect() ends the connection in good order; its end is reported as an event.
  * rr_driver_close() closes the endpoint at once and forgets all jobs; their completed() is not called. */
@@ -316,8 +321,8 @@ int rr_optional_init(struct rr_connection *connection);
  * version 2. Returns false if calls have to wait. */
 bool rr_optional_ask(struct rr_connection *connection);
 
-/* Tells whether the peer sent a CONNPROP of its own instead of an answer to the CONNPROP of this side. If so,
- * ends the CONNPROP of this side, which gives its credit back. */
+/* Is called when the answer to the CONNPROP of this side is late. Tells whether the peer sent a CONNPROP of
+ * its own instead of that answer. If so, ends the CONNPROP of this side, which gives its credit back. */
 bool rr_optional_unanswered(struct rr_connection *connection);
 
 /* Ends the requests of features, as the endpoint was closed and the requests will not be answered. */
@@ -332,7 +337,8 @@ void rr_optional_received(struct rr_connection *connection, const struct rr_arri
 
 /* ---- responder.c, respond.c and inbound.c ---- */
 
-/* Handles a call that arrived, or a wrong message that must have been a call. */
+/* Handles a call that arrived, or a wrong message that must have been a call. Discards it if this side is
+ * being shut down, or is ending. */
 void rr_responder_called(struct rr_connection *connection, const struct rr_arrival *arrival);
 /* See the functions of carrier.h with these names: rr_exchange_reply(), rr_exchange_drop(),
  * rr_exchange_refuse(). */

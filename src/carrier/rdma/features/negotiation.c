@@ -83,8 +83,9 @@ negotiation_assume(struct rr_connection *connection)
 	negotiation_set_state(connection, RR_NEGOTIATION_ASSUMED);
 }
 
-/* Is called when a server refused version 1, which was assumed, but says that it uses version 2: has the
- * requester ask for version 2. On the side that accepted, the version is settled at once. */
+/* Is called when the peer refused version 1, which was assumed, but says that it uses version 2. On the side
+ * that connected, forgets that the server was taken for one of version 1, and asks for version 2 by a
+ * CONNPROP. On the side that accepted, the version is settled at once. */
 static void
 negotiation_ask_after_all(struct rr_connection *connection)
 {
@@ -104,6 +105,8 @@ negotiation_select_other(struct rr_connection *connection)
 	uint32_t refused = negotiation->version;
 	uint32_t version = rr_version_other(refused, connection->versions, negotiation->peer);
 
+	/* A version of 0 means that there is no other one: calls then go on in the version that the peer
+	 * refused, and fail. */
 	if (version > 0)
 		negotiation->version = version;
 	if (version > refused) {
@@ -176,6 +179,7 @@ rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event
 	table[connection->negotiation.state][event](connection);
 }
 
+/* Is called when the peer did not answer the CONNPROP within RR_NEGOTIATION_PATIENCE. */
 static void
 negotiation_expired(struct rr_timer *timer)
 {
@@ -192,6 +196,7 @@ rr_negotiation_init(struct rr_connection *connection, const struct sockaddr *ser
 	struct rr_version_range own = connection->versions;
 
 	rr_timer_init(&negotiation->timer, negotiation_expired);
+	/* The lower version is for a side that accepted, and for a server that does not use version 2. */
 	negotiation->version = own.low;
 	negotiation->state = RR_NEGOTIATION_ASSUMED;
 	if (!server)

@@ -22,6 +22,7 @@ optional_apply(struct rr_connection *connection)
 
 	thresholds->call = connection->is_active ? send : receive;
 	thresholds->reply = connection->is_active ? receive : send;
+	/* If the peer did not name this property, the value that the private data gave still holds. */
 	if (properties->peer_has & UINT32_C(1) << RR_PROPERTY_INVALIDATION)
 		thresholds->remote_invalidation = properties->own[RR_PROPERTY_INVALIDATION] &&
 						  properties->peer[RR_PROPERTY_INVALIDATION];
@@ -126,8 +127,9 @@ optional_is_void(const struct rr_connection *connection)
 }
 
 /* Tells whether the request can be sent now. Before the version is known, only the CONNPROP can be sent;
- * afterwards all requests can, if the version is 2. A request to change a property is sent only if there are
- * at least two credits: if the peer never answers it, one credit is left for calls. */
+ * afterwards all requests can, if the version is 2. The CONNPROP and, later, the REQPROP, which asks the peer
+ * to change a property, are in the structure properties.request. The REQPROP is sent only if there are at
+ * least two credits: if the peer never answers it, one credit is left for calls. */
 static bool
 optional_may_send(const struct rr_connection *connection, const struct rr_feature_request *request)
 {
@@ -156,7 +158,9 @@ optional_next(struct rr_connection *connection)
 	return NULL;
 }
 
-/* Does the work of rr_optional_ask() in the rare case that a request waits, or the version is not known. */
+/* Does the work of rr_optional_ask() in the rare case that a request waits, or the version is not known.
+ * Returns true if calls may be sent. Returns false if they have to wait: for a credit, which a request needs
+ * first, or for the version, for which this side has asked. */
 __attribute__((noinline)) static bool
 optional_ask(struct rr_connection *connection)
 {

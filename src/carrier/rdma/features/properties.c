@@ -93,10 +93,11 @@ properties_say(struct rr_optional *optional, uint8_t *info, enum rr_property_ope
 		.info = { info, (uint32_t)rpcrdma_xdr_length(&writer) } };
 }
 
-/* Changes the state by the event. If this makes the CONNPROP of this side due, encodes the CONNPROP into
- * optional. draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "All relevant transport properties that the
- * sender is aware of should be included in rdma_start." All properties are marked as fixed, except a receive
- * size that can be raised. */
+/* Changes the state by the event. If the CONNPROP of this side is to be sent now, encodes it into optional,
+ * whose octets lie in info; otherwise leaves both alone. xid becomes the XID of that CONNPROP.
+ * draft-cel-nfsv4-rpcrdma-version-two-03, 5.3.1: "All relevant transport properties that the sender is aware
+ * of should be included in rdma_start." All properties are marked as fixed, except a receive size that can be
+ * raised. */
 static void
 properties_move(struct rr_properties *properties, enum event event, uint32_t xid,
 	struct rr_optional *optional, uint8_t *info)
@@ -164,8 +165,8 @@ rr_properties_tell(struct rr_properties *properties, uint32_t xid)
 	return request->message.due;
 }
 
-/* Asks the peer by a REQPROP to raise its receive size to the size of the messages that this side can
- * send. */
+/* Asks the peer by a REQPROP with that XID to raise its receive size to the size of the messages that this
+ * side can send. The request waits in the list features->requests until it can be sent. */
 static void
 properties_ask(struct rr_features *features, uint32_t xid)
 {
@@ -221,6 +222,7 @@ properties_connprop(const struct rr_feature_arrival *arrival, struct rr_optional
 	bool first = properties->state == RR_PROPERTIES_TOLD && !properties->peer_has;
 
 	properties_move(properties, HEAR, arrival->xid, answer, properties->answer_info);
+	/* The peer said before that it does not know properties: the defaults hold for good. */
 	if (properties->state == RR_PROPERTIES_REFUSED)
 		return;
 	properties->peer_has = set->has;
@@ -267,6 +269,7 @@ properties_reqprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 		if (!properties_has(want->has, i))
 			continue;
 		properties->told[i] = properties_granted(properties, i, want->values[i]);
+		/* done: the value is the one that the peer wants; other: it changed, but to another value. */
 		if (properties->told[i] == want->values[i])
 			done |= UINT32_C(1) << i;
 		else if (properties->told[i] != before)
@@ -304,6 +307,9 @@ properties_resprop(const struct rr_feature_arrival *arrival, struct rr_optional 
 	if (!properties->asked || properties->asked_xid != arrival->xid)
 		return;
 	properties->asked = false;
+	/* done: the peer set the property to the value that this side asked for; other: the peer set it to
+	 * another value, which the message contains. A property that is named twice, or not at all, keeps its
+	 * value, as if it were rejected. */
 	done = rr_property_selected(&properties->want, &message->done);
 	rejected = rr_property_selected(&properties->want, &message->rejected);
 	other = message->set.has & properties->want.has;

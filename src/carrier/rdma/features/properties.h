@@ -49,8 +49,8 @@ struct rr_properties {
 void rr_properties_init(struct rr_properties *properties, const uint32_t told[RR_PROPERTIES],
 	uint32_t receive_max, uint32_t send_max);
 
-/* Prepares the CONNPROP, the first message of the side that connected. Returns false if the CONNPROP was sent
- * already. */
+/* Prepares the CONNPROP, the first message of the side that connected, in properties->request, with that XID.
+ * Returns true if the caller is to send the request. Returns false if the CONNPROP was sent already. */
 bool rr_properties_tell(struct rr_properties *properties, uint32_t xid);
 
 /* Is called when the message about properties with that XID failed: the peer refused it, or it could not be

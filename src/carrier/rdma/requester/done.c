@@ -35,6 +35,7 @@ done_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, ui
 	return true;
 }
 
+/* Frees the RDMA_DONE, whether its Send completed or not. */
 static void
 done_end(struct done *done)
 {

@@ -122,7 +122,8 @@ marshal_put_plain(struct rr_slot *slot, const struct rr_call_plan *plan)
 }
 
 /* Registers the memory that the peer may read and write for this call, lists it in the header as chunks, and
- * encodes the header into the buffer. Returns 0 or an error. */
+ * encodes the header into the buffer. Returns 0 or an error. It is not inlined, so that its large arrays cost
+ * nothing in a call without chunks. */
 __attribute__((noinline)) static int
 marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -155,7 +156,8 @@ marshal_put_chunks(struct rr_slot *slot, const struct rr_call_plan *plan)
 
 /* Adds the octets of a message with items to the Send: the parts of the stream are copied behind the header,
  * and the items between them are gathered from where they lie. `extends` tells whether the last sge ends
- * where the buffer is filled so far, so that the next octets that are copied make this sge longer. */
+ * where the buffer is filled so far, so that the next octets that are copied make this sge longer. It is not
+ * inlined, so that its array costs nothing in a call without items. */
 __attribute__((noinline)) static void
 marshal_put_items(struct rr_slot *slot, const struct rr_call_plan *plan)
 {

@@ -79,6 +79,8 @@ pull_conclude(struct rr_pull *pull, int error)
 
 /* ---- Reading ---- */
 
+/* Is the next() of the job that reads a reply: fills in the next RDMA Read. Returns false if there are no
+ * more. */
 static bool
 pull_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -137,8 +139,9 @@ pull_woken(struct rr_pool_waiter *waiter)
 	pull_fetch(rr_container(waiter, struct rr_pull, waiter));
 }
 
-/* Gives the pull (the reading of a reply) up, as it got no memory in time or its call was cancelled. A call
- * that was not cancelled ends with -RPCRDMA_ERR_NOMEM. */
+/* Is called when the timer `patience` expires: the pull (the reading of a reply) got no memory in time, or
+ * its call was cancelled while the pull waited. Gives the pull up. The call ends with -RPCRDMA_ERR_NOMEM. A
+ * cancelled call has no transaction any more that could get an error. */
 static void
 pull_expired(struct rr_timer *timer)
 {
@@ -201,6 +204,7 @@ pull_judge(struct rr_pull *pull)
 	 * pull completion and terminate the RPC transaction." */
 	if (!rr_connection_read_chunks(connection))
 		return -RPCRDMA_ERR_PEER;
+	/* The reply lies in the Read chunk: a Reply chunk that the call offered must come back unused. */
 	if (pull->arrival.header.vers != slot->version || !rr_slot_returns_chunks(slot, lists) ||
 		rr_chunk_length(&lists->reply) > 0)
 		return -RPCRDMA_ERR_PEER;

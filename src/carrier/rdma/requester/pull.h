@@ -14,9 +14,9 @@
 #define RR_PULL_PATIENCE (5 * RR_SECOND)
 #define RR_PULL_LATE     (8 * RR_SECOND)
 
-/* Begins to handle a reply to the slot's call that lies in a Read chunk. The Receive buffer then belongs to
- * the pull (the reading of that reply). Returns false if there is no memory for the pull; the connection then
- * ends. */
+/* Begins to handle a reply to the slot's call that lies in a Read chunk: makes slot->pull, which then owns
+ * the Receive buffer, and posts the Receive again. rr_pull_begin() begins to read the reply. Returns false if
+ * there is no memory for the pull; the connection then ends. */
 bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
 
 /* Checks the reply and begins to read it, or ends the call if the reply is bad. The Send of the call must

@@ -348,6 +348,8 @@ slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
+/* Is called for a message with the XID of a call whose Send has completed: ends the call if the message
+ * answers it. */
 static void
 slot_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -385,6 +387,8 @@ slot_answer_held(struct rr_slot *slot, const struct rr_arrival *arrival)
 	slot_answer(slot, &slot->held);
 }
 
+/* Is called for a reply that is to be pulled, if the Send of its call has not completed yet: keeps the reply
+ * for a pull, which begins when the Send has completed. */
 static void
 slot_pull_later(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -392,6 +396,7 @@ slot_pull_later(struct rr_slot *slot, const struct rr_arrival *arrival)
 		rr_slot_set_state(slot, RR_SLOT_DUE);
 }
 
+/* Is called for a reply that is to be pulled, if the Send of its call has completed: begins the pull. */
 static void
 slot_pull_now(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

@@ -181,11 +181,12 @@ requester_get_memory(const struct rr_connection *connection, struct rr_transacti
 	return 0;
 }
 
-/* The outcomes of an attempt to send a call. */
+/* The outcomes of an attempt to send a call. After NO_CREDIT and NO_POOL_MEMORY the call can wait: a reply
+ * brings a credit, and a buffer that comes back makes memory free. */
 enum start { STARTED, FAILED, NO_CREDIT, NO_POOL_MEMORY };
 
 /* Sends the call if there are a credit and memory for it. Returns the outcome; if it is FAILED, *error has
- * the reason. */
+ * the reason. The call fails for lack of memory if the pool is idle, as no buffer can come back then. */
 static enum start
 requester_start(struct rr_connection *connection, struct rr_transaction *transaction, int *error)
 {
@@ -283,6 +284,7 @@ rr_requester_pump(struct rr_connection *connection)
 	struct rr_requester *requester = &connection->requester;
 	struct rpcrdma_counters *counters = &connection->base.counters;
 
+	/* may_call() is false while the version of the protocol is not known. */
 	if (!connection->established || !connection->endpoint || !connection->parts->may_call(connection))
 		return;
 	switch (requester_send_waiting(connection)) {

@@ -102,15 +102,18 @@ void rr_slot_invalidate(struct rr_slot *slot);
 void rr_slot_revoke(struct rr_slot *slot);
 
 /* Makes the slot free: ends the peer's access to its memory, frees an answer that was held, and gives the XID
- * and the credit back. */
+ * and the credit back. The caller has taken the transaction and the pool memory out of the slot. */
 void rr_slot_release(struct rr_slot *slot);
 
-/* Gives the transaction a slot, registers its memory, and sends the call. Returns 0, or an error; the
- * transaction then has no slot. */
+/* Gives the transaction a slot, registers its memory, and sends the call as plan says. The caller has taken a
+ * credit, so that a slot is free. reply_memory, which may be NULL, is memory of the pool for the reply; bit i
+ * of provided tells that sink i lies in it. Returns 0: the slot then owns reply_memory. Or returns an error:
+ * the transaction then has no slot, the credit is given back, and reply_memory stays the caller's. */
 int rr_slot_send(struct rr_connection *connection, struct rr_transaction *transaction,
 	const struct rr_call_plan *plan, void *reply_memory, uint32_t provided);
 
-/* Has the call sent again after ERR_VERS, in the version that the connection has now. Frees receive, the
+/* Makes the slot free after ERR_VERS, and puts its call in front of the calls that wait, so that it is sent
+ * again in the version that the connection has now. A cancelled call is not sent again. Frees receive, the
  * Receive buffer of the error. */
 void rr_slot_retry(struct rr_slot *slot, uint8_t *receive);
 

@@ -72,8 +72,8 @@ provided_account(struct rr_provided *provided)
 }
 
 /* Ends the inbound call whose reply lies in the Read chunk, and so frees the memory of the reply, as the
- * reply is no longer needed. The chunk no longer counts as exposed. The owner may close the connection inside
- * this function. */
+ * reply is no longer needed. The chunk no longer counts as exposed. Only stops the timer if this was done
+ * before. The sent() of the reply is called, in which the owner may close the connection. */
 static void
 provided_let_go(struct rr_provided *provided)
 {
@@ -208,6 +208,7 @@ rr_provided_expose(struct rr_inbound *inbound)
 void
 rr_provided_named(struct rr_provided *provided)
 {
+	/* The requester gets one second more for each MiB of the reply. */
 	rr_loop_arm(provided->connection->base.engine->loop, &provided->timer,
 		RR_PROVIDED_TIMEOUT + (provided->octets >> 20) * RR_SECOND);
 }
@@ -303,8 +304,10 @@ rr_provided_end(struct rr_connection *connection)
 		struct rr_provided *provided = rr_container(link, struct rr_provided, link);
 		struct rr_inbound *inbound = provided->inbound;
 
-		/* The function that closes the connection must not call back the function that called it:
-		 * rr_responder_end() has the loop end the exchange. */
+		/* provided_forget() would end an inbound call in the state NAMED, and call the owner's
+		 * sent(). The owner must not be called inside the function by which it closes the connection.
+		 * In the state POSTED the call is left for rr_responder_end(), which has the loop end it
+		 * later. */
 		if (inbound && inbound->state == RR_INBOUND_NAMED)
 			rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
 		provided_forget(provided);

@@ -19,6 +19,8 @@
 /* Where the credit value, the third word, lies in each header. */
 enum { CREDIT_AT = 8 };
 
+/* Ends an inbound call for whose reply no Send completes, as the connection closed. This is a task, so that
+ * the owner's sent() is not called inside the function that closes the connection or gives the reply. */
 static void
 respond_finish_without_send(struct rr_task *task)
 {
@@ -231,6 +233,7 @@ respond_put_header(struct rr_inbound *inbound)
 static void
 respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
+	/* Only a Send with a reply may invalidate: not an RDMA_ERROR, and no message of a feature. */
 	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
 
 	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
@@ -305,7 +308,8 @@ respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 }
 
 /* Returns how many credits the answer to the call grants: fewer when calls hold much of the payload memory.
- * Calls in the reverse direction are inline and take no such memory, so their grant is constant. */
+ * The side that connected receives only calls in the reverse direction: these are inline and take no such
+ * memory, so their grant is constant. */
 static uint32_t
 respond_credits_for(const struct rr_inbound *inbound)
 {
@@ -543,6 +547,8 @@ rr_responder_refuse(struct rr_exchange *exchange)
 		rr_responder_drop(exchange);
 }
 
+/* See rr_exchange_drop(). The Receive that the call used up is posted again, so that the peer may send
+ * another call. */
 void
 rr_responder_drop(struct rr_exchange *exchange)
 {
@@ -553,7 +559,8 @@ rr_responder_drop(struct rr_exchange *exchange)
 	if (!connection)
 		return;
 	rr_driver_allow(connection, 1);
-	/* The task checks that: the connection must not end inside a function of the carrier. */
+	/* A connection that is being shut down ends with its last exchange. The task looks whether this was
+	 * the last one: the connection must not end inside a function of the carrier. */
 	if (connection->state == RR_CONNECTION_STOPPING)
 		rr_loop_defer(connection->base.engine->loop, &connection->task);
 }

@@ -33,7 +33,8 @@ responder_count_call(struct rr_inbound *inbound)
 }
 
 /* Makes the message of the call from the Read chunks that were pulled: the first chunk is the stream of a
- * long call, and each other chunk is a data item. */
+ * long call, and each other chunk is a data item. The stream of any other call lies in the Receive buffer, as
+ * rr_inbound_take() has set it. */
 static void
 responder_assemble(struct rr_inbound *inbound)
 {
@@ -123,6 +124,8 @@ responder_deliver(struct rr_inbound *inbound)
 
 /* ---- Pulling ---- */
 
+/* Is the next() of the job that pulls the Read chunks of a call: fills in the next RDMA Read. Returns false
+ * if there are no more. */
 static bool
 responder_next_read(struct rr_job *job, struct rr_work *work, struct rr_sge *sges, uint32_t sge_max)
 {
@@ -261,7 +264,8 @@ rr_responder_called(struct rr_connection *connection, const struct rr_arrival *a
 {
 	struct rr_inbound *inbound;
 
-	/* A side that is stopping takes no more calls. */
+	/* A side that is stopping takes no more calls. As the call that is discarded here gets no answer, the
+	 * connection then ends without waiting for the calls of this side: see rr_connection_check_idle(). */
 	if (connection->state >= RR_CONNECTION_STOPPING) {
 		connection->declined |= connection->state == RR_CONNECTION_STOPPING;
 		rr_connection_discard(connection, arrival);

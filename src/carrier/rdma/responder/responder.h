@@ -101,7 +101,8 @@ struct rr_inbound *rr_inbound_take(struct rr_connection *connection, const struc
  * another call in its place. */
 void rr_inbound_answered(struct rr_inbound *inbound);
 
-/* Frees the inbound call with all that it holds. */
+/* Frees the inbound call with all that it holds: the Receive buffer of the call and the pool memory of its
+ * Read chunks. Does not post the Receive again. The structure may be kept for reuse. */
 void rr_inbound_free(struct rr_inbound *inbound);
 
 /* Ends an inbound message that needs no answer: frees it and posts the Receive again that the message used
@@ -112,8 +113,8 @@ void rr_inbound_done(struct rr_inbound *inbound);
  * or -RPCRDMA_ERR_LIMIT if it is too long for the peer. */
 int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional);
 
-/* Calls the sent() that the owner gave, as the reply was sent or never will be, and frees the inbound
- * call. */
+/* Calls the sent() that the owner gave, as the reply was sent or never will be, and frees the inbound call.
+ * The inbound leaves the connection's list first, as sent() may close the connection. */
 void rr_inbound_finish(struct rr_inbound *inbound);
 
 /* Answers the inbound message by an RDMA_ERROR with err. */
