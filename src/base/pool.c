@@ -240,6 +240,7 @@ rr_pool_grow(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 		/* The new buffer counts as held since the old one was granted. */
 		rr_pool_share_date_back(head, old->granted);
 		account->growing = NULL;
+		/* This account was allowed to exceed the bound on memory without proof. */
 		if (rr_pool_share_is_beyond(pool))
 			pool->guest = account;
 		pool_keep(pool, old);

@@ -75,8 +75,8 @@ bool rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account
  * that of no party, or holds no buffer, or wants a larger buffer in place of its only one, or the request is
  * small. If not, it can have only what the others leave. */
 bool rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *account, size_t size);
-/* Whether a request for size octets is a small one: with it, the account holds RR_POOL_START octets at
- * most. */
+/* Whether a request for size octets is a small one: with it, the account holds RR_POOL_START octets at most,
+ * and not more than the whole reserve for small requests. A request of no party is never small. */
 bool rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size);
 /* Whether a buffer of size octets would take some of the memory that is reserved for small requests, even if
  * it were the only buffer in use. */

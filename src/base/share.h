@@ -141,8 +141,9 @@ struct rr_party *rr_party_hold(struct rr_party *party);
 void rr_party_release(struct rr_party *party);
 
 /* Notes that the connection with that ctx has ended: it no longer counts as accepted, and the umpire asks no
- * more about it. If ctx is not the ctx with which the party was made, nothing is noted. In any case the
- * function removes a reference, as rr_party_release() does. party may be NULL. */
+ * more about it. Nothing is noted if the party was made for another connection, with another ctx, and this
+ * connection only shares it (rr_carrier_join()). In any case the function removes a reference, as
+ * rr_party_release() does. party may be NULL. */
 void rr_party_end(struct rr_party *party, const void *ctx);
 
 /* Returns how many octets a second a connection that holds `held` octets must move while others wait for

@@ -175,6 +175,7 @@ rr_spread_sit(struct rr_spread_member *member, struct rr_spread_seat *seat, int 
 
 	seat->member = member;
 	rr_list_init(&seat->link);
+	/* If the address is not known, the seat is in no list: other engines hand on no connections to it. */
 	if (!member || getsockname(fd, (struct sockaddr *)&address, &size) < 0)
 		return;
 	rr_address_text((const struct sockaddr *)&address, seat->address, sizeof(seat->address));

@@ -61,6 +61,7 @@ rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *termi
 static void
 terminate_get_parts(const uint8_t *next, const uint8_t *end, uint8_t bits, struct rr_terminate *terminate)
 {
+	/* A terminated DDP header always has the two octets of the length in front of it. */
 	if (bits & (HAS_LENGTH | HAS_DDP)) {
 		if (end - next < 2)
 			return;

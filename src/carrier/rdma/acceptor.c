@@ -155,6 +155,8 @@ rr_acceptor_rdma_address(struct rr_acceptor *base, struct sockaddr_storage *addr
 	return acceptor->count ? rr_listener_address(acceptor->listeners[0], address) : 0;
 }
 
+/* Returns the names of the providers by which the acceptor listens, for people: "" if another engine listens
+ * in its place. */
 const char *
 rr_acceptor_rdma_providers(const struct rr_acceptor *base)
 {

@@ -80,6 +80,8 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 				connection->base.peer, rpcrdma_strerror(error));
 			return false;
 		}
+		/* The provider has copied the Send, the last work request of the job, and reports no
+		 * completion. */
 		if (error == RR_POST_COPIED) {
 			driver_take_copied(connection, job);
 			return true;

@@ -9,6 +9,7 @@
 
 enum { INLINE_MIN = 1024, INLINE_MAX = 262144, PROVIDED_MAX = 4096, CHUNKS_MAX = 1024 };
 
+/* Tells whether the private data of a connection can announce this size (RFC 8797): as a multiple of 1024. */
 static bool
 rdma_is_inline_size(uint32_t size)
 {

@@ -309,6 +309,7 @@ read_process(struct rr_tcp *tcp)
 static void
 read_ended(struct rr_tcp *tcp)
 {
+	/* Only carriers of the accepting side take memory from this pool. */
 	bool accepted = tcp->pool == tcp->base.engine->arrivals;
 
 	if (!accepted || tcp->exchange_count == 0) {

@@ -65,6 +65,7 @@ tcp_finish_connect(struct rr_tcp *tcp)
 	}
 	tcp->state = RR_TCP_OPEN;
 	rr_alive_start(&tcp->alive, tcp->base.engine->loop, tcp->watch.fd, RR_ALIVE_LIMIT);
+	/* The task sends the calls that were made while the connection was being made. */
 	rr_loop_defer(tcp->base.engine->loop, &tcp->task);
 	if (tcp->base.events->connected)
 		tcp->base.events->connected(tcp->base.ctx);

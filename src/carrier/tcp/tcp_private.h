@@ -123,7 +123,9 @@ uint32_t rr_tcp_record_max(const struct rr_tcp *tcp);
 void rr_tcp_set_options(int fd);
 
 /* tcp.c */
-/* Makes a carrier of the socket fd, without the owner's callbacks: rr_carrier_attach() sets them. */
+/* Makes a carrier of the socket fd, without the owner's callbacks: rr_carrier_attach() sets them. state is
+ * RR_TCP_CONNECTING, or RR_TCP_OPEN for a connection that was accepted. Returns 0 or an error: fd then stays
+ * the caller's. */
 int rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text);
 

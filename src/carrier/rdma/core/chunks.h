@@ -25,8 +25,8 @@ struct rr_read_chunks {
 
 /* Groups and checks the Read list of a call: of an RDMA_MSG with `body` octets of stream behind its header,
  * or of an RDMA_NOMSG (long_call is true), whose first chunk must be the stream. Returns false if the call
- * must be answered by ERR_CHUNK: chunks overlap or lie past the body, there are too many chunks, there is a
- * position-zero chunk beside a body or neither of them, or the message has more than max octets. Chunks of no
+ * must be answered by ERR_CHUNK: chunks overlap or lie past the body, there are too many chunks, an RDMA_MSG
+ * has a position-zero chunk or an RDMA_NOMSG has none, or the message has more than max octets. Chunks of no
  * octets are left out. */
 bool rr_read_chunks(const struct rr_chunk_lists *lists, bool long_call, uint32_t body, uint32_t max,
 	struct rr_read_chunks *chunks);

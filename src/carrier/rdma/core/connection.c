@@ -45,6 +45,7 @@ rr_connection_established(struct rr_connection *connection)
 
 	connection->established = true;
 	connection->parts->begun(connection);
+	/* The owner may have shut the connection down while it was being made. */
 	if (connection->state == RR_CONNECTION_CONNECTING)
 		rr_connection_set_state(connection, RR_CONNECTION_OPEN);
 	if (events && events->connected)

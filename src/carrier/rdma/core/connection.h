@@ -332,7 +332,7 @@ void rr_optional_end(struct rr_connection *connection);
  * message then needs no further handling. */
 bool rr_optional_refused(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Handles an RDMA_OPTIONAL that arrived. */
+/* Handles an RDMA_OPTIONAL that arrived, or discards it if this side takes no such messages any more. */
 void rr_optional_received(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* ---- responder.c, respond.c and inbound.c ---- */

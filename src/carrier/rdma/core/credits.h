@@ -28,7 +28,8 @@ void rr_credits_return(struct rr_credits *credits);
 void rr_credits_grant(struct rr_credits *credits, uint32_t granted);
 
 /* Returns how many credits a responder that has posted `posted` Receives grants to a requester that asked
- * for `asked` credits. */
+ * for `asked` credits: no more than either number, but at least 1 also if `asked` is 0, as a requester
+ * without a credit could never call again. */
 uint32_t rr_credits_to_grant(uint32_t posted, uint32_t asked);
 
 /* Returns how many calls a responder that has posted `posted` Receives lets its peer send. Calls hold `used`

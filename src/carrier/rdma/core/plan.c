@@ -309,6 +309,7 @@ rr_plan_room(uint32_t threshold, uint32_t provided, const struct rr_chunk_lists 
 		room = rr_chunk_length(&offered->reply);
 	if (provided > room)
 		room = provided;
+	/* A stream consists of words of four octets. */
 	*stream_room = (uint32_t)rr_min(room, UINT32_MAX) & ~UINT32_C(3);
 	*item_room = *stream_room > RR_BESIDE_ITEM ? *stream_room - RR_BESIDE_ITEM : 0;
 	if (offered->write_count > 0)

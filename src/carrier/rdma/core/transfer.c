@@ -47,6 +47,7 @@ rr_transfer_next(struct rr_transfer *transfer, struct rr_work *work, struct rr_s
 		uint32_t length = (uint32_t)rr_min(
 			piece->length - transfer->piece_at, segment->length - transfer->segment_at);
 
+		/* The segment is full: the next RDMA Write goes on in the next segment. */
 		if (length == 0)
 			break;
 		sges[work->sge_count++] =

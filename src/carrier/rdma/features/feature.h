@@ -67,8 +67,8 @@ struct rr_features {
 	uint8_t *states; /* of the features in more, one after the other */
 };
 
-/* Makes the states of the features in the list more. The properties are not set yet. Returns 0 or
- * -RPCRDMA_ERR_NOMEM. */
+/* Makes the states of the features in the list more, which ends with NULL, or may be NULL. The caller sets
+ * features->properties by rr_properties_init(). Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_features_init(
 	struct rr_features *features, const struct rr_env *env, const struct rr_feature *const *more);
 

@@ -58,7 +58,8 @@ void rr_negotiation_init(struct rr_connection *connection, const struct sockaddr
 /* Calls the function that the table in negotiation.c has for the event in the present state. */
 void rr_negotiation_event(struct rr_connection *connection, enum rr_negotiation_event event);
 
-/* Takes note that an accepted connection received a call of that version. */
+/* Is called when a call of that version arrived. On the side that accepted, calls in the reverse direction go
+ * in this version from then on. Does nothing on the side that connected. */
 void rr_negotiation_called(struct rr_connection *connection, uint32_t version);
 
 #endif

@@ -288,6 +288,7 @@ optional_arrived(struct rr_inbound *inbound, const struct rr_arrival *arrival)
 	struct rr_optional answer;
 	int err;
 
+	/* If the message is a CONNPROP, the answer may be the first CONNPROP of this side. */
 	optional_set_reverse_support(connection);
 	rr_negotiation_called(connection, arrival->header.vers);
 	err = rr_feature_received(&connection->features, &arrival->header, arrival->payload, &answer);

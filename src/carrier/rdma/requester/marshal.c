@@ -24,7 +24,7 @@ marshal_offer(struct rr_slot *slot, const void *data, uint32_t length, enum rr_a
 /* Registers the memory into which the peer writes results: a Write chunk for each sink (memory for one
  * result) that is offered, then the Reply chunk. RFC 8166, 3.4.6: a requester "MUST register Write chunks
  * long enough to accommodate the maximum possible size of each returned data item." RFC 8166, 3.4.6.2: it
- * "SHOULD NOT include additional space for XDR roundup padding." */
+ * "SHOULD NOT include additional space for XDR roundup padding." Returns 0 or an error. */
 static int
 marshal_offer_results(struct rr_slot *slot, const struct rr_call_plan *plan)
 {
@@ -56,6 +56,7 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 	if (plan->segments == 0)
 		return 0;
 	memset(positions, 0, sizeof(positions));
+	/* The plan of a long call takes no items out: they are among the pieces of the whole message. */
 	if (plan->long_call)
 		count = rr_pieces(call, 0, pieces);
 	for (uint32_t i = 0; i < call->item_count; i++) {

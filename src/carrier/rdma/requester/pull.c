@@ -269,6 +269,8 @@ rr_pull_cancel(struct rr_slot *slot)
 {
 	struct rr_pull *pull = slot->pull;
 
+	/* The timer is armed only while the pull waits for memory. It expires at once, so that the pull ends
+	 * outside the caller's function. */
 	if (!pull || !rr_timer_armed(&pull->patience))
 		return;
 	rr_list_remove(&pull->waiter.link);

@@ -178,6 +178,7 @@ rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint
 {
 	if (!slot->transaction)
 		return 0;
+	/* The peer wrote nothing into the Reply chunk; results in sinks are added by reply_hand_over(). */
 	slot->transaction->placed = 0;
 	return reply_hand_over(slot, arrival, (struct rpcrdma_bytes){ slot->pulled_memory, octets });
 }
@@ -373,6 +374,7 @@ slot_hold(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_set_state(slot, RR_SLOT_HELD);
 }
 
+/* Is called when the Send of a call completed and no answer has come yet. */
 static void
 slot_wait(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -380,6 +382,7 @@ slot_wait(struct rr_slot *slot, const struct rr_arrival *arrival)
 	rr_slot_set_state(slot, RR_SLOT_SENT);
 }
 
+/* Is called when the Send of a call completed after the answer came: ends the call by that answer. */
 static void
 slot_answer_held(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
@@ -404,6 +407,7 @@ slot_pull_now(struct rr_slot *slot, const struct rr_arrival *arrival)
 		rr_pull_begin(slot);
 }
 
+/* Is called when the Send of a call completed, and its reply is to be pulled: begins the pull. */
 static void
 slot_begin_pull(struct rr_slot *slot, const struct rr_arrival *arrival)
 {

@@ -82,6 +82,7 @@ static struct inline_most
 requester_inline_most(const struct rr_connection *connection)
 {
 	uint32_t version = connection->negotiation.version;
+	/* The side that accepted calls in a version in which its peer has called. */
 	bool settled = version == RR_RPCRDMA_VERSION_1 ||
 		       connection->negotiation.state == RR_NEGOTIATION_SETTLED || !connection->is_active;
 	uint32_t most = settled ? UINT32_MAX : RR_INLINE_DEFAULT;
@@ -119,8 +120,8 @@ requester_plan_chunks(const struct rr_connection *connection, const struct rr_tr
 	return rr_plan_call(&limits, transaction, plan);
 }
 
-/* Checks the XID of the call, and plans within the limits of the connection how the call travels. Returns 0,
- * or an error if the call cannot be sent. */
+/* Checks that the XID is that of the message and of no other call under way, and plans within the limits of
+ * the connection how the call travels. Returns 0, or an error if the call cannot be sent. */
 static int
 requester_plan_call(const struct rr_connection *connection, const struct rr_transaction *transaction,
 	struct rr_call_plan *plan)
@@ -211,6 +212,7 @@ requester_start(struct rr_connection *connection, struct rr_transaction *transac
 	return *error ? FAILED : STARTED;
 }
 
+/* Is called when the pool may have memory for the next call that waits: sends calls that wait. */
 static void
 requester_woken(struct rr_pool_waiter *waiter)
 {
@@ -362,6 +364,9 @@ rr_requester_cancel(struct rr_connection *connection, struct rr_transaction *tra
 	rr_list_remove(&slot->link);
 	rr_list_append(&connection->requester.cancelled, &slot->link);
 	rr_pull_cancel(slot);
+	/* The caller may free its memory when this function returns: only the end of the connection keeps the
+	 * provider from reading it. A call that was not sent needs no slot any more. Any other slot is kept
+	 * for the answer. */
 	if (requester_is_being_read(slot))
 		rr_driver_abort(connection, -RPCRDMA_ERR_CANCELLED,
 			"%s: a call was cancelled that the peer did not take", connection->base.peer);

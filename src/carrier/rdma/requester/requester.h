@@ -126,7 +126,8 @@ void rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive);
 typedef void rr_slot_completed_function(struct rr_job *job, enum rr_work_kind kind, int status);
 rr_slot_completed_function rr_slot_completed;
 
-/* Makes as many slots as calls may be under way. Returns 0 or -RPCRDMA_ERR_NOMEM. */
+/* Makes as many slots as calls may be under way. completed is called with each completion of their Sends.
+ * Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_slots_make(struct rr_connection *connection, rr_slot_completed_function *completed);
 
 /* Frees all slots of the list, as the connection is over. Their transactions fail, or, if forget is true,

@@ -47,6 +47,7 @@ rr_slot_invalidate(struct rr_slot *slot)
 	for (uint32_t i = 0; i < slot->region_count; i++) {
 		if (slot->regions[i].handle == 0)
 			continue;
+		/* rr_slot_revoke() has counted the region already. */
 		slot->connection->base.counters.invalidations += !slot->revoked;
 		if (!slot->revoked)
 			RR_PROBE(invalidated, slot->connection->base.peer, slot->regions[i].handle, 0);
@@ -121,6 +122,8 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 	transaction = contents.transaction;
 	if (transaction) {
 		transaction->slot = NULL;
+		/* done() may keep this memory, by setting the pointer to NULL. What it leaves is put back
+		 * below. */
 		transaction->reply_memory = contents.memory ? &contents.memory : NULL;
 		transaction->pulled_memory = contents.pulled ? &contents.pulled : NULL;
 		transaction->done(transaction, error);

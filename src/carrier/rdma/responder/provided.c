@@ -260,7 +260,7 @@ provided_check_invalidated(
 		return true;
 	if (provided) {
 		connection->base.counters.remote_invalidations++;
-		/* The region still exists on this side. */
+		/* The peer's Send made the handle invalid. The provider still has to free the region. */
 		rr_driver_invalidate(connection, provided_find_region(provided, arrival->invalidated_handle));
 		return true;
 	}

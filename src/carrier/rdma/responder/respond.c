@@ -81,6 +81,7 @@ rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event)
 	table[inbound->state][event](inbound);
 }
 
+/* Is called when a work request of the answer completed, also if it failed or was flushed. */
 static void
 respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 {

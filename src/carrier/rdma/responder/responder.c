@@ -171,6 +171,8 @@ responder_pull(struct rr_inbound *inbound)
 	rr_driver_submit(connection, &inbound->job);
 }
 
+/* Is called when the pool may have memory for the Read chunks of a call: begins to pull them, or waits
+ * again. */
 static void
 responder_woken(struct rr_pool_waiter *waiter)
 {
@@ -202,6 +204,7 @@ responder_judge_call(struct rr_inbound *inbound, const struct rr_arrival *arriva
 	if (!rr_read_chunks(&inbound->lists, long_call, arrival->payload.length, config->message_max,
 		    &inbound->chunks))
 		return RR_ERR_CHUNK;
+	/* chunk_max bounds the data items that a call may bring in Read chunks. */
 	return inbound->chunks.count - long_call <= config->chunk_max ? 0 : RR_ERR_CHUNK;
 }
 
