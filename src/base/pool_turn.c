@@ -160,7 +160,8 @@ rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter
 
 	if (!rr_list_empty(&waiter->link))
 		return;
-	/* The size is not known if the account got a buffer after its request was refused. */
+	/* The size is not known if the account got a buffer after its request was refused: such a waiter is
+	 * woken as soon as any memory is free, and then asks for the size that it needs. */
 	waiter->size = account->refused > 0 ? account->refused : 1;
 	/* A waiter that was woken in vain keeps its place. */
 	if (pool->woken == account)

@@ -252,9 +252,9 @@ struct rr_carrier_place {
 	socklen_t size;
 };
 
-/* Begins to connect to an address; connected() or closed() is called later. Returns 0, or an error with a
- * text: NOMEM, SYSTEM, INVAL; over RDMA adapters also NOTSUP (no library, no device, or no usable device) and
- * LIMIT (locked memory). */
+/* Begins to connect to an address, and stores the new carrier, which the caller owns, in *carrier.
+ * connected() or closed() is called later, with ctx. Returns 0, or an error with a text: NOMEM, SYSTEM, INVAL;
+ * over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked memory). */
 int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 

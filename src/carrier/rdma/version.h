@@ -62,7 +62,8 @@ struct rr_servers {
 void rr_servers_note(
 	struct rr_servers *servers, const struct sockaddr *address, enum rr_server_trait trait, uint64_t now);
 
-/* Returns the trait that is remembered of the server. */
+/* Returns the trait that is remembered of the server, or RR_SERVER_UNKNOWN if nothing is remembered, or not
+ * any more at the time `now`. */
 enum rr_server_trait rr_servers_recall(
 	const struct rr_servers *servers, const struct sockaddr *address, uint64_t now);
 

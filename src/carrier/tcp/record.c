@@ -74,7 +74,8 @@ record_take_mark(struct rr_record *record, struct rpcrdma_bytes *in, uint32_t in
 }
 
 /* Reads the record mark of a fragment of a record that is skipped, and begins the fragment. Returns
- * RR_RECORD_ROOM if the fragment was begun. */
+ * RR_RECORD_ROOM if the fragment was begun, RR_RECORD_MORE if the mark has not come as a whole, or
+ * RR_RECORD_SHREDDED if the record has too many fragments. */
 static enum rr_record_result
 record_skip_mark(struct rr_record *record, struct rpcrdma_bytes *in)
 {

@@ -139,7 +139,8 @@ void rr_tcp_unlisten(struct rr_acceptor *acceptor);
 /* Reads from the socket, which is readable, and handles the records that are complete. In the state
  * RR_TCP_LINGERING drops what it reads until the peer's FIN. */
 void rr_tcp_read(struct rr_tcp *tcp);
-/* Handles the octets that were read earlier and could not be handled then. */
+/* Handles the octets that were read earlier and could not be handled then. Does nothing while the carrier
+ * waits for pool memory, or if it is not open. */
 void rr_tcp_resume(struct rr_tcp *tcp);
 /* Drops the octets that were read and the record that is arriving. */
 void rr_tcp_discard_input(struct rr_tcp *tcp);
@@ -194,7 +195,8 @@ void rr_tcp_init_exchanges(struct rr_tcp *tcp);
 
 /* Hands a call that arrived to the owner. If pooled is true, the stream lies in pool memory, which then
  * belongs to the exchange; otherwise the call is copied. Returns false if there is no pool memory now for the
- * copy. */
+ * copy: the caller then keeps the call and tries again. Returns true also if there is no memory for the
+ * exchange itself, which ends the connection. */
 bool rr_tcp_called(struct rr_tcp *tcp, uint32_t xid, struct rpcrdma_bytes stream, bool pooled);
 /* Answers the call with that XID by SYSTEM_ERR, as the call was longer than a record may be. */
 void rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid);

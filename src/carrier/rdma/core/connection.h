@@ -305,7 +305,7 @@ void rr_requester_tell(struct rr_connection *connection);
 void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
 /* Tells whether a call of this side has that XID, also a cancelled call. */
 bool rr_requester_knows(const struct rr_connection *connection, uint32_t xid);
-/* Tells whether no call of this side is under way, waits, or is due to fail. */
+/* Tells whether no call of this side is under way, waits, or is due to fail. Cancelled calls do not count. */
 bool rr_requester_idle(const struct rr_connection *connection);
 
 /* Ends all transactions after the endpoint was closed: with done() and an error, or, if forget is true,

@@ -133,6 +133,7 @@ pull_fetch(struct rr_pull *pull)
 	rr_pool_wait(engine->pool, slot->connection->base.party, &pull->waiter);
 }
 
+/* Is called when the pool may have memory for the reply: begins to read the reply, or waits again. */
 static void
 pull_woken(struct rr_pool_waiter *waiter)
 {

@@ -48,6 +48,8 @@ reply_take_items(struct rr_transaction *transaction, const struct rr_chunk_lists
 	struct rpcrdma_message *reply = &transaction->reply;
 
 	reply->items = transaction->reply_items;
+	/* Each Write chunk has one segment, as its call offered it: rr_slot_returns_chunks() has checked
+	 * that. */
 	for (uint32_t i = 0; i < lists->write_count; i++) {
 		uint32_t length = lists->writes[i].segments[0].length;
 

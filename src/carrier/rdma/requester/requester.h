@@ -90,7 +90,8 @@ bool rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_li
 int rr_slot_take_pulled(struct rr_slot *slot, const struct rr_arrival *arrival, uint32_t octets);
 
 /* Passes on the credits that the answer grants and the version that it shows, whatever the outcome of the
- * call. Then ends the slot's call with error, or has the call sent again. */
+ * call. Then ends the slot's call with error; or, if the peer refused the version of the call and there is
+ * another one, has the call sent again. */
 void rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arrival);
 
 /* Ends the peer's access to all memory that the slot offered, and makes the handles of that memory

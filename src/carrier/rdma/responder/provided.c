@@ -136,8 +136,9 @@ provided_expired(struct rr_timer *timer)
 /* ---- Exposing ---- */
 
 /* Registers each part of the reply in memory for RDMA Read by the peer, as one segment of the chunk. Returns
- * 0 or an error. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "a Position Zero Read chunk comprised of one
- * or more RDMA segments"; section 7 of the draft: exposed "for read-only access". */
+ * 0 or an error; parts that were registered before the error then still are.
+ * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "a Position Zero Read chunk comprised of one or more RDMA
+ * segments"; section 7 of the draft: exposed "for read-only access". */
 static int
 provided_register_pieces(struct rr_provided *provided, const struct rr_inbound *inbound)
 {
@@ -290,6 +291,7 @@ rr_provided_done(struct rr_connection *connection, const struct rr_arrival *arri
 		rr_driver_allow(connection, 1);
 		return;
 	}
+	/* The Receive that this RDMA_DONE used was an additional one, posted by rr_provided_expose(). */
 	provided_forget(provided);
 	if (!connection->closed)
 		rr_connection_check_idle(connection);

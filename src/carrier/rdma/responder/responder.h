@@ -109,8 +109,9 @@ void rr_inbound_free(struct rr_inbound *inbound);
  * up. */
 void rr_inbound_done(struct rr_inbound *inbound);
 
-/* Sends an RDMA_OPTIONAL, as an answer to the message that arrived, or as a request of this side. Returns 0,
- * or -RPCRDMA_ERR_LIMIT if it is too long for the peer. */
+/* Sends an RDMA_OPTIONAL, as an answer to the message that arrived, or as a request of this side. Returns 0:
+ * the inbound is then freed when the Send has completed. Returns -RPCRDMA_ERR_LIMIT if the message is too
+ * long for the peer: nothing is sent, and the inbound stays the caller's. */
 int rr_inbound_say(struct rr_inbound *inbound, const struct rr_optional *optional);
 
 /* Calls the sent() that the owner gave, as the reply was sent or never will be, and frees the inbound call.
