@@ -58,8 +58,8 @@ struct rr_pool_waiter {
 	size_t size;                                 /* private: octets that the request is for */
 };
 
-/* Makes a pool for the buffers of this resource. max is the most octets that all buffers in use may have
- * together. Returns NULL if there is no memory. */
+/* Makes a pool for the buffers of this resource, and enters it in shares->pools, so that the umpire sees it.
+ * max is the most octets that all buffers in use may have together. Returns NULL if there is no memory. */
 struct rr_pool *rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max);
 
 /* Frees the pool, which may be NULL. All buffers must have been given back before. */

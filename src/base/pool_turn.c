@@ -65,6 +65,7 @@ turn_close_to(struct round *round, const struct rr_pool *pool, const struct rr_a
 	bool small = rr_pool_share_is_small(pool, account, wants);
 	const struct rr_host *full = rr_pool_share_full_host(pool, account, wants);
 
+	/* A huge request needs the reserve for small requests, too: it closes the round to them as well. */
 	if (verdict == RR_POOL_LATER && full) {
 		round->full = full;
 	} else if (verdict == RR_POOL_LATER) {

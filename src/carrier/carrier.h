@@ -253,8 +253,9 @@ struct rr_carrier_place {
 };
 
 /* Begins to connect to an address, and stores the new carrier, which the caller owns, in *carrier.
- * connected() or closed() is called later, with ctx. Returns 0, or an error with a text: NOMEM, SYSTEM, INVAL;
- * over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked memory). */
+ * connected() or closed() is called later, with ctx. Returns 0, or an error with a text: NOMEM, SYSTEM,
+ * INVAL; over RDMA adapters also NOTSUP (no library, no device, or no usable device) and LIMIT (locked
+ * memory). */
 int rr_carrier_connect(struct rpcrdma_engine *engine, const struct rr_carrier_place *to,
 	const struct rr_carrier_events *events, void *ctx, struct rr_carrier **carrier, struct rr_text *text);
 
@@ -276,8 +277,8 @@ struct rr_acceptor {
 	void *ctx;
 };
 
-/* Listens at an address. Each connection is accepted and handed to the handler. Errors are those of
- * rr_carrier_connect(). */
+/* Listens at an address, and stores the acceptor, which the caller owns, in *acceptor. Each connection is
+ * accepted and handed to the handler with ctx. Errors are those of rr_carrier_connect(). */
 int rr_carrier_listen(struct rpcrdma_engine *engine, const struct rr_carrier_place *at,
 	rr_acceptor_handler *handler, void *ctx, struct rr_acceptor **acceptor, struct rr_text *text);
 

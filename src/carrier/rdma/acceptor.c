@@ -143,9 +143,8 @@ rr_acceptor_rdma_listen(struct rr_carriers *carriers, const struct rr_carrier_pl
 	return 0;
 }
 
-/* Sets *address to the address at which the acceptor listens, with the port that was chosen if the caller
- * asked for port 0. If another engine listens in place of this one, it is the address that the caller asked
- * for. Returns 0 or an error. */
+/* See rr_acceptor_address(). If another engine listens in place of this one, the address is the one that the
+ * caller asked for. */
 int
 rr_acceptor_rdma_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {
@@ -155,8 +154,7 @@ rr_acceptor_rdma_address(struct rr_acceptor *base, struct sockaddr_storage *addr
 	return acceptor->count ? rr_listener_address(acceptor->listeners[0], address) : 0;
 }
 
-/* Returns the names of the providers by which the acceptor listens, for people: "" if another engine listens
- * in its place. */
+/* See rr_acceptor_providers(). */
 const char *
 rr_acceptor_rdma_providers(const struct rr_acceptor *base)
 {

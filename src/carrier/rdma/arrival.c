@@ -124,6 +124,7 @@ arrival_kind(const struct rr_arrival *arrival)
 	if (arrival->result == RR_HEADER_SHORT)
 		return RR_ARRIVAL_JUNK;
 	kind = arrival->result == RR_HEADER_OK ? arrival_kind_of_good(arrival) : arrival_kind_of_bad(arrival);
+	/* The kinds up to UNCLEAR are calls and replies: their headers have 28 octets at least. */
 	return kind <= RR_ARRIVAL_UNCLEAR && !is_whole ? RR_ARRIVAL_JUNK : kind;
 }
 

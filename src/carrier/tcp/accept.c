@@ -193,8 +193,7 @@ rr_tcp_listen(struct rr_carriers *carriers, const struct rr_carrier_place *at, s
 	return -RPCRDMA_ERR_SYSTEM;
 }
 
-/* Sets *address to the address at which the acceptor listens, with the port that the system chose if the
- * caller asked for port 0. Returns 0 or -RPCRDMA_ERR_SYSTEM. */
+/* See rr_acceptor_address(). */
 int
 rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *address)
 {

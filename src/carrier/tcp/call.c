@@ -63,6 +63,8 @@ rr_tcp_init_calls(struct rr_tcp *tcp)
 	rr_list_init(&tcp->refused);
 }
 
+/* See rr_carrier_call(). The call is queued, and the carrier's task sends it. A call that cannot be sent gets
+ * no slot: the task calls its done() with an error. */
 void
 rr_tcp_call(struct rr_carrier *carrier, struct rr_transaction *transaction)
 {

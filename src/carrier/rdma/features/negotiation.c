@@ -53,6 +53,7 @@ negotiation_set_state(struct rr_connection *connection, enum rr_negotiation_stat
 		rr_loop_disarm(connection->base.engine->loop, &negotiation->timer);
 }
 
+/* Is called when the CONNPROP of this side was sent: its answer will show the version. */
 static void
 negotiation_ask(struct rr_connection *connection)
 {
