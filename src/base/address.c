@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Socket addresses as text and as octets, and the search for addresses: address.h. */
 #include "base/address.h"
 
 #include <arpa/inet.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Watches whether the peer of a TCP socket still lives: alive.h. The system sends the probes, and a timer
+ * looks how long the peer has been silent. */
 #include "base/alive.h"
 
 #include <netinet/in.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Copies configurations between the library and its user, who may have another version of the structure. */
 #include "base/config.h"
 
 #include <rpcrdma/error.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* CRC32c by an instruction of the processor, or bit by bit on processors that have no such instruction. */
 #include "base/crc32c.h"
 
 #include <string.h>

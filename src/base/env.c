@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The environment of the system (rr_env_system), and functions that use any environment: env.h. */
 #include "base/env.h"
 
 #include <errno.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The start-time fair queueing of fair.h. The place of an owner in the table is its number modulo the size
+ * of the table, so two owners may have the same place. */
 #include "base/fair.h"
 
 enum { AVERAGED = 8 }; /* an average weighs about this many jobs */

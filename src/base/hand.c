@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The second thread of hand.h. Semaphores pass the work to it and back. */
 #include "base/hand.h"
 
 #include <errno.h>

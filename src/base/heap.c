@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The pairing heap of heap.h. Each element comes before its children. The children of an element are a
+ * list: prev of the first child is the parent, and prev of any other child is the child in front of it. */
 #include "base/heap.h"
 
 #include <stddef.h>

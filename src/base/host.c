@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The name under which all connections of one host are counted: host.h. */
 #include "base/host.h"
 
 #include <arpa/inet.h>

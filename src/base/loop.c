@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The event loop of loop.h. epoll(7) finds the descriptors that are ready. The armed timers are in a heap,
+ * by their time; queued tasks and buried objects are in lists. */
 #include "base/loop.h"
 
 #include <errno.h>
@@ -341,6 +343,7 @@ rr_loop_clock(struct rr_loop *loop)
 {
 	uint64_t now = rr_now(loop->env);
 
+	/* Only a turn keeps the time, as it forgets the time at its end. */
 	if (loop->turning)
 		loop->now = now;
 	return now;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The hash map of map.h. A bucket is a list of links, in which the link that was added last comes first. */
 #include "base/map.h"
 
 #include <rpcrdma/error.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Bounds the warnings that peers cause: peer_log.h has the rules. */
 #include "base/peer_log.h"
 
 #include <inttypes.h>

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The hash of siphash.h. The state v is mixed by two rounds for each word of the input, and by four rounds
+ * for each half of the tag. */
 #include "base/siphash.h"
 
 #include <endian.h>

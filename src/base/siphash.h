@@ -22,6 +22,8 @@ struct rr_siphash {
 	uint8_t tail[8]; /* the last octets, if they do not fill a word */
 };
 
+/* rr_siphash_init() begins a hash, rr_siphash_add() adds the next octets of the input, and rr_siphash_end()
+ * writes the tag. */
 void rr_siphash_init(struct rr_siphash *hash, const uint8_t key[RR_SIPHASH_KEY]);
 void rr_siphash_add(struct rr_siphash *hash, const void *data, size_t size);
 void rr_siphash_end(struct rr_siphash *hash, uint8_t tag[RR_SIPHASH_TAG]);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Spreads connections over the engines that listen at one address: spread.h. A connection on its way to
+ * another engine is a gift. */
 #include "base/spread.h"
 
 #include <pthread.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The counters of a connection, by their places and by their names. */
 #include "carrier/counters.h"
 
 #include <string.h>

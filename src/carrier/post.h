@@ -15,6 +15,8 @@ struct rr_posts {
 	bool ended; /* no more functions are accepted */
 };
 
+/* rr_posts_init() initialises posts, which must be zeroed before. rr_posts_destroy() ends posts that are
+ * empty. */
 void rr_posts_init(struct rr_posts *posts);
 void rr_posts_destroy(struct rr_posts *posts);
 

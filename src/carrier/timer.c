@@ -10,6 +10,7 @@ struct rpcrdma_timer {
 	void *ctx;
 };
 
+/* Is called when the timer of the loop expires: calls the program's function, which may free the timer. */
 static void
 timer_expired(struct rr_timer *inner)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes the headers of DDP and RDMAP: ddp.h. */
 #include "wire/ddp.h"
 
 #include "base/endian.h"

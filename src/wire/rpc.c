@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes the headers of RPC calls and replies: RFC 5531, section 9. */
 #include "wire/rpc.h"
 
 #include "base/checked.h"

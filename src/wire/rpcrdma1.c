@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes the transport header of version 1: the parts that version 2 does not share. */
 #include "wire/rpcrdma1.h"
 
 /* The octets of an RDMA_ERROR with ERR_CHUNK. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads and writes the transport header of version 2, and chooses between the versions. */
 #include "wire/rpcrdma2.h"
 
 #include "base/endian.h"

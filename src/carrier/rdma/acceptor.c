@@ -165,6 +165,7 @@ rr_acceptor_rdma_providers(const struct rr_acceptor *base)
 	return acceptor->count > 1 ? "iwarp and verbs" : rr_fabric_name(acceptor->fabrics[0]);
 }
 
+/* See rr_acceptor_close(). */
 void
 rr_acceptor_rdma_close(struct rr_acceptor *base)
 {

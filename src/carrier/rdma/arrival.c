@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decodes a message that arrived, and finds out its kind: arrival.h. */
 #include "carrier/rdma/arrival.h"
 
 #include "base/checked.h"

@@ -41,6 +41,7 @@ struct rr_arrival_sizes {
 	uint32_t reads, writes, segments;
 };
 
+/* Returns these numbers for messages that arrive at the engine of the room. */
 struct rr_arrival_sizes rr_arrival_sizes(const struct rr_room *room);
 
 /* rr_arrival_prepare() makes the arrays into which the messages that arrive at an engine are decoded, unless

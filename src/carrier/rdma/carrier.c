@@ -62,6 +62,7 @@ rr_rdma_free(struct rr_connection *connection)
 	rr_free(engine->env, connection);
 }
 
+/* Is called when the connection is established: begins the features. */
 static void
 rdma_begun(struct rr_connection *connection)
 {

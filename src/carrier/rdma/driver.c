@@ -225,6 +225,7 @@ rr_driver_watch_first_reply(struct rr_connection *connection)
 
 /* ---- Endpoints ---- */
 
+/* Encodes into data the private data that this side sends. */
 static void
 driver_own_private_data(const struct rr_connection *connection, uint8_t data[RR_PRIVATE_DATA_SIZE])
 {

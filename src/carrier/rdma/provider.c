@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the fabrics of an engine, and chooses between them: provider.h. */
 #include "carrier/rdma/provider.h"
 
 #include "base/checked.h"

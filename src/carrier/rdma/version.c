@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The choice of a version, and the memory of what servers use: version.h. */
 #include "carrier/rdma/version.h"
 
 #include <netinet/in.h>

@@ -204,12 +204,15 @@ rr_tcp_acceptor_address(struct rr_acceptor *base, struct sockaddr_storage *addre
 										      : 0;
 }
 
+/* Frees an acceptor that was closed. The loop calls this when it no longer uses the acceptor. */
 static void
 accept_free(struct rr_grave *grave, const struct rr_env *env)
 {
 	rr_free(env, rr_container(grave, struct tcp_acceptor, grave));
 }
 
+/* See rr_acceptor_close(). The handler may call this while the acceptor is at work, so the acceptor is
+ * buried. */
 void
 rr_tcp_unlisten(struct rr_acceptor *base)
 {

@@ -109,6 +109,7 @@ rr_tcp_cancel(struct rr_carrier *carrier, struct rr_transaction *transaction)
 	call_release(tcp, slot);
 }
 
+/* Returns the slot of the call with that XID, or NULL if no such call is under way. */
 static struct slot *
 call_find_slot(struct rr_tcp *tcp, uint32_t xid)
 {

@@ -72,6 +72,7 @@ tcp_end(struct rr_carriers *carriers)
 	rr_free(env, kind);
 }
 
+/* See rr_acceptor_providers(). */
 static const char *
 tcp_providers(const struct rr_acceptor *acceptor)
 {
@@ -79,6 +80,7 @@ tcp_providers(const struct rr_acceptor *acceptor)
 	return "tcp";
 }
 
+/* TCP is at work in every engine. */
 static bool
 tcp_at_work(const struct rr_carriers *carriers, enum rr_transport transport)
 {

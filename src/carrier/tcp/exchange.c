@@ -207,6 +207,7 @@ rr_tcp_refuse(struct rr_tcp *tcp, uint32_t xid)
 	exchange_send_system_error(tcp, exchange);
 }
 
+/* See rr_exchange_reply(). */
 void
 rr_tcp_reply(
 	struct rr_exchange *base, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
@@ -229,6 +230,7 @@ rr_tcp_reply(
 		exchange_send_system_error(tcp, exchange);
 		return;
 	}
+	/* The carrier has ended: the task calls sent(), and frees the exchange. */
 	rr_loop_defer(exchange->engine->loop, &exchange->task);
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes records of octets, and octets of records: record.h. */
 #include "carrier/tcp/record.h"
 
 #include <string.h>

@@ -108,6 +108,8 @@ tcp_timed_out(struct rr_timer *timer)
 	tcp_update(tcp);
 }
 
+/* Is called when the peer owes an acknowledgement and has been silent for RR_ALIVE_LIMIT: ends the
+ * connection. */
 static void
 tcp_peer_is_dead(struct rr_alive *alive)
 {
@@ -189,6 +191,7 @@ tcp_party_is_awaited(void *ctx)
 	return rr_tcp_alive(tcp) && (tcp->blocked || (rr_tcp_may_read(tcp) && rr_tcp_in_record(tcp)));
 }
 
+/* Returns how many octets the peer has sent or taken so far. */
 static uint64_t
 tcp_party_moved(void *ctx)
 {
@@ -209,6 +212,7 @@ tcp_party_cut(void *ctx, const char *why)
 	tcp_update(tcp);
 }
 
+/* Tells whether calls of the peer are under way. */
 static bool
 tcp_party_is_busy(void *ctx)
 {
@@ -253,6 +257,7 @@ tcp_carrier_shutdown(struct rr_carrier *carrier)
 	rr_loop_defer(carrier->engine->loop, &tcp->task);
 }
 
+/* Frees a carrier that was closed. The loop calls this when it no longer uses the carrier. */
 static void
 tcp_free(struct rr_grave *grave, const struct rr_env *env)
 {
@@ -277,6 +282,7 @@ tcp_carrier_close(struct rr_carrier *carrier)
 	rr_loop_bury(carrier->engine->loop, &tcp->grave, tcp_free);
 }
 
+/* Stores the name of the transport. Over TCP nothing is negotiated. */
 static void
 tcp_carrier_negotiated(const struct rr_carrier *carrier, struct rpcrdma_negotiated *negotiated)
 {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Groups and checks the Read list of a message: chunks.h. The chunks are in the order of their positions.
+ * */
 #include "carrier/rdma/core/chunks.h"
 
 #include "base/checked.h"
@@ -33,6 +35,7 @@ chunks_add(struct rr_read_chunks *chunks, const struct rr_read_segment *segment)
 	return true;
 }
 
+/* Rounds octets up to a multiple of `multiple`, which is a power of two. */
 static uint64_t
 chunks_round_up(uint64_t octets, uint32_t multiple)
 {

@@ -202,6 +202,7 @@ void rr_rdma_free(struct rr_connection *connection);
  * versions from them. If private_data does not contain such settings, their defaults hold. Is called with no
  * data when the connection is made, and with the peer's data when it is accepted or established. */
 void rr_connection_set_peer(struct rr_connection *connection, const void *private_data, size_t size);
+/* Sets the state, and logs the change. No other function changes the state. */
 void rr_connection_set_state(struct rr_connection *connection, enum rr_connection_state state);
 
 /* Marks the beginning of code that may call the owner; rr_connection_leave() marks its end. The two can be

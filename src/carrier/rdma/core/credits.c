@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The credits of a requester, and how many credits a responder grants: credits.h. */
 #include "carrier/rdma/core/credits.h"
 
 #include "base/checked.h"

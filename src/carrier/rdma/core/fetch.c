@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the RDMA Reads that read the segments of Read chunks into memory: fetch.h. */
 #include "carrier/rdma/core/fetch.h"
 
 /* Begins to read the segments of the Read list `lists` into memory: nothing is read yet, but left is the

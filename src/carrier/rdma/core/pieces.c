@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Finds the pieces of memory of which a message consists: pieces.h. */
 #include "carrier/rdma/core/pieces.h"
 
 #include <rpcrdma/error.h>

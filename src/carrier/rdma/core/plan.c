@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decides how a call and its reply travel: inline, or in which chunks. A requester plans calls, and a
+ * responder plans replies. */
 #include "carrier/rdma/core/plan.h"
 
 #include "base/checked.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Watches a connection for a peer that takes or brings next to nothing while others wait: stall.h has the
+ * rules. */
 #include "carrier/rdma/core/stall.h"
 
 #include "carrier/rdma/core/connection.h"

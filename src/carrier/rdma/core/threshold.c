@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The inline thresholds of a connection: threshold.h. */
 #include "carrier/rdma/core/threshold.h"
 
 #include "base/checked.h"

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The trace of the last headers of a connection: trace.h. An engine's blocks are in a list by age, and each
+ * trace has a list of its own blocks, by age, too. */
 #include "carrier/rdma/core/trace.h"
 
 #include <inttypes.h>
@@ -9,6 +11,7 @@
 #include "base/endian.h"
 #include "base/probe.h"
 
+/* This function and the next three return the four words that begin the header of the record. */
 static uint32_t
 trace_xid(const struct rr_trace_record *record)
 {

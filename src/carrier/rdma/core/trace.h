@@ -65,6 +65,7 @@ struct rr_trace {
  * before this memory. */
 void rr_traces_init(struct rr_traces *traces, const struct rr_env *env, uint32_t most);
 
+/* Makes an empty trace. It takes its blocks from traces. */
 void rr_trace_init(struct rr_trace *trace, struct rr_traces *traces);
 
 /* Records a message of length octets in the trace (the connection's last headers). data is the header. lists

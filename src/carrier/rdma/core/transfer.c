@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Makes the RDMA Writes that write pieces of memory into the segments of a chunk: transfer.h. */
 #include "carrier/rdma/core/transfer.h"
 
 #include "base/checked.h"

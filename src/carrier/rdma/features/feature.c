@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of all features (optional protocol extensions), and their states for a connection: feature.h.
+ * */
 #include "carrier/rdma/features/feature.h"
 
 #include <rpcrdma/error.h>
@@ -6,6 +8,7 @@
 /* The features that every engine has. They keep their data in struct rr_features itself. */
 static const struct rr_feature *const features_known[] = { &rr_feature_properties, NULL };
 
+/* Returns how many features the list has, which ends with NULL. The list itself may be NULL. */
 static uint32_t
 features_count(const struct rr_feature *const *list)
 {

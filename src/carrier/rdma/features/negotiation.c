@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The search for the version that both sides use: negotiation.h. The table in rr_negotiation_event() says
+ * what happens on each event in each state. */
 #include "carrier/rdma/features/negotiation.h"
 
 #include <string.h>

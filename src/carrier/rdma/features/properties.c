@@ -3,7 +3,8 @@
 
 #include "carrier/rdma/features/feature.h"
 
-/* The properties of draft-cel-nfsv4-rpcrdma-version-two-03, section 5. */
+/* The exchange of transport properties: handles the messages of draft-cel-nfsv4-rpcrdma-version-two-03,
+ * section 5, and keeps the values in force (properties.h). */
 
 /* Sets of properties: bit i is the property i. */
 enum { ALL = (1 << RR_PROPERTIES) - 1, RECEIVE_SIZE = 1 << RR_PROPERTY_RECEIVE_SIZE };
@@ -184,6 +185,8 @@ properties_ask(struct rr_features *features, uint32_t xid)
 
 /* ---- Properties of the peer ---- */
 
+/* This function and the next three are the parse() of the four messages about properties: each decodes
+ * optinfo into parsed, a struct rr_property_message, and returns false if optinfo is malformed. */
 static bool
 properties_parse_connprop(struct rpcrdma_bytes optinfo, void *parsed)
 {

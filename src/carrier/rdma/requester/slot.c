@@ -101,6 +101,7 @@ slot_empty(struct rr_slot *slot)
 	return contents;
 }
 
+/* Gives the pool memory of a slot's contents back, without what done() has kept. */
 static void
 slot_put_memory(struct rpcrdma_engine *engine, const struct contents *contents)
 {

@@ -539,7 +539,7 @@ rr_responder_reply(
 	respond_answer(inbound);
 }
 
-/* If the connection has ended, nobody can be told of the error, and the exchange is dropped. */
+/* If the connection has ended, no error can be sent, and the exchange is dropped. */
 void
 rr_responder_refuse(struct rr_exchange *exchange)
 {
