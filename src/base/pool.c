@@ -279,11 +279,10 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 	return pool_buffer_of(smaller);
 }
 
-/* Returns how large the next buffer should be for a message of `wanted` octets, of which `come` have come. A
- * message takes its memory in steps as long as the peer of its party (a connection) has not moved any octets
- * that count as proof: else a few slow peers could hold all memory. It takes `wanted` at once if that is more
- * than a quarter of the pool or if there is plenty of memory; also if the party holds another buffer besides
- * `buffer`, because that buffer would not come back while the party waited for a larger one. */
+/* A message takes its memory in steps as long as the peer of its party (a connection) has not moved any
+ * octets that count as proof: else a few slow peers could hold all memory. The size is `wanted` at once if
+ * the party holds another buffer besides `buffer`, because that buffer would not come back while the party
+ * waited for a larger one. */
 size_t
 rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t come, size_t wanted)
 {

@@ -41,8 +41,7 @@ rr_property_set(uint32_t has, const uint32_t values[RR_PROPERTIES])
 	return set;
 }
 
-/* Returns which known properties of the set the subset selects, as one bit per property.
- * draft-cel-nfsv4-rpcrdma-version-two-03, 5.1.1: "If a particular rpcrdma2_propval is at position N in the
+/* draft-cel-nfsv4-rpcrdma-version-two-03, 5.1.1: "If a particular rpcrdma2_propval is at position N in the
  * array, then bit number N mod 32 in word N div 32 specifies whether that particular rpcrdma2_propval is
  * included in the defined subset." */
 uint32_t

@@ -20,9 +20,7 @@ enum { WORD = 4, NO_LISTS_SIZE = 3 * WORD };
 
 /* ---- Reading ---- */
 
-/* Reads the four words that begin the header in all versions of RPC-over-RDMA: xid, version, credits and
- * procedure. RFC 8166, 4.2: only "these four fields must remain with the same meanings" in other versions.
- * Returns false, and reads nothing, if there are fewer octets. */
+/* RFC 8166, 4.2: only "these four fields must remain with the same meanings" in other versions. */
 bool
 rr_rdma_get_fixed(struct rpcrdma_xdr_reader *reader, struct rr_rdma_header *header)
 {
@@ -57,9 +55,9 @@ rdma_get_no_lists(struct rpcrdma_xdr_reader *reader)
 	return true;
 }
 
-/* Reads a transport header of the given version. If the message has fewer octets than its procedure needs,
- * stops, and returns RR_HEADER_SHORT. RFC 8166, 4.5: the receiver of such a message "cannot trust the value
- * of the XID field; therefore, it MUST silently discard the message". */
+/* If the message has fewer octets than its procedure needs, returns RR_HEADER_SHORT. RFC 8166, 4.5: the
+ * receiver of such a message "cannot trust the value of the XID field; therefore, it MUST silently discard
+ * the message". */
 enum rr_header_result
 rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists)

@@ -106,7 +106,8 @@ struct rr_rdma_version {
 };
 
 /* Reads a whole header of that version: the four words that begin every header, and the rest by
- * version->get(). Also checks that the message has the version, and is not too short. */
+ * version->get(). The result is RR_HEADER_SHORT if the message is too short, RR_HEADER_VERS if it has another
+ * version, else that of version->get(). */
 enum rr_header_result rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader *reader,
 	struct rr_rdma_header *header, struct rr_chunk_lists *lists);
 

@@ -54,8 +54,7 @@ rdma1_put_error(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *
 	}
 }
 
-/* Writes a header of version 1: the four words that begin every header, then the chunk lists or the error, as
- * the procedure demands. RFC 8166, 4: the header "MUST be XDR encoded." */
+/* RFC 8166, 4: the header "MUST be XDR encoded." */
 void
 rr_rdma_put_header(struct rpcrdma_xdr_writer *writer, const struct rr_rdma_header *header,
 	const struct rr_chunk_lists *lists)

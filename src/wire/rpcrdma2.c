@@ -9,11 +9,10 @@
 enum { ERROR_SIZE_MIN = RR_RDMA_FIXED_SIZE + 4 };
 
 /*
- * Returns whether an RPC message (payload) follows the header of procedure proc in version 2: always, never,
- * or maybe. draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "When the rdma_proc field has the value RDMA_MSG, an
- * RPC Payload Stream MUST follow the Transport Header Stream in the Send buffer. When the rdma_proc field has
- * the value RDMA_OPTIONAL, an RPC Payload Stream MAY follow [...]. When the rdma_proc field has any other
- * value, an RPC Payload Stream MUST NOT follow the Transport Header Stream."
+ * draft-cel-nfsv4-rpcrdma-version-two-00, 4.2: "When the rdma_proc field has the value RDMA_MSG, an RPC
+ * Payload Stream MUST follow the Transport Header Stream in the Send buffer. When the rdma_proc field has the
+ * value RDMA_OPTIONAL, an RPC Payload Stream MAY follow [...]. When the rdma_proc field has any other value,
+ * an RPC Payload Stream MUST NOT follow the Transport Header Stream."
  */
 enum rr_payload
 rr_rdma2_payload(uint32_t proc)

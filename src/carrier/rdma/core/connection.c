@@ -55,9 +55,8 @@ rr_connection_established(struct rr_connection *connection)
 	connection->parts->go_on(connection);
 }
 
-/* Disconnects a connection that is stopping, if nothing is under way. If this side declined a call of the
- * peer, it does not wait for its own calls: the peer may have declined them as well, and only the end of the
- * connection shows that. */
+/* If this side declined a call of the peer, it does not wait for its own calls: the peer may have declined
+ * them as well, and only the end of the connection shows that. */
 void
 rr_connection_check_idle(struct rr_connection *connection)
 {

@@ -222,7 +222,7 @@ void rr_connection_established(struct rr_connection *connection);
 /* Counts a message that is discarded, frees its buffer, and posts the Receive again that it used up. */
 void rr_connection_discard(struct rr_connection *connection, const struct rr_arrival *arrival);
 
-/* Disconnects if the owner wants to end the connection and nothing is under way. */
+/* Disconnects a connection that its owner is shutting down, if nothing is under way. */
 void rr_connection_check_idle(struct rr_connection *connection);
 
 /* ---- driver.c: all that touches the fabric ---- */
@@ -300,7 +300,8 @@ void rr_requester_cancel(struct rr_connection *connection, struct rr_transaction
 /* Sends the calls that wait, as far as there are credits and memory. Does not call the owner. */
 void rr_requester_pump(struct rr_connection *connection);
 
-/* Calls the done() of the transactions in `failed`, until one of them closes the connection. */
+/* Calls the done() of the transactions in the list `failed`. If one of them closes the connection, the rest
+ * have ended without their done(). */
 void rr_requester_tell(struct rr_connection *connection);
 /* Handles a message that arrived for a call of this side: a reply, or an RDMA_ERROR. */
 void rr_requester_answered(struct rr_connection *connection, const struct rr_arrival *arrival);
@@ -318,8 +319,9 @@ void rr_requester_end(struct rr_connection *connection, bool forget);
 /* Prepares the features (optional protocol extensions) of version 2. Returns 0 or -RPCRDMA_ERR_NOMEM. */
 int rr_optional_init(struct rr_connection *connection);
 
-/* Sends the requests of features that can be sent, as far as there are credits. The first request asks for
- * version 2. Returns false if calls have to wait. */
+/* Sends the requests of features (optional protocol extensions) that can be sent, as far as there are
+ * credits. The first request asks for version 2. Returns true if calls may be sent, and false if they have to
+ * wait for a request or its answer. */
 bool rr_optional_ask(struct rr_connection *connection);
 
 /* Is called when the answer to the CONNPROP of this side is late. Tells whether the peer sent a CONNPROP of

@@ -2,9 +2,6 @@
 /* Makes the RDMA Reads that read the segments of Read chunks into memory: fetch.h. */
 #include "carrier/rdma/core/fetch.h"
 
-/* Begins to read the segments of the Read list `lists` into memory: nothing is read yet, but left is the
- * number of RDMA Reads that it takes, one for each segment that is not empty. `chunks`, which was made from
- * the same lists, says where in memory each segment belongs. */
 struct rr_fetch
 rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory)
 {

@@ -15,6 +15,9 @@ struct rr_fetch {
 	uint32_t left;                 /* RDMA Reads that have not completed */
 };
 
+/* Begins to read the segments of the Read list `lists` into memory: nothing is read yet, but left is the
+ * number of RDMA Reads that it takes, one for each segment that is not empty. `chunks`, which was made from
+ * the same lists, says where in memory each segment belongs. */
 struct rr_fetch rr_fetch(const struct rr_chunk_lists *lists, struct rr_read_chunks *chunks, void *memory);
 
 /* Fills in the next RDMA Read, with one sge. Returns false if all RDMA Reads were filled in before. */

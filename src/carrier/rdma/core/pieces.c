@@ -41,10 +41,8 @@ pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t l
 	return count + 1;
 }
 
-/* Fills in the pieces of the message, that is, its parts in memory, in the order in which they are sent. Each
- * data item stands at its place in the stream, with padding behind it; data items in the set `reduced` are
- * left out. Returns how many pieces there are. RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST
- * include appropriate XDR roundup padding to maintain proper XDR alignment of their contents." */
+/* RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding to
+ * maintain proper XDR alignment of their contents." */
 uint32_t
 rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
 {
@@ -64,8 +62,8 @@ rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_pie
 	return pieces_add(pieces, count, stream + at, message->length - at, false);
 }
 
-/* Returns at which octet of the unreduced stream the data item with that index begins. RFC 8166, 3.4.5: "The
- * Position value MUST be computed from the beginning of the unreduced Payload stream". */
+/* RFC 8166, 3.4.5: "The Position value MUST be computed from the beginning of the unreduced Payload
+ * stream". */
 uint32_t
 rr_item_position(const struct rpcrdma_message *message, uint32_t index)
 {

@@ -21,8 +21,9 @@ struct rr_piece {
  * 0, -RPCRDMA_ERR_LIMIT if that length is above max, or -RPCRDMA_ERR_INVAL for any other fault. */
 int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *octets);
 
-/* Fills in the pieces of a message that passed rr_message_check(), without item i if bit i of reduced is
- * set. Returns how many pieces there are. */
+/* Fills in the pieces of a message that passed rr_message_check(), in the order in which they are sent: each
+ * item stands at its place in the stream, with its padding behind it. Item i is left out if bit i of reduced
+ * is set. Returns how many pieces there are. */
 uint32_t rr_pieces(
 	const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
 

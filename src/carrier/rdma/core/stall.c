@@ -5,10 +5,9 @@
 
 #include "carrier/rdma/core/connection.h"
 
-/* Returns a number that grows with the octets that move on the connection. rr_driver_moved() counts them as
- * they move, or is 0 if the provider does not count; `completed` grows when a work request completes. Where a
- * provider counts, octets so count twice, which does no harm: the question is only whether almost nothing
- * moved. */
+/* rr_driver_moved() counts the octets as they move, or is 0 if the provider does not count; `completed` grows
+ * when a work request completes. So octets count twice if the provider counts. This does no harm: the
+ * question is only whether almost nothing moved. */
 uint64_t
 rr_stall_moved(const struct rr_connection *connection)
 {
@@ -86,7 +85,6 @@ rr_stall_watch(struct rr_connection *connection)
 	rr_loop_arm(connection->base.engine->loop, &stall->timer, RR_STALL_TICK);
 }
 
-/* Adds the octets of a work request that was posted to the outstanding octets. */
 void
 rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 {

@@ -37,7 +37,8 @@ void rr_stall_init(struct rr_stall *stall);
  * connection. */
 void rr_stall_watch(struct rr_connection *connection);
 
-/* Returns how many octets the peer has taken or brought so far. */
+/* Returns about how many octets the peer has taken or brought so far: the result grows when octets move, and
+ * only differences of two results are used. */
 uint64_t rr_stall_moved(const struct rr_connection *connection);
 
 /* Counts the octets of a work request that was posted; rr_stall_completed() counts those of a work request

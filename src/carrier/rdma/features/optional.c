@@ -190,9 +190,7 @@ optional_ask(struct rr_connection *connection)
 	return connection->negotiation.state > RR_NEGOTIATION_ASKED;
 }
 
-/* Sends the requests of features (optional protocol extensions) that can be sent, as far as there are
- * credits. Returns false if calls have to wait for a request or its answer. Before most calls there is no
- * request, which is checked first. */
+/* Before most calls the version is known and no request waits: this is checked first. */
 bool
 rr_optional_ask(struct rr_connection *connection)
 {

@@ -252,10 +252,9 @@ rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 	return true;
 }
 
-/* Is called for a reply in a Read chunk whose XID is unknown: sends an RDMA_DONE for it, and frees the buffer
- * of the reply's header. draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply
- * bearing a Position Zero Read chunk and does not recognize the XID, the requester MUST notify the responder
- * of pull completion." The Receive is posted again when the RDMA_DONE was sent. */
+/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1.3: "If a requester receives a reply bearing a Position Zero
+ * Read chunk and does not recognize the XID, the requester MUST notify the responder of pull completion." The
+ * Receive is posted again when the RDMA_DONE was sent. */
 void
 rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival)
 {

@@ -23,7 +23,8 @@ bool rr_pull_take(struct rr_slot *slot, const struct rr_arrival *arrival);
  * have completed. */
 void rr_pull_begin(struct rr_slot *slot);
 
-/* Answers a reply in a Read chunk with an RDMA_DONE if no call has its XID. */
+/* Is called for a reply in a Read chunk if no call has its XID: answers it with an RDMA_DONE, and frees the
+ * Receive buffer of the arrival. */
 void rr_pull_decline(struct rr_connection *connection, const struct rr_arrival *arrival);
 
 /* Ends a pull (the reading of a reply) that still waits for memory, as the transaction was cancelled. RDMA

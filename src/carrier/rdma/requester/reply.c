@@ -24,8 +24,7 @@ reply_returns(const struct rr_chunk *chunk, const struct rr_segment *offered)
 	       chunk->segments[0].offset == offered->offset && chunk->segments[0].length <= offered->length;
 }
 
-/* Tells whether the chunks of a reply are those that the call of the slot offered (docs/conformance.md, A8).
- * A peer may also leave out a list of chunks that it did not use. */
+/* docs/conformance.md, A8. */
 bool
 rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists)
 {

@@ -82,7 +82,8 @@ rr_slot_reply_segment(const struct rr_slot *slot)
 	return &slot->segments[slot->write_count];
 }
 
-/* Tells whether the chunks of a reply are those that its call offered. */
+/* Tells whether the chunks of a reply are those that its call offered. The reply may also have no Write list
+ * or no Reply chunk, although the call offered them. */
 bool rr_slot_returns_chunks(const struct rr_slot *slot, const struct rr_chunk_lists *lists);
 
 /* Hands the reply to the transaction: the first `octets` octets of pulled_memory, into which the reply was

@@ -27,8 +27,7 @@ provided_room_octets_max(const struct rr_room *room)
 	return memory_max > room->provided_octets_max ? memory_max : room->provided_octets_max;
 }
 
-/* Tells whether the reply to a call of that version may lie in a Read chunk: only in version 2, in the
- * forward direction, and if both sides announced that they support it.
+/* Only in version 2, in the forward direction, and if both sides announced that they support it.
  * draft-cel-nfsv4-rpcrdma-reliable-reply-02, 6: "responder-provided Read chunks MUST be used only when both
  * peers support them". RFC 8166, 4.3.1, does not allow such chunks in version 1, and RFC 8167 does not allow
  * any chunks in the reverse direction. */

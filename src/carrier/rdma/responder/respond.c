@@ -413,11 +413,10 @@ rr_inbound_refuse(struct rr_inbound *inbound, enum rr_rdma_err err)
 	respond_answer(inbound);
 }
 
-/* Answers a message whose header is wrong with the error err. The answer grants as many credits as the
- * previous answer did; the number that the wrong header asks for is ignored. RFC 8167, 4.1: if it is not
- * clear which direction a message belongs to, "it is not possible for the receiver to tell with certainty
- * whether the header credit value is a request or grant. In such cases, the receiver MUST ignore the header's
- * credit value." */
+/* The answer grants as many credits as the previous answer did. RFC 8167, 4.1: if it is not clear which
+ * direction a message belongs to, "it is not possible for the receiver to tell with certainty whether the
+ * header credit value is a request or grant. In such cases, the receiver MUST ignore the header's credit
+ * value." */
 void
 rr_inbound_refuse_header(struct rr_inbound *inbound, enum rr_rdma_err err)
 {
