@@ -134,7 +134,7 @@ rr_slot_finish(struct rr_slot *slot, int error, uint8_t *receive)
 }
 
 /* Takes the pool memory away from those sinks (memory for results) that got it for this attempt to send the
- * call. */
+ * call, as that memory goes back to the pool. The next attempt gives them memory anew. */
 static void
 slot_take_back_sinks(const struct rr_slot *slot, struct rr_transaction *transaction)
 {

@@ -354,6 +354,7 @@ respond_answer(struct rr_inbound *inbound)
 	/* The job may still be in the connection's list: it read the Read chunks of the call, and leaves the
 	 * list only when it is asked for one more work request and has none. */
 	rr_list_remove(&inbound->job.link);
+	/* The task ends the inbound if the connection closes before the Send has completed. */
 	rr_task_init(&inbound->task, respond_finish_without_send);
 	if (inbound->plan.form != RR_REPLY_OPTION || inbound->receive)
 		respond_grant(connection, respond_credits_for(inbound));
@@ -509,6 +510,7 @@ rr_responder_reply(
 
 	inbound->sent = sent;
 	inbound->arg = arg;
+	/* The connection has ended: nothing is sent, and the loop calls sent(). */
 	if (!inbound->connection) {
 		rr_task_init(&inbound->task, respond_finish_without_send);
 		rr_loop_defer(inbound->engine->loop, &inbound->task);
