@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "base/checked.h"
+#include "base/env.h"
 #include "tool/tool.h"
 
 /* The most rounds (cp_pump.h) of a copy: after so many restarts in which the server forgot data, the copy is
@@ -14,6 +15,7 @@
 enum { ROUNDS = 16 };
 
 static void pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot);
+static void pump_read_on(struct rr_pump *pump);
 
 int
 rr_pump_init(struct rr_pump *pump, struct rpcrdma_engine *engine, struct rr_progress *progress)
@@ -151,9 +153,7 @@ pump_found_extent(struct rr_extent *extent, int error)
 		pump_stop(pump, pump->from->side, error);
 	else
 		pump_take_extent(pump);
-	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
-		if (pump->slots[i].state == RR_SLOT_IDLE)
-			pump_slot_advance(pump, &pump->slots[i]);
+	pump_read_on(pump);
 }
 
 /* Makes sure that pump->next is in no hole: at the end of pump->extent, asks the source for the next extent,
@@ -183,6 +183,17 @@ pump_skip_hole(struct rr_pump *pump)
 
 /* ---- Pieces ---- */
 
+/* Whether a further piece may be read now: there are octets that were not read yet, and it is known where they
+ * begin; a stream has no other read under way; and the window has room. Pieces that are written in order may use
+ * all slots, as those that came early are held in theirs. */
+static bool
+pump_may_read(const struct rr_pump *pump)
+{
+	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->from->stream))
+		return false;
+	return pump->in_order || pump->busy < pump->window.size;
+}
+
 /* Begins to read the next piece of the source into the slot. Returns 1 if the piece was read at once; 0 if
  * the read is under way; or a negative number. Also returns 0, and leaves the slot idle, if no piece can be
  * read now: the copy has failed, all pieces were read, the source is being asked for its holes, or it is a
@@ -193,7 +204,7 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	struct rr_piece *piece = &slot->piece;
 	uint64_t end;
 
-	if (pump->error || pump->next == pump->end || pump->seeking || (pump->reading && pump->from->stream))
+	if (!pump_may_read(pump))
 		return 0;
 	if (!pump_skip_hole(pump) || pump->next == pump->end)
 		return 0;
@@ -206,6 +217,7 @@ pump_slot_read(struct rr_pump *pump, struct rr_pump_slot *slot)
 	/* The piece is the whole file: version 4 then opens, reads and closes the file by one call. */
 	piece->io.once = piece->offset == 0 && piece->length == pump->end;
 	slot->start = pump->next;
+	slot->begun = rr_now(&rr_env_system);
 	pump->next += piece->length;
 	pump->reading = true;
 	return pump->from->side->ops->read(pump->from, piece);
@@ -260,6 +272,8 @@ pump_slot_finish(struct rr_pump *pump, struct rr_pump_slot *slot)
 	if (pump->in_order) {
 		pump->done = slot->start + slot->filled;
 		pump_release(pump);
+	} else if (slot->filled == pump->piece_size) {
+		rr_window_moved(&pump->window, slot->begun, rr_now(&rr_env_system));
 	}
 	pump_slot_free(pump, slot);
 	return 1;
@@ -292,13 +306,12 @@ pump_slot_write(struct rr_pump *pump, struct rr_pump_slot *slot)
 	return pump->to->side->ops->write(pump->to, piece);
 }
 
-/* Begins to read the next piece of the stream into a free slot, if no other piece of the stream is being
- * read. */
+/* Begins to read pieces into free slots, as many as may be read now. */
 static void
 pump_read_on(struct rr_pump *pump)
 {
-	for (uint32_t i = 0; i < RR_PUMP_PIECES && !pump->reading && pump->next < pump->end; i++)
-		if (pump->slots[i].state == RR_SLOT_IDLE && !pump->error)
+	for (uint32_t i = 0; i < RR_PUMP_PIECES && pump_may_read(pump); i++)
+		if (pump->slots[i].state == RR_SLOT_IDLE)
 			pump_slot_advance(pump, &pump->slots[i]);
 }
 
@@ -334,20 +347,18 @@ pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 	}
 }
 
-/* Does steps of the slot until it has to wait. An error ends the copy. If the source is a stream, also begins
- * to read the next piece into another slot. */
+/* Does steps of the slot until it has to wait. An error ends the copy. Then begins to read into free slots: the
+ * window may have grown, or a stream may be read further. */
 static void
 pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {
-	bool stream = pump->from->stream;
 	int result;
 
 	while ((result = pump_slot_step(pump, slot)) == 1)
 		;
 	if (result < 0)
 		pump_slot_fail(pump, slot, result);
-	if (stream && !pump->error)
-		pump_read_on(pump);
+	pump_read_on(pump);
 }
 
 /* Ends the reads, the writes and the question for an extent that are under way. Their functions done() are
@@ -381,8 +392,7 @@ pump_run(struct rr_pump *pump, uint64_t size)
 	pump->extent.end = 0;
 	pump->end = size;
 	pump->reading = false;
-	for (uint32_t i = 0; i < RR_PUMP_PIECES; i++)
-		pump_slot_advance(pump, &pump->slots[i]);
+	pump_read_on(pump);
 	while (pump->busy > 0 && !pump->error && !rr_tool_interrupted(NULL)) {
 		if (rr_loop_turn(pump->engine->loop, -1) < 0)
 			pump_stop_because(
@@ -448,6 +458,7 @@ pump_begin(struct rr_pump *pump, struct rr_file *from, struct rr_file *to, const
 			  (pump->sparse == RR_SPARSE_AUTO || (pump->sparse == RR_SPARSE_NEVER && !sparse));
 	pump->piece_size =
 		(uint32_t)rr_min(RR_PUMP_PIECE, rr_min(from->side->piece_max, to->side->piece_max));
+	rr_window_begin(&pump->window, pump->piece_size, rr_now(&rr_env_system));
 }
 
 /* Called after the server has lost octets in a restart. Prepares a further round, which copies these octets

@@ -3,6 +3,7 @@
 #define RR_TOOL_CP_PUMP_H
 
 #include "tool/cp_side.h"
+#include "tool/cp_window.h"
 #include "tool/progress.h"
 
 /*
@@ -17,7 +18,7 @@
 
 /* The most pieces that are moved at a time; the most octets of a piece. */
 
-enum { RR_PUMP_PIECES = 16, RR_PUMP_PIECE = 1 << 20 };
+enum { RR_PUMP_PIECES = RR_WINDOW_MOST, RR_PUMP_PIECE = 1 << 20 };
 
 /* The choices of --sparse. */
 enum rr_sparse {
@@ -37,6 +38,7 @@ struct rr_pump_slot {
 	struct rr_piece piece; /* is read as a whole, and then written run by run */
 	uint8_t *memory;
 	uint64_t start;          /* offset of the piece in the file */
+	uint64_t begun;          /* when the read of the piece began, ns */
 	uint32_t filled, cursor; /* octets of the piece that were read; that were written, or are a hole */
 	enum { RR_SLOT_IDLE, RR_SLOT_READING, RR_SLOT_HELD, RR_SLOT_WRITING } state;
 };
@@ -54,6 +56,7 @@ struct rr_pump {
 	struct rr_extent extent; /* of the source: the last octets in no hole that were asked for */
 	uint64_t done;           /* if in_order: the octets in front of this were written */
 	uint64_t last;           /* the highest end of octets that were written: behind it is a hole */
+	struct rr_window window; /* how many slots may be in use; not asked where pieces are written in order */
 	/* The most octets of a piece; the number of slots that are not idle, and of questions for an
 	 * extent. */
 	uint32_t piece_size, busy;
