@@ -191,7 +191,7 @@ attr_get_owner_group(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 
 /* Reads a settime4. If the client asks for the time of the server, the flag `now` (RR_VFS_SET_*_NOW) is added
  * to *sets. If the client gives a time, this time is stored in *time, and the flag in the bit below `now` is
- * added to *sets. */
+ * added to *sets. Returns NFS4ERR_INVAL if the nanoseconds are a second or more. */
 static nfsstat4
 attr_get_settime(struct rpcrdma_xdr_reader *reader, struct rr_vfs_time *time, uint32_t now, uint32_t *sets)
 {

@@ -141,9 +141,12 @@ rr_nfs4_callbacks_go(struct rr_nfs4_sessions *sessions, uint64_t now)
 	}
 }
 
-/* Puts the callback back into the queue, to be sent at not_before or later. If the session of its slot has
- * ended, the callback loses the slot. A callback without a slot ends instead if it was cancelled, is a
- * CB_NULL, or its client has ended. */
+/*
+ * Puts a callback back into the queue, to be sent at not_before or later: it could not be sent, its
+ * connection or its session has ended or failed, or the client could not answer it yet. If it has no session
+ * any more, or the session has ended, the callback waits for a slot of another session; but it ends if it was
+ * cancelled, is a CB_NULL (which tests its own session only), or its client has ended.
+ */
 static void
 callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 {
@@ -151,7 +154,7 @@ callback_return(struct rr_nfs4_callback *callback, uint64_t not_before)
 
 	rr_list_remove(&callback->link);
 	callback->conn = NULL;
-	/* No put(): a CB_NULL. */
+	/* A callback whose kind has no put() is a CB_NULL. */
 	if (slot_is_gone &&
 		(callback->cancelled || !callback->kind->put || callback->client->phase == RR_NFS4_ENDED)) {
 		callback_end(callback);

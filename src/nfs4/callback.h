@@ -53,6 +53,7 @@ struct rr_nfs4_callback {
 	struct rr_nfs4_session *session;
 	uint32_t slot;
 	struct rr_nfs4_conn *conn; /* OUT: the connection that the callback is sent over */
+	/* QUEUED: the callback is not sent before this time. */
 	uint64_t not_before;
 	bool cancelled; /* the owner does not need the callback any more */
 };

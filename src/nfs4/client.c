@@ -246,9 +246,9 @@ client_update_record(struct rr_nfs4_client *confirmed, const struct rr_nfs4_exch
 
 /*
  * Answers an EXCHANGE_ID without EXCHGID4_FLAG_UPD_CONFIRMED_REC_A whose owner has a confirmed record: RFC
- * 8881, 18.35.4, cases 2, 3 and 5. *same is set to true if the client keeps its client ID. If the record
- * belongs to another principal, it is ended; but if it is in use, it stays and NFS4ERR_CLID_INUSE is
- * returned.
+ * 8881, 18.35.4, cases 2, 3 and 5. *same is set to true if the client keeps its client ID; if *same is false,
+ * the caller makes a new record. If the confirmed record belongs to another principal, the record ends; but
+ * if it has sessions, opens or locks and its lease is not over, it stays and NFS4ERR_CLID_INUSE is returned.
  */
 static nfsstat4
 client_meet_confirmed(

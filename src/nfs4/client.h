@@ -101,7 +101,7 @@ struct rr_nfs4_exchange {
 };
 
 /* Makes an empty table. lease: the lease period in nanoseconds; max: the most clients that the table may
- * have. Errors: NOMEM; rr_nfs4_clients_free() is due even then. */
+ * have. Errors: NOMEM; the caller must call rr_nfs4_clients_free() even then. */
 int rr_nfs4_clients_init(
 	struct rr_nfs4_clients *clients, const struct rr_env *env, uint64_t lease, uint32_t max);
 /* Ends all clients and frees the table. */

@@ -215,7 +215,9 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 }
 
 /* Returns NFS4_OK if the operation may be executed at its place in the compound, the filehandles that it
- * needs are set, and its result fits into the reply; else the error that the operation fails with. */
+ * needs are set, and the gate lets the caller use them; else the error that the operation fails with. An
+ * operation that changes something fails here if its result may not fit into the reply or the arena; any
+ * other operation may run first, as compound_put() can still replace its result by an error. */
 static nfsstat4
 compound_check(struct rr_nfs4_compound *c)
 {
@@ -265,7 +267,8 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	if (c->index >= c->args->decoded) {
 		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
 		c->operation = &compound_illegal;
-		/* Nothing was decoded, and no operation is at fault: the operation is missing. */
+		/* Not even the first operation was decoded, and no error says why: the arguments end in front
+		 * of it. */
 		if (c->index == 0 && c->args->fault == NFS4_OK)
 			return NFS4ERR_BADXDR;
 		return c->args->fault;

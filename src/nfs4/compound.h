@@ -204,8 +204,8 @@ enum { RR_NFS4_FLAVORS = 2 };
 uint32_t rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FLAVORS]);
 
 /* Asks the gate as rr_nfs4_ask() does and returns a status for the operation: NFS4_OK, NFS4ERR_ACCESS or
- * NFS4ERR_WRONGSEC. An operation that may fail with neither error gets NFS4_OK and runs as nobody, who may
- * only read. */
+ * NFS4ERR_WRONGSEC. If the gate refuses an operation for which the RFCs allow neither error, returns NFS4_OK,
+ * and the operation runs as nobody, who may only read. */
 nfsstat4 rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh);
 
 /* Tells whether the caller sees an entry of the pseudo root: each directory, and each export that the caller
@@ -279,7 +279,7 @@ nfsstat4 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid
 
 /* Finds the open that a stateid of the operation stands for and holds it in c->opened[index] until the
  * operation ends; c->opened[index] stays NULL for the special stateids. Returns an error if the stateid does
- * not allow the operation now. access: OPEN4_SHARE_ACCESS_*, what the open must allow. */
+ * not allow the operation now. access: OPEN4_SHARE_ACCESS_*, what the open must allow; 0: nothing. */
 nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t access, uint32_t index);
 
@@ -327,8 +327,8 @@ void rr_nfs4_change_info(const struct rr_vfs_change *change, change_info4 *info)
  * NFS4ERR_NAMETOOLONG, NFS4ERR_BADNAME. */
 nfsstat4 rr_nfs4_name(component4 name);
 
-/* Reads the attributes of the filehandle's object and goes on with `then`; at once if this compound knows the
- * attributes already. */
+/* Reads the attributes of the filehandle's object into fh->attributes, and goes on with `then`; at once if
+ * this compound knows the attributes already. c->vfs_status tells `then` whether that succeeded. */
 uint32_t rr_nfs4_attributes(struct rr_nfs4_compound *c, struct rr_nfs4_fh *fh, rr_nfs4_step *then);
 
 #endif

@@ -106,7 +106,8 @@ rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now)
 
 	if (state->revoked != RR_NFS4_VALID || state->recalled > 0)
 		return;
-	/* No answer has named the delegation yet, so it is withdrawn without a recall. */
+	/* No answer has named the delegation yet, so the client need not return it. The time of a recall is
+	 * noted all the same, so that the file gets no new delegation for a lease period. */
 	if (state->seqid == 0) {
 		state->file->recalled = now;
 		rr_nfs4_state_end(state);

@@ -4,6 +4,8 @@
 
 #include "nfs4/state.h"
 
+/* Returns the key by which a file is found in the table of files: a hash of its identity. The hash begins
+ * with a secret, so that no client can choose files that have the same hash. */
 static uint64_t
 file_hash(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id)
 {

@@ -15,8 +15,9 @@ struct rr_nfs4_grace {
 	uint64_t last;  /* `until` is never delayed beyond this time, however many reclaims there are */
 };
 
-/* Begins the grace period, if one is needed. expected: the stable records of the last start name a client;
- * without such a client there is no grace period. */
+/* Begins the grace period, when the server starts. expected: the stable records of the last start name a
+ * client; without such a client there is no grace period. The grace period lasts one lease period, and up to
+ * two if clients still reclaim. */
 void rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t now, uint64_t lease);
 /* Looks whether the time to reclaim is over. expected: a client that the records name has not come back yet.
  * Returns true once, when the time is over. The caller then removes the records of the clients that did not

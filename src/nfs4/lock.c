@@ -150,6 +150,7 @@ nfsstat4
 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span)
 {
 	struct rr_nfs4_tables *tables = state->tables;
+	/* adds: how many ranges the unlock adds; they are taken from the quota before the change. */
 	uint32_t before = state->ranges.count, adds = rr_nfs4_range_is_cut(&state->ranges, span) ? 1 : 0;
 	int error;
 

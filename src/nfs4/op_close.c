@@ -31,7 +31,9 @@ op_downgrade_opened(struct rr_nfs4_compound *c)
 }
 
 /* Lowers the share of the open state in the tables, and keeps the earlier share in work->reserved for the
- * case that the storage refuses. The compound gets references to the state and to its open. */
+ * case that the storage refuses. Takes references to the state, in work->reserved, and to its open, in
+ * c->opened[0]. Returns NFS4ERR_DELAY if the storage is opening the file for another operation with this
+ * state, and NFS4ERR_INVAL for a share that the client cannot ask for. */
 static nfsstat4
 op_downgrade_reserve(struct rr_nfs4_compound *c, const OPEN_DOWNGRADE4args *args)
 {

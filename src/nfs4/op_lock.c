@@ -179,8 +179,9 @@ lock_check_mode(const struct rr_nfs4_state *open, bool write)
 	return open->access & wanted ? NFS4_OK : NFS4ERR_OPENMODE;
 }
 
-/* Finds the open by its stateid, and finds or makes the lock state of the lock-owner for that open.
- * work->made tells whether the state is new. The caller holds the lock of the tables. */
+/* Finds the open by its stateid, and finds or makes the lock state of the lock-owner for that open. Sets
+ * work->made if no answer has named the lock state yet (its seqid is 0). Returns NFS4ERR_DELAY if there is no
+ * memory, or there are too many states. The caller holds the lock of the tables. */
 static nfsstat4
 lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
 {

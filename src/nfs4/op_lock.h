@@ -8,7 +8,7 @@
  * the storage for LOCK and LOCKU. */
 struct rr_lock_work {
 	struct rr_nfs4_span span;
-	bool write, made;                 /* made: the lock state did not exist before */
+	bool write, made;                 /* made: no answer has named the lock state yet */
 	struct rr_nfs4_conflict conflict; /* the lock that is in the way */
 	/* Of rr_lock_restore(): the part of the span that is not restored yet, whether that is all, the
 	 * status of the operation, and the step that follows. */

@@ -13,8 +13,8 @@ lookup_not_directory(const struct rr_nfs4_compound *c)
 	return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
 }
 
-/* Returns the error of a lookup that the storage refused: NFS4ERR_SYMLINK if the object is not a directory
- * but a symbolic link. */
+/* Returns the error of a lookup that the storage has refused. If the object is not a directory, and its type
+ * is known, the type decides between NFS4ERR_SYMLINK and NFS4ERR_NOTDIR. */
 static uint32_t
 lookup_status(const struct rr_nfs4_compound *c)
 {
@@ -56,7 +56,7 @@ lookup_typed(struct rr_nfs4_compound *c)
 }
 
 /* Reads the attributes of the current filehandle's object. If it is a directory, looks up `name` there and
- * goes on with `then`. */
+ * goes on with `then`; else fails with the error of lookup_not_directory(). */
 static uint32_t
 lookup_begin(struct rr_nfs4_compound *c, component4 name, rr_nfs4_step *then)
 {
@@ -102,7 +102,8 @@ rr_op_lookup(struct rr_nfs4_compound *c)
 
 /* ---- The directory above ---- */
 
-/* Tells whether both are the same directory. Unlike rr_nfs4_id_same(), ignores the birth: both exist now. */
+/* Tells whether `a` and `b` identify the same directory. Unlike rr_nfs4_id_same(), does not compare the times
+ * of birth: both directories exist now, so two different ones cannot have the same number. */
 static bool
 op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 {

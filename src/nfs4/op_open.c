@@ -191,7 +191,8 @@ open_typed(struct rr_nfs4_compound *c)
 }
 
 /* Begins an OPEN of a name in the directory of the current filehandle. A directory above the exports has no
- * files, so an OPEN there fails. */
+ * files, so an OPEN there fails: with NFS4ERR_ISDIR if it has an entry of that name, with NFS4ERR_ROFS if the
+ * OPEN would make a file, else with NFS4ERR_NOENT. */
 static uint32_t
 open_by_name(struct rr_nfs4_compound *c, component4 name)
 {

@@ -51,6 +51,7 @@ deleg_broken(void *ctx)
 	struct rr_nfs4_shared *shared = rr_container(tables, struct rr_nfs4_shared, tables);
 
 	pthread_mutex_lock(&shared->lock);
+	/* NULL: the delegation has ended or was revoked meanwhile. */
 	if (opened->delegation)
 		rr_nfs4_deleg_recall(opened->delegation, rr_now(shared->env));
 	pthread_mutex_unlock(&shared->lock);
@@ -81,7 +82,8 @@ deleg_leased(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 
-	/* From now on, only a reclaim has the storage asked for a lease again. */
+	/* With RR_VFS_NOTSUPP, the storage has no leases at all: rr_open_delegate() then makes no delegation
+	 * any more, except for a reclaim. */
 	c->server->no_leases = c->vfs_status == RR_VFS_NOTSUPP;
 	rr_nfs4_lock_tables(c->server);
 	if (c->vfs_status != RR_VFS_OK) {
@@ -93,8 +95,9 @@ deleg_leased(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the storage has opened the file once more, for the delegation, which may outlive the open of the
- * OPEN: asks for a lease on that open. deleg_broken() gets that open later, so c->opened[0] holds it until
- * the OPEN is completed. If the storage could not open the file, the OPEN is completed without a lease. */
+ * OPEN: asks for a lease on that new open. The storage may call deleg_broken() with the open as soon as it
+ * has granted the lease, so c->opened[0] holds a reference to the open until the OPEN is completed. If the
+ * storage could not open the file, deleg_fail() handles the delegation, and the OPEN is completed. */
 static uint32_t
 deleg_opened(struct rr_nfs4_compound *c)
 {

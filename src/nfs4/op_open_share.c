@@ -18,7 +18,7 @@ rr_open_undo(struct rr_nfs4_compound *c)
 }
 
 /* Lists in *attrset the attributes that were set; after an exclusive create also the times of access and
- * modification, as the storage keeps the verifier in them. */
+ * modification, as the storage keeps the verifier in them. Returns NFS4ERR_DELAY if there is no memory. */
 static nfsstat4
 open_attrset(struct rr_nfs4_compound *c, bitmap4 *attrset)
 {

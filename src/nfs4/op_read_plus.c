@@ -67,7 +67,8 @@ plus_read(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Has the storage read the data from the offset asked for up to work->end. */
+/* Has the storage read the data from the offset asked for up to work->end, but no more than the memory
+ * work->data takes. */
 static uint32_t
 plus_data(struct rr_nfs4_compound *c)
 {
@@ -82,8 +83,9 @@ plus_data(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->read(vfs, read), plus_read);
 }
 
-/* Runs when the storage has said where the next hole is: reads the data up to that hole, or up to
- * work->end. */
+/* Runs when the storage has said where the data ends, at the next hole: reads the data up to that hole. If
+ * the storage cannot find the hole, or the hole lies behind work->end, reads up to work->end, the end of the
+ * range that the client asks for. */
 static uint32_t
 plus_found_hole(struct rr_nfs4_compound *c)
 {

@@ -123,8 +123,9 @@ readdir_done(struct rr_nfs4_compound *c)
 	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
 }
 
-/* Lists a directory above the exports, with the entries that the caller may see. The cookie of an entry is
- * its index plus READDIR_COOKIES. */
+/* Lists a directory above the exports, with the entries that the caller may see, and returns the status of
+ * the READDIR. The cookie of an entry is its index plus READDIR_COOKIES; the list begins behind the entry
+ * whose cookie the client has sent. It ends without eof if an entry does not fit. */
 static uint32_t
 readdir_pseudo(struct rr_nfs4_compound *c)
 {

@@ -37,6 +37,7 @@ sequence_replay(struct rr_nfs4_compound *c)
 	arena.next += (c->turn.reply_length + 15) & ~(size_t)15;
 	if (!rr_nfs4_result_replay(c->result, copy, c->turn.reply_length, &arena))
 		return NFS4ERR_DELAY;
+	/* The kept reply has the results of all operations: none is encoded for this call. */
 	c->encoded = true;
 	return NFS4_OK;
 }
@@ -108,6 +109,8 @@ sequence_look(struct rr_timer *timer)
 	c->resume(c, sequence_go_on(c));
 }
 
+/* Carries out SEQUENCE. For a retry, look_until is the time when it no longer waits for the call that it
+ * repeats. */
 uint32_t
 rr_op_sequence(struct rr_nfs4_compound *c)
 {

@@ -113,6 +113,7 @@ rr_op_create_session(struct rr_nfs4_compound *c)
 	CREATE_SESSION4res *res = &c->res.u.opcreate_session;
 	struct rr_nfs4_tables *tables;
 
+	/* The connection has ended while an operation in front waited: nobody reads the answer. */
 	if (!c->connection)
 		return NFS4ERR_DELAY;
 	create.conn = &c->connection->conn;
@@ -133,6 +134,7 @@ rr_op_destroy_session(struct rr_nfs4_compound *c)
 	struct rr_nfs4_tables *tables;
 	nfsstat4 status;
 
+	/* The connection has ended while an operation in front waited: nobody reads the answer. */
 	if (!c->connection)
 		return NFS4ERR_DELAY;
 	/* RFC 8881, 18.37.3: of the session of SEQUENCE, "DESTROY_SESSION MUST be the final operation". */
@@ -155,6 +157,7 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 	if (c->args->count > 1)
 		return NFS4ERR_NOT_ONLY_OP;
 	tables = rr_nfs4_lock_tables(c->server);
+	/* The only operation of a COMPOUND runs at once, so c->connection is there. */
 	rr_nfs4_bind_conn_to_session(
 		&tables->sessions, &c->connection->conn, &c->op->u.opbind_conn_to_session, res);
 	if (res->bctsr_status == NFS4_OK)

@@ -28,6 +28,7 @@ space_typed(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	status = rr_nfs4_regular_only(&c->current);
+	/* The arguments of DEALLOCATE have the same form as those of ALLOCATE. */
 	if (status == NFS4_OK)
 		status = rr_nfs4_use_stateid(c, &c->current, &args->aa_stateid, OPEN4_SHARE_ACCESS_WRITE, 0);
 	if (status != NFS4_OK)

@@ -11,6 +11,7 @@ rr_op_test_stateid(struct rr_nfs4_compound *c)
 	struct rr_nfs4_tables *tables;
 
 	ok->tsr_status_codes.values = rr_nfs4_alloc(c, count * sizeof(nfsstat4));
+	/* The arena has too little memory for the statuses, so the result would not fit either. */
 	if (!ok->tsr_status_codes.values)
 		return NFS4ERR_REP_TOO_BIG;
 	tables = rr_nfs4_lock_tables(c->server);

@@ -51,6 +51,8 @@ op_getxattr_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Carries out GETXATTR. A value that does not fit into XATTR_VALUE_MAX octets, or into the room that the
+ * reply has left, is refused by the storage. */
 uint32_t
 rr_op_getxattr(struct rr_nfs4_compound *c)
 {

@@ -16,6 +16,7 @@
  * attributes; OPS_DELEGATION: a read delegation. */
 enum { OPS_STATUS = 8, OPS_STATEID = 16, OPS_CINFO = 20, OPS_BITMAP = 16, OPS_DELEGATION = 36 };
 
+/* The minor version of the call is not known here: minor version 2 has all attributes. */
 static uint32_t
 ops_getattr_estimate(const nfs_argop4 *op)
 {
@@ -24,8 +25,8 @@ ops_getattr_estimate(const nfs_argop4 *op)
 	return OPS_STATUS + rr_attr_size(&mask, 2);
 }
 
-/* Returns the size of a result of READ without its data, which travels outside of the stream:
- * rr_nfs4_reply_max() adds the data where it cannot. */
+/* Returns the octets of a READ's result without its data: number, status, eof, and the length of the data.
+ * The data travels outside of the stream. Where it cannot, rr_nfs4_reply_max() adds its octets. */
 static uint32_t
 ops_read_estimate(const nfs_argop4 *op)
 {
@@ -33,18 +34,23 @@ ops_read_estimate(const nfs_argop4 *op)
 	return OPS_STATUS + 8;
 }
 
+/* A peer may ask for any number of octets: no more than 64 KiB of memory are taken for the list of entries,
+ * which ends where that memory is full. */
 static uint32_t
 ops_readdir_estimate(const nfs_argop4 *op)
 {
 	return (uint32_t)rr_min(op->u.opreaddir.maxcount, 64 << 10) + OPS_STATUS;
 }
 
+/* 64: more octets than the result has beside the data. READ_PLUS returns less than 64 KiB of data, whatever
+ * the client asks for. */
 static uint32_t
 ops_read_plus_estimate(const nfs_argop4 *op)
 {
 	return (uint32_t)rr_min(op->u.opread_plus.rpa_count, 64 << 10) + 64;
 }
 
+/* The result has a status of four octets for each stateid of the arguments. */
 static uint32_t
 ops_test_stateid_estimate(const nfs_argop4 *op)
 {

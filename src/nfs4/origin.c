@@ -243,6 +243,7 @@ void
 rr_nfs4_quota_give(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount)
 {
 	uint64_t *held = &holding->held[quota->what];
+	/* Only what the client has held beyond its least part was taken from quota->free. */
 	uint64_t given = origin_beyond_least(quota, *held) - origin_beyond_least(quota, *held - amount);
 
 	*held -= amount;

@@ -95,8 +95,9 @@ void rr_nfs4_origin_end(struct rr_nfs4_origin *origin);
 void rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 void rr_nfs4_origin_leave(struct rr_nfs4_holding *holding);
 
-/* Moves a client whose connection has ended to this connection, by which the client has come back. Does
- * nothing if the client still has a connection, or has another address. */
+/* Counts a client that has come back by the connection `origin`, and whose own connection has ended, under
+ * `origin` from now on, and no longer under the origin `lost` of its address. Does nothing if the client's
+ * own connection is still there, if `origin` has another address, or if the client has ended. */
 void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 
 /* Tells whether a new client of `origin` may take the place of the client that `holding` belongs to. idle:

@@ -30,9 +30,11 @@ struct rr_pseudo {
 };
 
 /* Makes the tree. If an export lies in another export, or both have the same name, the later one of the two
- * is left out, and a warning says so. Errors: NOMEM, with text. */
+ * is left out, and a warning says so; so is an export for which RR_PSEUDO_MAX entries are too few. Errors:
+ * NOMEM, with text. */
 int rr_pseudo_init(
 	struct rr_pseudo *pseudo, const struct rr_env *env, const struct rr_vfs *vfs, struct rr_text *text);
+/* Frees the tree. Zeroed memory may be given, too. */
 void rr_pseudo_free(struct rr_pseudo *pseudo);
 
 /* Returns the index of the entry with that name in the directory; pseudo->count if there is no such entry. */

@@ -121,6 +121,7 @@ int
 rr_nfs4_range_lock(
 	struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span, bool write)
 {
+	/* spare: memory for range_cut(), taken before anything changes. */
 	struct rr_nfs4_range *made = range_new(env, span, write), *spare = range_new(env, span, write);
 
 	if (!made || !spare) {
@@ -136,6 +137,7 @@ rr_nfs4_range_lock(
 int
 rr_nfs4_range_unlock(struct rr_nfs4_ranges *ranges, const struct rr_env *env, struct rr_nfs4_span span)
 {
+	/* Memory for range_cut(), taken before anything changes. */
 	struct rr_nfs4_range *spare = range_new(env, span, false);
 
 	if (!spare)

@@ -36,6 +36,7 @@ recall_run(struct rr_nfs4_compound *c)
 static uint32_t
 recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_step *then)
 {
+	/* Read only if the operation is a SETATTR. */
 	const bitmap4 *asked = &c->op->u.opsetattr.obj_attributes.attrmask;
 	bool writes = c->op->argop == OP_SETATTR && asked->count > 0 &&
 		      asked->values[0] & UINT32_C(1) << FATTR4_SIZE;
@@ -44,16 +45,17 @@ recall_found(struct rr_nfs4_compound *c, const struct rr_vfs_id *id, rr_nfs4_ste
 	return status == NFS4_OK ? then(c) : status;
 }
 
-/* Recalls the delegations of the current filehandle's object. Runs the operation if there are none; else
- * returns NFS4ERR_DELAY. */
+/* Runs when the attributes of the current filehandle's object have been read: recalls the delegations that
+ * other clients have of the object and returns NFS4ERR_DELAY. If there are none, runs the operation. */
 static uint32_t
 recall_current(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->current.attributes.id, recall_run);
 }
 
-/* Recalls the delegations of the saved filehandle's object. Runs the operation if there are none; else
- * returns NFS4ERR_DELAY. */
+/* Runs when the attributes of the file that a LINK links, the object of the saved filehandle, have been read:
+ * recalls the delegations that other clients have of the file and returns NFS4ERR_DELAY. If there are none,
+ * runs the LINK. */
 static uint32_t
 recall_saved(struct rr_nfs4_compound *c)
 {
@@ -77,23 +79,26 @@ recall_look(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *directory, comp
 	return rr_nfs4_vfs(c, vfs->ops->lookup(vfs, lookup), looked);
 }
 
-/* Runs when the storage has looked up the name: recalls the delegations of the file that it found. Runs the
- * operation if there are none; else returns NFS4ERR_DELAY. */
+/* Runs when the storage has looked up the name that a REMOVE removes or a RENAME replaces: recalls the
+ * delegations that other clients have of the file and returns NFS4ERR_DELAY. If there are none, runs the
+ * operation. */
 static uint32_t
 recall_looked(struct rr_nfs4_compound *c)
 {
 	return recall_found(c, &c->vfs.lookup.attributes.id, recall_run);
 }
 
-/* Looks up the object that a RENAME would replace, to recall its delegations before the operation runs. */
+/* Runs when the object that a RENAME renames has no delegations: looks up the object that the RENAME would
+ * replace, to recall its delegations, too, before the operation runs. */
 static uint32_t
 recall_target(struct rr_nfs4_compound *c)
 {
 	return recall_look(c, &c->current, c->op->u.oprename.newname, recall_looked, recall_run);
 }
 
-/* Recalls the delegations of the object that a RENAME renames. If there are none, goes on with the object
- * that the RENAME would replace; else returns NFS4ERR_DELAY. */
+/* Runs when the storage has looked up the object that a RENAME renames: recalls the delegations that other
+ * clients have of the object and returns NFS4ERR_DELAY. If there are none, goes on with the object that the
+ * RENAME would replace. */
 static uint32_t
 recall_renamed(struct rr_nfs4_compound *c)
 {
@@ -107,6 +112,7 @@ rr_nfs4_recall_first(struct rr_nfs4_compound *c)
 	bool are_some = tables->delegations > 0;
 
 	rr_nfs4_unlock_tables(c->server);
+	/* Mostly no client has any delegation: then the storage need not look anything up. */
 	if (!are_some)
 		return recall_run(c);
 	switch (c->op->argop) {

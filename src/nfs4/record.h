@@ -81,7 +81,8 @@ bool rr_nfs4_records_known(const struct rr_nfs4_records *records, const struct r
 void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs4_client *client);
 /* Returns the number of records of the last start whose clients have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
-/* Tells whether a record that belongs to no client is in the phase RR_NFS4_RECORD_REMOVING. */
+/* Tells whether a record that belongs to no client is being removed from the disk. The grace period ends only
+ * when there is none: until then a restart could let its client reclaim what other clients have got. */
 bool rr_nfs4_records_removing(const struct rr_nfs4_records *records);
 
 #endif

@@ -30,6 +30,7 @@ rr_nfs4_put_result(struct rpcrdma_xdr_writer *writer, const void *value)
 {
 	const struct rr_nfs4_result *result = value;
 
+	/* The call was a retry: the answer is the reply that its slot has kept. */
 	if (result->replay) {
 		nfs42_put_COMPOUND4res(writer, &result->replayed);
 		return;

@@ -62,6 +62,8 @@ rr_nfs4_security_flavors(struct rr_nfs4_compound *c, uint32_t flavors[RR_NFS4_FL
 
 	if (c->current.kind == RR_NFS4_FH_VFS) {
 		number = vfs->ops->export_of(vfs, handle);
+		/* NULL: no rule names the caller, or the handle lies in no export. Then each flavor is
+		 * listed, as in the pseudo root. */
 		rule = number < vfs->export_count ? rr_gate_rule(c->server->gate, &c->caller, number) : NULL;
 	}
 	if (!rule || rule->right.flavors & RR_RIGHT_SYS)

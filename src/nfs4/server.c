@@ -103,6 +103,7 @@ rr_nfs4_server_free(struct rr_nfs4_server *server)
 	rr_free(server->env, server);
 }
 
+/* Answers a call of NFSPROC4_NULL, which has neither arguments nor results. */
 static enum rpcrdma_handled
 server_null(void *ctx, struct rpcrdma_request *request, const void *args, void *result)
 {

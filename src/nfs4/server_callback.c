@@ -61,8 +61,8 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 	eventfd_write(server->mail.fd, 1);
 }
 
-/* Returns the way of the connection that has the program number and the credential of the session; NULL if
- * there is none. */
+/* Returns the way of the connection (the RPC client that sends callbacks over it) that has the program number
+ * and the credential of the session; NULL if there is no such way. */
 static struct callback_way *
 callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_nfs4_session *session)
 {
@@ -76,10 +76,10 @@ callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_n
 	return NULL;
 }
 
-/* Makes the way for the session over the connection of the request, if there is none yet. If that fails, for
- * lack of memory or as the connection has too many ways, the first callback over this connection fails: the
- * connection is then unbound from the backchannel, and the client learns from the flags of SEQUENCE that it
- * has to bind one. */
+/* Makes the way (the RPC client that sends callbacks) for the session over the connection of the request, if
+ * there is none yet. If that fails, for lack of memory or as the connection has too many ways, the first
+ * callback over this connection fails: the connection is then unbound from the backchannel, and the client
+ * learns from the flags of SEQUENCE that it has to bind a connection. */
 static void
 callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)
@@ -118,6 +118,7 @@ rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *
 	const struct callback_way *way;
 
 	callback_way_make(connection, request, session);
+	/* NULL if the way could not be made: then the CB_NULL fails. */
 	way = callback_way_find(connection, session);
 	rr_nfs4_back_probe(session, way && way->answered, rr_now(connection->server->env));
 }
@@ -260,6 +261,7 @@ rr_nfs4_ways_lost(struct rr_nfs4_connection *connection)
 		if (callback->conn == &connection->conn)
 			rr_nfs4_callback_lost(callback);
 	}
+	/* The RPC calls themselves stay until rr_nfs4_ways_free(). */
 	rr_list_for_each (link, &connection->calls)
 		rr_nfs4_callback_lost(rr_container(link, struct callback_call, link)->callback);
 	rr_nfs4_callbacks_go(&connection->server->shared->tables.sessions, rr_now(connection->server->env));

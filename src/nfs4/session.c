@@ -278,7 +278,8 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 }
 
 /* Carries out the last phase of CREATE_SESSION, RFC 8881, 18.36.4, phase 4: makes the session, binds the
- * connection to the session and fills *ok. */
+ * connection to the session and fills *ok. Returns NFS4ERR_INVAL for an unknown flag, the error of the
+ * channel attributes, or NFS4ERR_NOSPC if there is no memory or the client may have no further session. */
 static nfsstat4
 session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)

@@ -13,7 +13,7 @@ static const uint32_t state_flags[] = {
 
 /* Counts the states of the client that were revoked for the reason `revoked`. by: 1 if a state was revoked,
  * -1 if a revoked state was freed. As long as there are such states, SEQUENCE's result has the flag for this
- * reason. */
+ * reason. Does nothing if `revoked` is no reason of a revocation. */
 static void
 state_count_revoked(struct rr_nfs4_client *client, enum rr_nfs4_revoked revoked, int by)
 {

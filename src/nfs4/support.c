@@ -74,7 +74,8 @@ rr_nfs4_admit(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh)
 {
 	const struct rpcrdma_bytes handle = { fh->handle.data, fh->handle.length };
 
-	/* The pseudo root is open to all. For c->asked, PUTFH has asked already, with success. */
+	/* The pseudo root is open to all. If c->asked is this operation, PUTFH has asked the gate about the
+	 * current filehandle for it already, and the gate has let the caller in. */
 	if (fh->kind != RR_NFS4_FH_VFS || (fh == &c->current && c->asked == c->index))
 		return NFS4_OK;
 	c->asked = 0; /* the identity may become that of another export */
@@ -155,8 +156,8 @@ rr_nfs4_left(const struct rr_nfs4_compound *c)
 	return (uint32_t)(c->writer.end - c->writer.next);
 }
 
-/* Returns zeroed memory from the end of the arena, while the results grow from the beginning of the arena.
- * Returns NULL if there is too little left between them. */
+/* The results grow from the beginning of the arena, and the memory of operations from its end. The octets
+ * between writer.next and writer.end are left for both. */
 void *
 rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size)
 {
@@ -373,8 +374,9 @@ rr_nfs4_name(component4 name)
 	return rr_nfs4_status(rr_vfs_name(name, text));
 }
 
-/* Runs when the storage has answered with the attributes: the filehandle keeps them, and the operation goes
- * on. */
+/* Runs when the storage has answered to the request for the attributes: the filehandle keeps them, and the
+ * operation goes on with c->attributes_then(). After an error, too: the attributes are then not known, and
+ * c->vfs_status has the error. */
 static uint32_t
 support_attributes_done(struct rr_nfs4_compound *c)
 {

@@ -75,6 +75,8 @@ rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now)
 {
 	rr_nfs4_clients_expire(&tables->clients, now);
 	rr_nfs4_delegs_look(tables, now);
+	/* When the time to reclaim is over, the records of the clients that did not come back are removed.
+	 * The grace period ends when these records have gone from the disk. */
 	if (rr_nfs4_grace_look(&tables->grace, rr_nfs4_records_missing(&tables->records) > 0, now))
 		rr_nfs4_records_forget(&tables->records, NULL);
 	if (tables->grace.ends && !rr_nfs4_records_removing(&tables->records))

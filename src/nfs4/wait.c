@@ -55,8 +55,8 @@ wait_notify_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 	return false;
 }
 
-/* Runs when the CB_NOTIFY_LOCK has ended: frees the structure that said that the lock-owner waits for a
- * range. */
+/* Frees the struct wait that `callback` is a member of. Runs when the CB_NOTIFY_LOCK has ended; also called
+ * for a wait that ends before it needs a CB_NOTIFY_LOCK. */
 static void
 wait_notify_ended(struct rr_nfs4_callback *callback)
 {
@@ -104,6 +104,7 @@ rr_nfs4_wait(const struct rr_nfs4_state *state, struct rr_nfs4_span span, bool w
 
 	if (owner.length > WAIT_OWNER_MAX || !rr_nfs4_back_works(state->client))
 		return;
+	/* A wait that the lock-owner has for this file already is used again, with the new range. */
 	wait = wait_take(tables, state->client, &state->file->id, owner, &count);
 	if (!wait && (count >= WAIT_CLIENT_MAX || tables->wait_count >= WAIT_MAX))
 		return;
