@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Decodes the arguments of a COMPOUND, operation by operation. */
 #include "nfs4/args.h"
 
 #include <string.h>

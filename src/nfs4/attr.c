@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Sets of attributes, and the encoding and decoding of a fattr4 by the table rr_attr_rows. */
 #include "nfs4/attr.h"
 
 #include <string.h>
@@ -25,6 +26,8 @@ rr_attr_mask(const bitmap4 *bitmap)
 	return mask;
 }
 
+/* Tells whether the server supports the attribute with this number in this minor version: clients can read
+ * it, set it, or both. */
 static bool
 attr_is_supported(uint32_t number, uint32_t minor)
 {

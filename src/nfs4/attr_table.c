@@ -129,6 +129,7 @@ ATTR_VALUE(xattr_support, rpcrdma_put_bool, limits->xattrs)
 
 /* ---- Values that are set ---- */
 
+/* Reads a size. Returns NFS4ERR_FBIG for a size that no file of the storage can have. */
 static nfsstat4
 attr_get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {
@@ -136,6 +137,7 @@ attr_get_size(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 	return set->size > INT64_MAX ? NFS4ERR_FBIG : NFS4_OK;
 }
 
+/* Reads a mode. Returns NFS4ERR_INVAL if it has other bits than those of a mode4. */
 static nfsstat4
 attr_get_mode(struct rpcrdma_xdr_reader *reader, struct rr_vfs_set *set)
 {

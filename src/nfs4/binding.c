@@ -26,8 +26,9 @@ binding_find(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *c
 	return NULL;
 }
 
-/* Unbinds the connection from the backchannel of the session, if it is bound to it. If the backchannel has no
- * other connection, it counts as untested from now on: a CB_NULL will test the next connection. */
+/* Unbinds the connection of the binding from the backchannel of the session; does nothing if the connection
+ * is bound to the fore channel alone. If the backchannel has no other connection, it counts as untested from
+ * now on: a CB_NULL will test the next connection. */
 static void
 binding_drop_back(struct rr_nfs4_binding *binding)
 {

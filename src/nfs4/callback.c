@@ -107,7 +107,9 @@ callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *se
 }
 
 /* Returns a session over which the callback can be sent, and gives the callback a slot of that session if it
- * has no slot yet. Returns NULL if there is no such session now. */
+ * has no slot yet. A callback that has a session already is sent over no other session: the client may have
+ * seen the sequence ID of its slot, and a CB_NULL tests its own session. Returns NULL if there is no session
+ * over which the callback can be sent now. */
 static struct rr_nfs4_session *
 callback_choose(struct rr_nfs4_callback *callback)
 {
@@ -228,6 +230,7 @@ rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4r
 {
 	nfsstat4 status;
 
+	/* Any answer to CB_NULL shows that the backchannel works. */
 	if (!res) {
 		callback->session->back_works = true;
 		callback_end(callback);
@@ -239,6 +242,7 @@ rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4r
 		rr_nfs4_callback_failed(callback);
 		return;
 	}
+	/* NFS4ERR_DELAY of CB_SEQUENCE: the slot keeps its sequence ID, and the callback is sent again. */
 	status = res->resarray.values[0].u.opcbsequence.csr_status;
 	if (status == NFS4ERR_DELAY)
 		callback_return(callback, now + CALLBACK_AGAIN);
@@ -281,8 +285,8 @@ rr_nfs4_back_probe(struct rr_nfs4_session *session, bool answered, uint64_t now)
 	if (session->back_count > 0 && !session->back_works && probe->phase == RR_NFS4_CALLBACK_IDLE) {
 		rr_nfs4_callback_queue(probe, &probe_kind, session->table, session->client);
 		probe->session = rr_nfs4_session_hold(session);
-		/* RFC 8881, 19.1.3: "the server will use CB_NULL to confirm the existence of a path". The
-		 * path has been confirmed. */
+		/* RFC 8881, 19.1.3: "the server will use CB_NULL to confirm the existence of a path". If
+		 * `answered` is true, callbacks of another session have confirmed the path already. */
 		session->back_works = answered;
 	}
 	rr_nfs4_callbacks_go(session->table, now);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of clients: EXCHANGE_ID, leases, and which client ends if the table is full. RFC 8881, sections
+ * 8.3 and 18.35. */
 #include "nfs4/client.h"
 
 #include <string.h>

@@ -137,7 +137,8 @@ void rr_nfs4_client_end(struct rr_nfs4_client *client);
  * until the next lease ends; UINT64_MAX if no lease is running. */
 uint64_t rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now);
 
-/* Returns a number that stands for the address that the client came from; 0 if the client has no address. */
+/* Returns a number that stands for the address that the client came from; 0 if the client has no address. The
+ * thread that writes records divides its time among the addresses by this number. */
 uint64_t rr_nfs4_client_address(const struct rr_nfs4_client *client);
 
 /* Tells whether the client has sessions, opens, locks or delegations. */

@@ -94,8 +94,9 @@ compound_copy(const struct rr_nfs4_compound *c, uint32_t size)
 	return NULL;
 }
 
-/* Releases the opens and the state that the last operation and the filehandle held, and ends the call in its
- * slot. The slot keeps a copy of the result if compound_copy() made one. All this is done under one lock. */
+/* Releases the opens and the state that the last operation and the filehandle held, and ends the call in the
+ * slot of its session, if it has a session. The slot keeps a copy of the result if compound_copy() made one.
+ * All this is done while the lock of the tables is held once. */
 static void
 compound_end_turn(struct rr_nfs4_compound *c)
 {
@@ -138,7 +139,7 @@ compound_put_error(struct rr_nfs4_compound *c, uint8_t *start, uint32_t items, n
 	uint32_t number = c->operation == &compound_illegal ? c->args->fault_op : c->op->argop;
 
 	c->writer.next = start;
-	/* An error is written without the operation's memory, which it may overwrite. */
+	/* Nothing of the operation's memory is needed any more: the error may overwrite that memory. */
 	c->writer.end = c->arena_end;
 	c->writer.item_count = items;
 	c->writer.failed = false;
@@ -202,9 +203,10 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 		compound_release(c);
 		rr_nfs4_unlock_tables(c->server);
 	}
-	/* Only this operation has written behind the end of the previous result. */
+	/* message.length is the end of the previous result: this operation alone may have written behind
+	 * it. */
 	compound_put(c, c->writer.start + c->result->message.length, c->result->message.item_count, status);
-	/* Until here the result was read from the operation's memory, which it must not overwrite. */
+	/* The result has been encoded from the operation's memory: nobody needs that memory any more. */
 	c->writer.end = c->arena_end;
 	c->result->count++;
 	c->result->message.length = (uint32_t)(c->writer.next - c->writer.start);
@@ -312,7 +314,7 @@ compound_resume(struct rr_nfs4_compound *c, uint32_t status)
 }
 
 /* Runs when the connection of the client has ended, so that the answer cannot be sent any more: cancels the
- * storage operation that is under way, if there is one. */
+ * storage operation that is under way, if there is one. The compound itself ends later, as any other. */
 static void
 compound_lost(void *above, struct rpcrdma_request *request)
 {
@@ -387,6 +389,7 @@ rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *argumen
 		result->status = NFS4ERR_INVAL;
 		return RPCRDMA_HANDLED;
 	}
+	/* A COMPOUND of no operation succeeds. */
 	if (args->count == 0)
 		return RPCRDMA_HANDLED;
 	connection = rr_nfs4_connection(server, request);

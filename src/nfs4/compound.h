@@ -161,7 +161,10 @@ struct rr_nfs4_operation {
 
 extern const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1];
 
-/* Executes a call of the procedure NFSPROC4_COMPOUND, and answers the call now or later. */
+/* Executes a call of the procedure NFSPROC4_COMPOUND: args is a struct rr_nfs4_args, result a struct
+ * rr_nfs4_result. Returns RPCRDMA_HANDLED if the result is complete, RPCRDMA_HANDLE_KEPT if rr_request_end()
+ * answers the call later, and RPCRDMA_HANDLE_SYSTEM_ERR if there is no memory, or no sessions can be bound to
+ * the connection. */
 enum rpcrdma_handled rr_nfs4_compound(
 	void *ctx, struct rpcrdma_request *request, const void *args, void *result);
 
@@ -287,8 +290,10 @@ nfsstat4 rr_nfs4_use_stateid(struct rr_nfs4_compound *c, const struct rr_nfs4_fh
  * runs with the answer in c->vfs_status. If c->opened[0] holds an open, the storage is not asked again. */
 uint32_t rr_nfs4_may_read(struct rr_nfs4_compound *c, rr_nfs4_step *then);
 
-/* Finds the state that the stateid `given` of the operation names, for this filehandle, and stores it in
- * *state. kinds: the kinds of state that are accepted. The caller holds the lock of the tables. */
+/* Finds the state that the stateid `given` of the operation names, and stores it in *state. kinds: the kinds
+ * of state that are accepted. The state must be of the file that fh belongs to. If the attributes of fh are
+ * not known, only a state that was made with this very filehandle is found; for any other state, the caller
+ * gets NFS4ERR_BAD_STATEID and may try again with the attributes. The caller holds the lock of the tables. */
 nfsstat4 rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, const stateid4 *given,
 	uint32_t kinds, struct rr_nfs4_state **state);
 
@@ -301,7 +306,8 @@ rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh,
 		c->opened[index] ? c->opened[index]->open : fh->open };
 }
 
-/* Returns NFS4_OK if the client may reclaim what it had before the server started, else NFS4ERR_NO_GRACE or
+/* Called by an operation that reclaims. Returns NFS4_OK if the client may reclaim what it had before the
+ * server started; the end of the grace period is then delayed. Else returns NFS4ERR_NO_GRACE or
  * NFS4ERR_RECLAIM_BAD. The caller holds the lock of the tables. */
 nfsstat4 rr_nfs4_may_reclaim(struct rr_nfs4_compound *c);
 

@@ -17,8 +17,8 @@ recall_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
 }
 
 /* Returns true if the CB_RECALL is to be sent again, because the client answered with an error and the
- * delegation is still valid: the answer to its OPEN may not have reached the client yet, so it does not know
- * the stateid. */
+ * delegation is still valid: the answer to its OPEN may not have reached the client yet, which then does not
+ * know the stateid. */
 static bool
 recall_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
 {
@@ -142,6 +142,8 @@ bool
 rr_nfs4_deleg_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, uint64_t now)
 {
+	/* The end of a client or of a delegation may free the entry of the file, so the file is looked up
+	 * again each time. */
 	for (;;) {
 		const struct rr_nfs4_file *file = rr_nfs4_file_find(tables, id);
 		struct rr_nfs4_state *state =
@@ -167,6 +169,7 @@ rr_nfs4_deleg_own(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *cl
 
 	if (!state)
 		return;
+	/* rr_nfs4_deleg_recall() may end the state. */
 	rr_nfs4_state_hold(state);
 	rr_nfs4_deleg_recall(state, now);
 	rr_nfs4_state_close(state);

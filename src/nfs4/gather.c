@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Reads the data that the attributes of an object are written from: its attributes, the space of its file
+ * system and the limits of its file system, by one storage operation after another. */
 #include "nfs4/gather.h"
 
 /* The attributes maxread and maxwrite: the most octets of data in a READ or WRITE, which shares its message
@@ -60,9 +62,9 @@ gather_statfs_done(struct rr_nfs4_compound *c)
 	return gather_limits(c);
 }
 
-/* Runs when the storage has answered with the attributes of the object. Asks for the space of the file system
- * if that is needed; else asks for its limits next. After an error, the operation goes on with the error in
- * c->vfs_status. */
+/* Runs when the storage has answered with the attributes of the object. Asks the storage for the space of the
+ * file system if the attributes need it; else goes on with the limits of the file system. After an error, the
+ * operation goes on with the error in c->vfs_status. */
 static uint32_t
 gather_attributes_done(struct rr_nfs4_compound *c)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The grace period: when it begins and ends, and what clients may do in it. RFC 8881, section 8.4.2.1. */
 #include "nfs4/grace.h"
 
 #include "base/checked.h"

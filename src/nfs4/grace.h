@@ -32,7 +32,7 @@ void rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now);
 nfsstat4 rr_nfs4_grace_reclaim(
 	const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client, bool known);
 /* Returns NFS4_OK if the client may get a new state: the grace period is over, and the client has sent
- * RECLAIM_COMPLETE. Else returns NFS4ERR_GRACE. */
+ * RECLAIM_COMPLETE, for all file systems or for one. Else returns NFS4ERR_GRACE. */
 nfsstat4 rr_nfs4_grace_grant(const struct rr_nfs4_grace *grace, const struct rr_nfs4_client *client);
 
 /* Notes that the client sent RECLAIM_COMPLETE. Returns NFS4_OK, or NFS4ERR_COMPLETE_ALREADY if it did so

@@ -55,6 +55,7 @@ rr_nfs4_lock_conflict(struct rr_nfs4_tables *tables, const struct rr_nfs4_client
 				: NULL;
 		if (!range)
 			return false;
+		/* The client that asks is not ended, even if its own lease is over meanwhile. */
 		if (holder->client == client || holder->client->phase != RR_NFS4_COURTESY)
 			break;
 		rr_nfs4_client_end(holder->client);
@@ -112,9 +113,9 @@ rr_nfs4_lock_state(struct rr_nfs4_tables *tables, struct rr_nfs4_state *open, st
  * They are taken from the quota before the change, and given back if the change needed fewer. */
 enum { LOCK_ADDS = 2 };
 
-/* Counts the ranges of the state after a lock or unlock. taken: the number of new ranges for which the quota
- * was reduced in advance; the quota gets back what was not needed. before: the number of ranges that the
- * state had before. */
+/* Adjusts the number of all ranges and the quota after a lock or unlock of the state. taken: the number of
+ * new ranges for which the quota was reduced in advance; the quota gets back what was not needed. before: the
+ * number of ranges that the state had before. */
 static void
 lock_changed(struct rr_nfs4_state *state, uint32_t taken, uint32_t before)
 {

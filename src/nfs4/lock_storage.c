@@ -2,9 +2,9 @@
 /* The storage's side of LOCK and LOCKU. Local programs see the locks of the storage. */
 #include "nfs4/op_lock.h"
 
-/* Has the storage lock or unlock `span` by the lock-owner's own open. Local programs, whose offsets are
- * signed, have no locks beyond INT64_MAX, so the storage is not asked for a span that begins there, and not
- * without such an open. */
+/* Has the storage lock or unlock `span` by the lock-owner's own open, and returns the status of the storage.
+ * If there is no such open, or the span begins beyond INT64_MAX, does not ask the storage and returns
+ * RR_VFS_OK: local programs, whose offsets are signed, have no locks beyond INT64_MAX. */
 static enum rr_vfs_status
 lock_ask_storage(struct rr_nfs4_compound *c, struct rr_nfs4_span span, enum rr_vfs_lock_kind kind)
 {
@@ -50,9 +50,10 @@ lock_first_part(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
 }
 
 /*
- * Restores part after part. The result of the storage does not matter: if a local program has locked a part
- * that was unlocked for a moment, the lock of the client still stands against other clients. This is a loop
- * and no recursion, as a client may have very many ranges.
+ * Gives the lock-owner, part after part of work->left, the locks in the storage that its lock state has; runs
+ * again after each part that the storage has not ended at once. The result of the storage does not matter: if
+ * a local program has locked a part that was unlocked for a moment, the lock of the client still stands
+ * against other clients. This is a loop and no recursion, as a client may have very many ranges.
  */
 static uint32_t
 lock_restore_step(struct rr_nfs4_compound *c)

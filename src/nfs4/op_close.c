@@ -107,7 +107,8 @@ close_typed(struct rr_nfs4_compound *c)
 	if (status == NFS4_OK)
 		rr_nfs4_state_end(state);
 	rr_nfs4_unlock_tables(c->server);
-	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid" */
+	/* RFC 8881, 18.2.4: "the server SHOULD return the invalid special stateid". Its other octets are 0,
+	 * as the result was zeroed before. */
 	closed->seqid = NFS4_UINT32_MAX;
 	if (status == NFS4_OK)
 		rr_nfs4_set_stateid(c, closed);

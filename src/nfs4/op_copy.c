@@ -16,6 +16,7 @@ copy_done(struct rr_nfs4_compound *c)
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	ok->cr_response.wr_count = c->vfs.copy.copied;
+	/* The storage does not bring a copy to stable storage: the client has to send COMMIT. */
 	ok->cr_response.wr_committed = UNSTABLE4;
 	memcpy(ok->cr_response.wr_writeverf, &c->vfs.copy.verifier, sizeof(verifier4));
 	ok->cr_requirements = (copy_requirements4){ true, true }; /* consecutive, synchronous */
@@ -70,8 +71,9 @@ copy_is_same(const struct rr_nfs4_compound *c)
 }
 
 /* Runs when the attributes of both files are known: checks stateids, files and range, and has the storage
- * copy. A copy within one file is refused, too. RFC 7862, 15.2.3: "If the source offset or the source offset
- * plus count is greater than the size of the source file, the operation MUST fail with NFS4ERR_INVAL." */
+ * copy. RFC 7862, 15.2.3: "If the source offset or the source offset plus count is greater than the size of
+ * the source file, the operation MUST fail with NFS4ERR_INVAL." A copy from a file to the same file gets this
+ * error, too. */
 static uint32_t
 copy_typed(struct rr_nfs4_compound *c)
 {

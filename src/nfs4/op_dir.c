@@ -139,6 +139,7 @@ rr_op_rename(struct rr_nfs4_compound *c)
 		status = rr_nfs4_name(args->newname);
 	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
 		status = NFS4ERR_ROFS;
+	/* A RENAME may remove a file whose opens may still be reclaimed: see rr_op_remove(). */
 	if (status == NFS4_OK)
 		status = rr_nfs4_no_grace(c);
 	if (status != NFS4_OK)

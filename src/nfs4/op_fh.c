@@ -72,6 +72,7 @@ rr_nfs4_set_entry(struct rr_nfs4_compound *c, uint32_t entry)
 	struct rr_vfs *vfs = c->server->vfs;
 	struct rr_vfs_handle handle;
 
+	/* If the pseudo root is empty, its only entry stands for the export that is the root itself. */
 	if (!pseudo->is_empty && !pseudo->entries[entry].is_export) {
 		op_set_pseudo(c, entry);
 		return;
@@ -98,6 +99,7 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	 * NFS4ERR_WRONGSEC; other refusals are the errors of the next operation, which asks the gate
 	 * again. */
 	answer = rr_nfs4_ask(c, &c->current);
+	/* If the gate lets the caller in, the next operation need not ask the gate again. */
 	c->asked = answer == RR_GATE_OPEN ? c->index + 1 : 0;
 	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))
 		return rr_nfs4_security_put(c, answer);

@@ -45,8 +45,8 @@ lock_owner(const struct rr_nfs4_state *state)
 	return (struct rpcrdma_bytes){ state->owner, state->owner_length };
 }
 
-/* Ends the lock state if this LOCK has made it, no range is locked, and no answer has named its stateid. The
- * caller holds the lock of the tables. */
+/* Ends the lock state of a LOCK that is refused, if no answer has named its stateid and it has no locked
+ * range: the client could not free such a state. The caller holds the lock of the tables. */
 static void
 lock_drop_made(struct rr_nfs4_compound *c)
 {
@@ -99,8 +99,9 @@ lock_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has answered. If it has granted the lock, or does not support locks, the lock is
- * entered into the tables. Else the LOCK is refused, and a lock state that this LOCK has made ends. */
+/* Runs when the storage has answered to the request for the lock. If the storage has granted the lock, or
+ * does not support locks, the lock is entered into the tables. Else the LOCK is refused, and a lock state
+ * that no answer has named ends. */
 static uint32_t
 lock_locked(struct rr_nfs4_compound *c)
 {
@@ -118,9 +119,9 @@ lock_locked(struct rr_nfs4_compound *c)
 	return rr_nfs4_status(c->vfs_status);
 }
 
-/* Runs when lock_open() has an answer. If the storage has opened the file, the lock state and c->opened[1]
- * get the open. Then the storage locks the range by this open. If the storage could not open the file, it is
- * not asked for the lock, which then is in the tables alone. */
+/* Runs when the storage has opened the file for the lock-owner, or could not, or when c->opened[1] is an open
+ * of an earlier LOCK. A new open becomes that of the lock state, and c->opened[1]. Then the storage locks the
+ * range by c->opened[1]. Without any open, the storage is not asked, and the lock is in the tables alone. */
 static uint32_t
 lock_opened(struct rr_nfs4_compound *c)
 {
@@ -128,11 +129,13 @@ lock_opened(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 
 	rr_nfs4_lock_tables(c->server);
+	/* This LOCK has set `opening` in lock_open(), as there was no open yet. */
 	if (!c->opened[1])
 		c->state->opening = false;
 	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal))
 		c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
 	rr_nfs4_unlock_tables(c->server);
+	/* The lock state has ended meanwhile, or there is no memory: nobody needs the new open. */
 	if (c->vfs_status == RR_VFS_OK) {
 		if (!c->opened[1])
 			vfs->ops->close(vfs, c->vfs.opening.open);
@@ -149,7 +152,7 @@ lock_open(struct rr_nfs4_compound *c)
 	struct rr_vfs_opening *opening;
 	bool is_other;
 
-	/* Any error tells lock_opened() that there is no new open. */
+	/* An earlier LOCK has opened the file. Any error tells lock_opened() that there is no new open. */
 	if (c->opened[1]) {
 		c->vfs_status = RR_VFS_EXIST;
 		return lock_opened(c);

@@ -33,8 +33,8 @@ uint32_t rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied);
 uint32_t rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_step *then);
 
 /* Gives the lock-owner, in the storage, the locks of the range that its lock state has, and no others; then
- * goes on with `then`, which finds `status` in work->status. For a LOCK or LOCKU that the storage has carried
- * out and the tables refuse: local programs must not see a lock that no client has. */
+ * goes on with `then`, which finds `status` in work->status. Called for a LOCK or LOCKU that the storage has
+ * carried out and the tables refuse: local programs must not see a lock that no client has. */
 uint32_t rr_lock_restore(struct rr_nfs4_compound *c, nfsstat4 status, rr_nfs4_step *then);
 
 #endif

@@ -97,6 +97,7 @@ uint32_t
 rr_op_locku(struct rr_nfs4_compound *c)
 {
 	const LOCKU4args *args = &c->op->u.oplocku;
+	/* false: LOCKU unlocks whatever is locked in the range, so the type of a lock does not matter. */
 	nfsstat4 status = rr_lock_begin(c, args->offset, args->length, false);
 
 	return status == NFS4_OK ? rr_nfs4_attributes(c, &c->current, op_locku_typed) : status;

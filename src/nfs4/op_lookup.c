@@ -110,8 +110,8 @@ op_lookupp_is_same(const struct rr_vfs_id *a, const struct rr_vfs_id *b)
 	return a->fsid[0] == b->fsid[0] && a->fsid[1] == b->fsid[1] && a->number == b->number;
 }
 
-/* Returns the index of the export whose root is the current filehandle. The last export is not compared: it
- * is returned if no other export fits. */
+/* Returns the index of the export whose root is the current filehandle. The caller knows that there is such
+ * an export, so the last export is not compared, but returned if no other export fits. */
 static uint32_t
 op_lookupp_export(struct rr_nfs4_compound *c)
 {
@@ -160,6 +160,7 @@ op_lookupp_typed(struct rr_nfs4_compound *c)
 	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_lookupp_done);
 }
 
+/* Carries out LOOKUPP. In the pseudo root, entry 0 is the root, which has no parent directory. */
 uint32_t
 rr_op_lookupp(struct rr_nfs4_compound *c)
 {
@@ -194,13 +195,15 @@ op_secinfo_answer(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the storage has looked up the name of a SECINFO: lists the security flavors if the name exists,
- * else returns the error. */
+ * else returns the error. The object of that name lies in the same export as the directory, which still is
+ * the current filehandle, so both have the same flavors. */
 static uint32_t
 op_secinfo_done(struct rr_nfs4_compound *c)
 {
 	return c->vfs_status == RR_VFS_OK ? op_secinfo_answer(c) : lookup_status(c);
 }
 
+/* Carries out SECINFO. In the pseudo root, lookup_name() ends at once and does not run op_secinfo_done(). */
 uint32_t
 rr_op_secinfo(struct rr_nfs4_compound *c)
 {
@@ -231,6 +234,8 @@ op_secinfo_parent_typed(struct rr_nfs4_compound *c)
 	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_secinfo_parent_done);
 }
 
+/* Carries out SECINFO_NO_NAME, for the current filehandle or for the directory above it. In the pseudo root,
+ * all directories have the same flavors, and entry 0, the root, has no directory above. */
 uint32_t
 rr_op_secinfo_no_name(struct rr_nfs4_compound *c)
 {

@@ -8,6 +8,7 @@
 nfsstat4
 rr_open_check_share(uint32_t share_access, uint32_t share_deny)
 {
+	/* wants: all flags beside the access itself; want: the one of them that says which delegation. */
 	uint32_t wants = share_access & ~(uint32_t)OPEN4_SHARE_ACCESS_BOTH;
 	uint32_t want = wants & OPEN4_SHARE_ACCESS_WANT_DELEG_MASK;
 
@@ -52,7 +53,8 @@ open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *direct
 	work->cinfo.before = work->cinfo.after = directory->valid ? directory->attributes.change : 0;
 }
 
-/* Runs when the storage has looked up the name: the file becomes the current filehandle, and is opened. */
+/* Runs when the storage has looked up the name of an existing file: the file becomes the current filehandle,
+ * and is opened. */
 static uint32_t
 open_looked_up(struct rr_nfs4_compound *c)
 {
@@ -62,7 +64,8 @@ open_looked_up(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status == RR_VFS_NOTDIR && c->current.attributes.type == RR_VFS_LINK)
 		return NFS4ERR_SYMLINK;
-	/* The name was there a moment ago and is gone now: the client tries again. */
+	/* With UNCHECKED4, the name is looked up because the creation has just found it in the directory. It
+	 * is gone now, so the client has to try again. */
 	if (c->vfs_status == RR_VFS_NOENT && work->unchecked)
 		return NFS4ERR_DELAY;
 	if (c->vfs_status != RR_VFS_OK)
@@ -114,7 +117,8 @@ open_created(struct rr_nfs4_compound *c)
 }
 
 /* Sets how the storage makes the file, in `create`, and which attributes the new file gets, in work->set. The
- * mode of the create decides both: UNCHECKED4, GUARDED4, EXCLUSIVE4 or EXCLUSIVE4_1. */
+ * mode of the create decides both: UNCHECKED4, GUARDED4, EXCLUSIVE4 or EXCLUSIVE4_1. Returns an error if the
+ * attributes of the arguments cannot be set. */
 static nfsstat4
 open_how(struct rr_nfs4_compound *c, struct rr_vfs_create *create)
 {

@@ -16,8 +16,9 @@ deleg_is_reclaimed(const OPEN4args *args)
 	return args->claim.claim == CLAIM_PREVIOUS && args->claim.u.delegate_type == OPEN_DELEGATE_READ;
 }
 
-/* Tells whether the arguments of the OPEN allow that the client gets a read delegation. If they do not, *why
- * has the reason. */
+/* Tells whether the arguments of the OPEN allow that the client gets a read delegation: the OPEN opens the
+ * file for reading only, by its name or filehandle, and does not say that it wants no such delegation; or it
+ * is a reclaim. If they do not allow it, *why has the reason. */
 static bool
 deleg_is_wanted(const OPEN4args *args, why_no_delegation4 *why)
 {
@@ -157,11 +158,14 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 
 	if (!deleg_is_wanted(args, &work->why))
 		return rr_open_finish(c);
+	/* If the storage has no leases, only a reclaim makes a delegation: deleg_fail() then has the client
+	 * return it. */
 	if (!c->server->no_leases || deleg_is_reclaimed(args))
 		work->delegation = deleg_make(c);
 	if (!work->delegation)
 		return rr_open_finish(c);
 	opening = &rr_nfs4_vfs_begin(c)->opening;
+	/* c->opened[1] is the open that this OPEN has made, c->opened[0] an earlier open of the state. */
 	opening->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
 	opening->access = RR_VFS_SHARE_READ;
 	/* The share reservation of the OPEN's open holds for this open, too. */

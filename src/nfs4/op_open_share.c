@@ -81,8 +81,8 @@ open_truncated(struct rr_nfs4_compound *c)
 	return rr_open_delegate(c);
 }
 
-/* Cuts the file to size 0 if the OPEN asks for that and has not made the file itself; then goes on with the
- * delegation. */
+/* Runs when the file is open: cuts the file to size 0 if the OPEN asks for that and has not made the file
+ * itself; then goes on with the delegation. */
 static uint32_t
 open_truncate(struct rr_nfs4_compound *c)
 {
@@ -93,7 +93,8 @@ open_truncate(struct rr_nfs4_compound *c)
 	if (!work->truncate || work->created)
 		return rr_open_delegate(c);
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
-	/* Without an open that may write, the storage asks for the caller's right to write. */
+	/* If the OPEN does not open the file for writing, setattr gets no open: the storage then checks that
+	 * the caller may write the file. */
 	setattr->object = rr_nfs4_object(&c->current);
 	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
 		setattr->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
@@ -244,6 +245,8 @@ rr_open_file(struct rr_nfs4_compound *c)
 			rr_nfs4_share_undo(&work->reserved);
 	}
 	if (status == NFS4_OK) {
+		/* If this OPEN has the file opened or truncated, it may fail and undo its share: until
+		 * then, `opening` keeps other operations away from the state. */
 		enough = rr_open_is_enough(&work->reserved);
 		if (!enough || work->truncate)
 			work->reserved.state->opening = work->opening = true;
@@ -251,6 +254,7 @@ rr_open_file(struct rr_nfs4_compound *c)
 			c->opened[0] = rr_nfs4_opened_hold(work->reserved.state->opened);
 	}
 	rr_nfs4_unlock_tables(c->server);
+	/* The open that a reclaim asks for conflicts with an open of another client. */
 	if (status == NFS4ERR_SHARE_DENIED && args->claim.claim == CLAIM_PREVIOUS)
 		return NFS4ERR_RECLAIM_CONFLICT;
 	if (status != NFS4_OK)

@@ -202,7 +202,8 @@ read_typed(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	/* RFC 8881, 18.22.3: at or beyond the end, no octet and eof; and of a count of 0: "the READ succeeds
-	 * and returns zero bytes of data again subject to access permissions checking". */
+	 * and returns zero bytes of data again subject to access permissions checking". The storage knows
+	 * the end of the file, but takes no offset beyond INT64_MAX. */
 	if (args->count == 0 || args->offset > INT64_MAX)
 		return rr_nfs4_may_read(c, read_nothing);
 	return read_begin(c);
@@ -234,7 +235,8 @@ op_readlink_done(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs_readlink *readlink = &c->vfs.readlink;
 
-	/* RFC 8881, 18.24.3: "The operation ... NFS4ERR_WRONG_TYPE" for an object that is no link. */
+	/* For an object that is no link, the storage answers RR_VFS_WRONG_TYPE. RFC 8881, 18.24.3: "The
+	 * operation ... NFS4ERR_WRONG_TYPE" for an object that is no link. */
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	c->res.u.opreadlink.u.resok4.link = (struct rpcrdma_bytes){ readlink->target, readlink->length };

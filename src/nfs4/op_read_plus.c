@@ -110,8 +110,9 @@ plus_seek(struct rr_nfs4_compound *c, bool data, rr_nfs4_step *then)
 	return rr_nfs4_vfs(c, vfs->ops->seek(vfs, seek), then);
 }
 
-/* Runs when the storage has said where the next data is: answers with the hole in front of it, or looks for
- * the end of the data. If the storage cannot find it, the whole range is read as data. */
+/* Runs when the storage has said where the next data is: answers with the hole in front of the data; if there
+ * is no hole, looks for the end of the data. If the storage cannot find the data, the whole range is read as
+ * data. */
 static uint32_t
 plus_found_data(struct rr_nfs4_compound *c)
 {
@@ -164,6 +165,7 @@ rr_op_read_plus(struct rr_nfs4_compound *c)
 	uint32_t room = rr_nfs4_room(c);
 	struct plus_work *work = c->op_memory = rr_nfs4_alloc(c, sizeof(*work));
 
+	/* The reply must have room for at least some octets of data, so that the client makes progress. */
 	if (room <= PLUS_HEAD + 4)
 		return NFS4ERR_REP_TOO_BIG;
 	if (!work)

@@ -95,8 +95,8 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	return taken;
 }
 
-/* Writes the end of the list of entries into the reply. Returns NFS4ERR_TOOSMALL if not a single entry did
- * fit. */
+/* Writes the end of the list of entries into the reply. eof: the list has the last entry of the directory.
+ * Returns NFS4ERR_TOOSMALL if there are entries, but not a single one fits. */
 static uint32_t
 readdir_finish(struct rr_nfs4_compound *c, bool eof)
 {
@@ -166,8 +166,8 @@ readdir_wants_attributes(const struct rr_attr_mask *mask)
 	return rest.words[0] || rest.words[1] || rest.words[2];
 }
 
-/* Runs when the attributes of the directory are known: writes the beginning of the result, and lists the
- * directory. */
+/* Runs when the attributes of the directory are known: writes the beginning of the result (number, status and
+ * verifier) into the reply, and lists the directory. */
 static uint32_t
 readdir_gathered(struct rr_nfs4_compound *c)
 {

@@ -13,8 +13,9 @@ enum {
 };
 
 /* Returns NFS4_OK if all flags of the EXCHANGE_ID are known and it asks for SP4_NONE, no state protection;
- * this server offers no other kind. RFC 8881, 18.35.3, says of undefined flags: "If they are, the server MUST
- * reject the operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one more flag for minor version 2. */
+ * else an error, as this server offers no other kind of protection. RFC 8881, 18.35.3, says of undefined
+ * flags: "If they are, the server MUST reject the operation with NFS4ERR_INVAL". RFC 7862, 14.1, defines one
+ * more flag for minor version 2. */
 static nfsstat4
 op_exchange_check(const struct rr_nfs4_compound *c, const EXCHANGE_ID4args *args)
 {
@@ -166,6 +167,8 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 	return res->bctsr_status;
 }
 
+/* Carries out BACKCHANNEL_CTL: from now on the callbacks of the session have another program number and
+ * credential, so they need an RPC client of their own. */
 uint32_t
 rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 {
@@ -267,6 +270,7 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 
 	if (c->op->u.opreclaim_complete.rca_one_fs && c->current.kind == RR_NFS4_FH_NONE)
 		return NFS4ERR_NOFILEHANDLE;
+	/* For op_reclaim_finish(): RR_VFS_OK, unless writing the record sets another status. */
 	c->vfs_status = RR_VFS_OK;
 	rr_nfs4_lock_tables(c->server);
 	waits = op_reclaim_record(c, &status);

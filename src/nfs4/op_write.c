@@ -75,6 +75,7 @@ rr_op_write(struct rr_nfs4_compound *c)
 {
 	const WRITE4args *args = &c->op->u.opwrite;
 
+	/* The largest offset that a file of the storage can have is INT64_MAX. */
 	if (args->offset > (uint64_t)INT64_MAX - args->data.length)
 		return NFS4ERR_FBIG;
 	/* If the stateid was given for this very filehandle, its open says that the file is regular: the

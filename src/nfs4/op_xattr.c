@@ -169,6 +169,8 @@ op_listxattrs_done(struct rr_nfs4_compound *c)
 	return ok->lxr_names.count == 0 && !ok->lxr_eof ? NFS4ERR_TOOSMALL : NFS4_OK;
 }
 
+/* Carries out LISTXATTRS. The storage lists all names at once, behind each other; op_listxattrs_done() picks
+ * those that the client asks for. */
 uint32_t
 rr_op_listxattrs(struct rr_nfs4_compound *c)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of operations, and the most octets that their results can have. */
 #include "nfs4/ops.h"
 
 #include "base/checked.h"

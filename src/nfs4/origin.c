@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The addresses and connections that clients come from, and the quotas of what clients may hold. */
 #include "nfs4/origin.h"
 
 #include <string.h>
@@ -107,6 +108,7 @@ rr_nfs4_origin_enter(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *hold
 	rr_list_append(&origin->clients, &holding->link);
 }
 
+/* Removes a client from the list and the counts of its origin and address. */
 static void
 origin_remove(struct rr_nfs4_holding *holding)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The pseudo root: the tree of directories above the exports. */
 #include "nfs4/pseudo.h"
 
 #include <string.h>

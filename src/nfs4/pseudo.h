@@ -40,7 +40,7 @@ void rr_pseudo_free(struct rr_pseudo *pseudo);
 /* Returns the index of the entry with that name in the directory; pseudo->count if there is no such entry. */
 uint32_t rr_pseudo_lookup(const struct rr_pseudo *pseudo, uint32_t directory, struct rpcrdma_bytes name);
 
-/* Returns the index of the entry of an export; 0 if the export has no entry. */
+/* Returns the index of the entry of an export; 0, the root of the tree, if the export has no entry. */
 uint32_t rr_pseudo_of_export(const struct rr_pseudo *pseudo, uint32_t export);
 
 /* Stores the handle of a directory of the tree in *handle. */

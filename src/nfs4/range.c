@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The list of the byte ranges that a lock-owner has locked in a file. */
 #include "nfs4/range.h"
 
 #include <rpcrdma/error.h>
@@ -26,6 +27,7 @@ rr_nfs4_span_length(struct rr_nfs4_span span)
 	return span.last == UINT64_MAX ? UINT64_MAX : span.last - span.first + 1;
 }
 
+/* Makes a range that is in no list yet. Returns NULL if there is no memory. */
 static struct rr_nfs4_range *
 range_new(const struct rr_env *env, struct rr_nfs4_span span, bool write)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The records of clients in memory, and which of them are to be written to the disk or removed from it. */
 #include "nfs4/record.h"
 
 #include <string.h>
@@ -53,6 +54,7 @@ rr_nfs4_records_init(struct rr_nfs4_records *records, const struct rr_env *env, 
 	records->name = rr_random_u64(env);
 }
 
+/* Removes the record from its lists and frees it. */
 static void
 record_free(struct rr_nfs4_records *records, struct rr_nfs4_record *record)
 {

@@ -82,7 +82,8 @@ void rr_nfs4_records_forget(struct rr_nfs4_records *records, const struct rr_nfs
 /* Returns the number of records of the last start whose clients have not come back. */
 uint32_t rr_nfs4_records_missing(const struct rr_nfs4_records *records);
 /* Tells whether a record that belongs to no client is being removed from the disk. The grace period ends only
- * when there is none: until then a restart could let its client reclaim what other clients have got. */
+ * when there is no such record: with the record, the client could come back after another restart and reclaim
+ * what other clients have got since. */
 bool rr_nfs4_records_removing(const struct rr_nfs4_records *records);
 
 #endif

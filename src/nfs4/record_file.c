@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The files of the records of clients, in their directory on the disk. */
 #include "nfs4/record_file.h"
 
 #include <dirent.h>
@@ -154,6 +155,7 @@ file_take(const struct rr_nfs4_record_dir *dir, const char *name,
 		unlinkat(dir->fd, name, 0);
 		return 0;
 	}
+	/* 1: the digits are read, and nothing stands behind them. */
 	if (sscanf(name, "%16llx%1s", &number, end) != 1 || strlen(name) != FILE_NAME ||
 		!file_read(dir, name, data, &recorded)) {
 		rr_log(dir->env, RR_LOG_WARNING, "%s: is no record of a client of NFS version 4", name);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Encodes the result of a COMPOUND, and decodes a cached reply that a retry gets again. */
 #include "nfs4/result.h"
 
 /*

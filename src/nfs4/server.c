@@ -12,7 +12,8 @@
 /* The time between two looks for leases that are over. */
 #define SERVER_LOOK_EVERY (5 * RR_SECOND)
 
-/* Runs at intervals: ends the leases that are over, and handles whatever else is due in the tables. */
+/* Runs at intervals: handles the leases that are over, the delegations that were not returned, and the end of
+ * the grace period. */
 static void
 server_look(struct rr_timer *timer)
 {

@@ -46,6 +46,7 @@ struct callback_call {
 	uint8_t memory[1024], keep[4096]; /* for lists of the decoded answer; for its octets */
 };
 
+/* Returns the connection over which the callback is to be sent; its `conn` is the part that sessions know. */
 static struct rr_nfs4_connection *
 callback_connection(const struct rr_nfs4_callback *callback)
 {
@@ -210,6 +211,7 @@ callback_mail_ready(struct rr_watch *watch, unsigned events)
 	eventfd_t count;
 
 	(void)events;
+	/* Resets the eventfd, which is readable as long as its count is not 0. */
 	eventfd_read(watch->fd, &count);
 	rr_nfs4_lock_tables(server);
 	while (!rr_list_empty(&server->outbox)) {

@@ -12,7 +12,8 @@ struct tables_task {
 };
 
 /* Runs in the thread for records: writes the record that the task names to the disk, or removes it from the
- * disk, and stores in task->done whether that succeeded. */
+ * disk, and stores in task->done whether that succeeded. Returns true, so that the crew calls
+ * server_task_done() next. */
 static bool
 server_task_run(struct rr_crew_job *job, void *member)
 {
@@ -51,7 +52,9 @@ server_task_done(struct rr_crew_job *job)
 	struct rr_nfs4_compound *c = server_task_waiter(task);
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
 
+	/* This may free the record: from here on, task->record only tells which compounds wait for it. */
 	rr_nfs4_recorded(tables, task->record, task->done);
+	/* If this was the last record to be removed, the grace period ends now. */
 	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
 	for (; c; c = server_task_waiter(task)) {
@@ -210,6 +213,7 @@ rr_nfs4_connection(struct rr_nfs4_server *server, struct rpcrdma_request *reques
 	if (server_connection_join(connection, request) &&
 		rr_request_attach(request, &connection->attachment))
 		return connection;
+	/* There is no memory, or the connection of the request has ended. */
 	rr_nfs4_lock_tables(server);
 	rr_nfs4_conn_end(&connection->conn);
 	rr_nfs4_unlock_tables(server);

@@ -331,6 +331,8 @@ rr_nfs4_create_session(struct rr_nfs4_sessions *sessions, struct rr_nfs4_clients
 	res->csr_status = client ? NFS4_OK : NFS4ERR_STALE_CLIENTID;
 	if (!client)
 		return;
+	/* A call with the sequence ID of the last call gets the same result again, except if that was an
+	 * error of its arguments: then it is executed as a new call. */
 	repeats = sequence == client->sequence;
 	if (repeats && !client->refused) {
 		*res = client->created; /* a replay, or the contrived result */

@@ -35,8 +35,8 @@ share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
 }
 
 /* Returns a client whose open of the file conflicts with an OPEN of this access and deny. If `courtesy` is
- * true, only courtesy clients (their leases are over) are looked at, else only other clients. Returns NULL if
- * there is no such client. */
+ * true, only courtesy clients (their leases are over) are looked at, else only clients that are no courtesy
+ * clients. Returns NULL if there is no such client. */
 static struct rr_nfs4_client *
 share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
 {
@@ -100,10 +100,12 @@ rr_nfs4_share_undo(struct rr_nfs4_reserved *reserved)
 	struct rr_nfs4_state *state = reserved->state;
 
 	state->opening = false;
+	/* The state has ended or was revoked meanwhile: it has no share any more. */
 	if (state->revoked != RR_NFS4_VALID) {
 		rr_nfs4_state_release(state);
 		return;
 	}
+	/* 0: the operation has made the state. */
 	if (reserved->access == 0) {
 		rr_nfs4_state_end(state);
 	} else {

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* The servers of all threads share the tables and the directory of records: this file makes and frees them,
+ * and counts what clients hold. */
 #include "nfs4/shared.h"
 
 #include <rpcrdma/error.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* SEQUENCE: the slots of a session, with the cached replies. RFC 8881, sections 2.10.6.1 and 18.46. */
 #include "nfs4/slot.h"
 
 #include <string.h>
@@ -92,7 +93,8 @@ slot_result(const struct rr_nfs4_session *session, const SEQUENCE4args *args, SE
 	ok->sr_status_flags = rr_nfs4_status_flags(session);
 }
 
-/* Checks, before any slot is changed, that the session has the slots sa_slotid and sa_highest_slotid. */
+/* Checks, before any slot is changed, that the session has the slots sa_slotid and sa_highest_slotid. Returns
+ * NFS4ERR_BADSLOT or NFS4ERR_BAD_HIGH_SLOT if it does not. */
 static nfsstat4
 slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call *call)
 {
@@ -111,7 +113,7 @@ slot_check_call(const struct rr_nfs4_session *session, const struct rr_nfs4_call
 static nfsstat4
 slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
-	/* The sequence ID 0 of a slot without any call is no call's. */
+	/* The slot has had no call yet: its sequence ID 0 belongs to no call that could be repeated. */
 	if (slot->state == SLOT_UNUSED)
 		return NFS4ERR_SEQ_MISORDERED;
 	/* RFC 8881, 2.10.6.1.3.1: "If the replier determines the users are different between the original
@@ -130,7 +132,9 @@ slot_retry(const struct rr_nfs4_slot *slot, const struct rr_nfs4_call *call, str
 	return NFS4_OK;
 }
 
-/* Takes the slot for a new call, or handles a retry; *turn says what is to be done with the call. */
+/* Takes the slot for a new call, or handles a retry; *turn says what is to be done with the call. A new call
+ * has the sequence ID behind that of the last call, and its request and reply keep the limits of the session.
+ * Any other call gets an error, and the slot is unchanged. */
 static nfsstat4
 slot_begin(struct rr_nfs4_session *session, const struct rr_nfs4_call *call, struct rr_nfs4_turn *turn)
 {
@@ -190,7 +194,8 @@ rr_nfs4_sequence_begin(
 	return NFS4_OK;
 }
 
-/* Keeps a copy of the reply in the slot. If there is no memory, the slot has no cached reply. */
+/* Keeps a copy of the reply in the slot, in the memory of an earlier reply if that is large enough. If there
+ * is no memory, the slot has no cached reply. */
 static void
 slot_remember(struct rr_nfs4_slot *slot, const struct rr_env *env, const void *reply, uint32_t length)
 {

@@ -64,6 +64,7 @@ rr_nfs4_state_close(struct rr_nfs4_state *state)
 	if (!opened)
 		return;
 	state->opened = NULL;
+	/* If the storage's lease on this open breaks from now on, deleg_broken() recalls nothing. */
 	opened->delegation = NULL;
 	rr_nfs4_opened_release(state->tables, opened);
 }

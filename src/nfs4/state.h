@@ -132,8 +132,8 @@ void rr_nfs4_tables_end(struct rr_nfs4_tables *tables);
 /* Ends all clients that are left, and frees the tables. */
 void rr_nfs4_tables_free(struct rr_nfs4_tables *tables);
 
-/* Handles what is due: leases that are over, delegations that were not returned, and the end of the grace
- * period. Called from time to time. */
+/* Handles leases that are over, delegations that were not returned in time, and the end of the grace period,
+ * and sends the callbacks whose time has come. Called from time to time. */
 void rr_nfs4_look(struct rr_nfs4_tables *tables, uint64_t now);
 
 /* Handles the report that a thread has tried to write or to remove the record. The thread got the record from
@@ -162,7 +162,8 @@ enum rr_nfs4_special rr_nfs4_special(const stateid4 *stateid);
 
 /* Finds the state that a stateid names, by the checks of RFC 8881, 8.2.4, in their order, and stores it in
  * *state. id: the object of the current filehandle; NULL if that does not matter. kinds: the kinds of state
- * that the caller accepts. */
+ * that the caller accepts. Errors: NFS4ERR_BAD_STATEID; NFS4ERR_OLD_STATEID for an earlier seqid; the error
+ * that names the reason of its revocation for a revoked state. */
 nfsstat4 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const stateid4 *stateid, const struct rr_vfs_id *id, uint32_t kinds, struct rr_nfs4_state **state);
 
@@ -170,7 +171,7 @@ nfsstat4 rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr
 struct rr_nfs4_opened *rr_nfs4_opened_of(
 	const struct rr_nfs4_client *client, const struct rr_vfs_handle *handle);
 
-/* Carry out TEST_STATEID and FREE_STATEID: RFC 8881, 18.48 and 18.38. */
+/* Carry out TEST_STATEID, for one stateid, and FREE_STATEID: RFC 8881, 18.48 and 18.38. */
 nfsstat4 rr_nfs4_test_stateid(
 	const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid);
 nfsstat4 rr_nfs4_free_stateid(
@@ -328,8 +329,9 @@ struct rr_nfs4_state *rr_nfs4_deleg_reclaim(struct rr_nfs4_tables *tables, struc
  * answer has named yet ends at once instead, and may be freed. Does nothing if the delegation was recalled or
  * revoked before. */
 void rr_nfs4_deleg_recall(struct rr_nfs4_state *state, uint64_t now);
-/* Begins the lease period in which the client has to return a delegation, without a CB_RECALL: the answer of
- * the caller tells the client that the delegation is recalled. */
+/* Begins the lease period in which the client has to return a delegation, but sends no CB_RECALL: the caller
+ * sends it, or its answer tells the client that the delegation is recalled. Does nothing if the delegation
+ * was recalled before. */
 void rr_nfs4_deleg_lapse(struct rr_nfs4_state *state, uint64_t now);
 
 /* Recalls the delegations that other clients have of a file that is to be changed; courtesy clients (whose

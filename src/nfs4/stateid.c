@@ -110,6 +110,7 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 
 	if (!state)
 		return NFS4ERR_BAD_STATEID;
+	/* A revoked state belongs to no file any more. */
 	if (id && state->file && !rr_nfs4_id_same(id, &state->file->id))
 		return NFS4ERR_BAD_STATEID;
 	if (state->client != client)
@@ -123,8 +124,8 @@ rr_nfs4_state_find(const struct rr_nfs4_tables *tables, const struct rr_nfs4_cli
 	return state_check_seqid(state, stateid->seqid);
 }
 
-/* Carries out TEST_STATEID for one stateid: returns NFS4_OK if it names a valid state of the client, of any
- * kind and file. RFC 8881, 18.48.3: "There is no check for the type of stateid object", "There is no
+/* Returns NFS4_OK if the stateid names a valid state of the client, of any kind and file; else the error of
+ * rr_nfs4_state_find(). RFC 8881, 18.48.3: "There is no check for the type of stateid object", "There is no
  * reference to the current filehandle", "Special stateids are always considered invalid". */
 nfsstat4
 rr_nfs4_test_stateid(
@@ -136,9 +137,9 @@ rr_nfs4_test_stateid(
 		tables, client, stateid, NULL, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
 }
 
-/* Carries out FREE_STATEID: ends a revoked state, or a lock state without locked ranges. RFC 8881, 18.38.3,
- * for all other states: "If there are valid locks (of any kind) associated with the stateid in question, the
- * error NFS4ERR_LOCKS_HELD will be returned". */
+/* Ends a revoked state, or a lock state without locked ranges. RFC 8881, 18.38.3, for all other states: "If
+ * there are valid locks (of any kind) associated with the stateid in question, the error NFS4ERR_LOCKS_HELD
+ * will be returned". */
 nfsstat4
 rr_nfs4_free_stateid(
 	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const stateid4 *stateid)

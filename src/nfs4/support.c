@@ -129,6 +129,7 @@ rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 	memset(&c->vfs, 0, size);
 	c->vfs.call.caller = &c->identity.caller;
 	c->vfs.call.done = support_vfs_done;
+	/* The storage divides its time among the owners of calls: an owner is a connection. */
 	c->vfs.call.owner = c->request->party ? c->request->party->number : 0;
 	return &c->vfs;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+/* Checks whether a text is UTF-8: RFC 3629. */
 #include "nfs4/utf8.h"
 
 /* The least character that a sequence of 1 to 4 octets may stand for: RFC 3629, section 3. */
 static const uint32_t utf8_least[] = { 0, 0, 0x80, 0x800, 0x10000 };
 
-/* Returns the number of octets of a UTF-8 sequence that begins with this octet; 0 if no sequence begins with
- * it. */
+/* Returns the number of octets of a UTF-8 sequence that begins with the octet `first`; 0 if no sequence can
+ * begin with this octet. */
 static uint32_t
 utf8_length(uint8_t first)
 {

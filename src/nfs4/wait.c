@@ -150,8 +150,9 @@ rr_nfs4_waits_leave(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *
 	}
 }
 
-/* The locks of a file are compared with as many waits as WAIT_COMPARED allows. All other clients that wait
- * for octets of `unlocked` are called without a look: RFC 8881, 20.11.3: the lock "might be available". */
+/* The locks of a file are compared with as many waits as WAIT_COMPARED allows. The clients of the other waits
+ * for octets of `unlocked` are notified without a comparison: RFC 8881, 20.11.3: the lock "might be
+ * available". */
 void
 rr_nfs4_waits_look(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, struct rr_nfs4_span unlocked)
 {
