@@ -188,8 +188,8 @@ rr_attr_get(const fattr4 *fattr, uint32_t minor, struct rr_vfs_set *set)
 			return NFS4ERR_BADXDR;
 		if (status != NFS4_OK)
 			return status;
-		/* get() of a time has already added the one bit of its two that applies: the server's time,
-		 * or the given one. */
+		/* A time has two bits: one for the time of the server, one for a given time. get() has
+		 * already added the one that the client has chosen. */
 		if (!(row->sets & (RR_VFS_SET_ACCESS_NOW | RR_VFS_SET_MODIFY_NOW)))
 			set->mask |= row->sets;
 	}
@@ -220,7 +220,8 @@ rr_attr_comparable(const fattr4 *fattr, uint32_t minor)
 			continue;
 		if (!attr_is_supported(i, minor))
 			return NFS4ERR_ATTRNOTSUPP;
-		/* RFC 8881, 18.30.3: rdattr_error and attributes that can only be set: "NFS4ERR_INVAL". */
+		/* RFC 8881, 18.31.4: "When the attribute rdattr_error or any set-only attribute (e.g.,
+		 * time_modify_set) is specified, the error NFS4ERR_INVAL is returned to the client." */
 		if (!rr_attr_rows[i].put || i == FATTR4_RDATTR_ERROR)
 			return NFS4ERR_INVAL;
 	}

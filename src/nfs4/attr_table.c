@@ -64,8 +64,8 @@ ATTR_PUT(filehandle)
 		writer, (struct rpcrdma_bytes){ source->handle->data, source->handle->length }, NFS4_FHSIZE);
 }
 
-/* Writes the number of a user or group as text, in decimal digits. RFC 8881, 5.9: "the string representation
- * of a numeric user/group value". */
+/* Writes the number of a user or group as text, in decimal digits. RFC 8881, 5.9: "owner and group strings
+ * that consist of decimal numeric values with no leading zeros". */
 static void
 attr_put_number(struct rpcrdma_xdr_writer *writer, uint32_t number)
 {

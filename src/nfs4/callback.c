@@ -187,9 +187,10 @@ rr_nfs4_callback_failed(struct rr_nfs4_callback *callback)
 
 /*
  * Marks the backchannel of the callback's session as faulty, so that no callback takes a slot there from now
- * on, and queues the callback again for another session. RFC 8881, 18.46.3: "SEQ4_STATUS_BACKCHANNEL_FAULT:
- * The server has encountered an unrecoverable fault with the backchannel (e.g., it has lost track of the
- * sequence ID for a slot in the backchannel)."
+ * on, and queues the callback again for another session. Runs when the answer to CB_SEQUENCE is an error, or
+ * names another session, slot or sequence ID. RFC 8881, 18.46.3, of SEQ4_STATUS_BACKCHANNEL_FAULT: "The
+ * server has encountered an unrecoverable fault with the backchannel (e.g., it has lost track of the sequence
+ * ID for a slot in the backchannel)."
  */
 static void
 callback_fault(struct rr_nfs4_callback *callback)

@@ -88,7 +88,7 @@ void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUE
 /* Sends a CB_NULL to find out whether the client answers callbacks, unless it has answered a callback of this
  * session already. Also sends the queued callbacks that can go now. The caller has just bound the session to
  * a connection for callbacks. answered: the client has answered callbacks of another session over that
- * connection, so the backchannel works before the answer to the CB_NULL. */
+ * connection, so the backchannel counts as working even before the answer to the CB_NULL. */
 void rr_nfs4_back_probe(struct rr_nfs4_session *session, bool answered, uint64_t now);
 
 /* Tells whether callbacks reach the client: a session of the client has answered a callback over a connection
@@ -100,8 +100,8 @@ bool rr_nfs4_back_works(const struct rr_nfs4_client *client);
  * session.c calls this function. */
 void rr_nfs4_callbacks_leave(struct rr_nfs4_sessions *sessions, struct rr_nfs4_session *session);
 
-/* Ends all queued callbacks of a client that has ended with its sessions. A callback that is out ends later,
- * when it was answered or has failed. */
+/* Ends all queued callbacks of a client that has ended; its sessions have ended before. A callback that is
+ * out ends later, when it was answered or has failed. */
 void rr_nfs4_callbacks_end(struct rr_nfs4_sessions *sessions, const struct rr_nfs4_client *client);
 
 #endif

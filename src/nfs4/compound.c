@@ -21,7 +21,8 @@ enum { COMPOUND_MEMORY = 4096 };
 static const struct rr_nfs4_operation compound_illegal = { .size = RR_NFS4_ERROR_SIZE };
 
 /* Returns the memory for a compound: a spare compound if there is one, else new memory. Of a spare compound,
- * only the members in front of `current` are zeroed. Returns NULL if there is no memory. */
+ * only the members in front of `current` are zeroed; compound_init() and the operations set the others before
+ * they read them. Returns NULL if there is no memory. */
 static struct rr_nfs4_compound *
 compound_new(struct rr_nfs4_server *server)
 {
@@ -379,7 +380,8 @@ rr_nfs4_compound(void *ctx, struct rpcrdma_request *request, const void *argumen
 	struct rr_nfs4_compound *c;
 
 	result->tag = args->tag;
-	/* RFC 8881, 2.7: "the server MUST return NFS4ERR_MINOR_VERS_MISMATCH" with no result. */
+	/* RFC 8881, 16.2.3: "the server MUST return an error of NFS4ERR_MINOR_VERS_MISMATCH and a zero-length
+	 * resultdata array." */
 	if (args->minor != 1 && args->minor != 2) {
 		result->status = NFS4ERR_MINOR_VERS_MISMATCH;
 		return RPCRDMA_HANDLED;

@@ -186,8 +186,8 @@ union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size)
 /* Returns zeroed memory from the end of the arena, which lives until the result of the operation is encoded;
  * NULL if the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);
-/* Returns how many octets of the arena are left for the result of the operation and for more memory: the
- * result does not overwrite memory of the operation, but gets NFS4ERR_REP_TOO_BIG. */
+/* Returns how many octets of the arena are left for the result of the operation and for more memory. A result
+ * that does not fit there becomes NFS4ERR_REP_TOO_BIG: it never overwrites memory of the operation. */
 uint32_t rr_nfs4_left(const struct rr_nfs4_compound *c);
 
 /* Returns the status of NFS for a status of the storage. */
@@ -251,8 +251,9 @@ rr_nfs4_size(const struct rr_nfs4_compound *c)
  * follow, room for the error of one of them is kept free. */
 nfsstat4 rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size);
 
-/* Returns the number of octets that this operation's result can have at most, as the limits of the reply
- * leave it. */
+/* Returns the number of octets that this operation's result can have at most, with its number and status: as
+ * many as the results in front leave of the limits of the reply. If further operations follow, room for the
+ * error of one of them is kept free. */
 uint32_t rr_nfs4_room(const struct rr_nfs4_compound *c);
 
 /* ---- support.c ---- */
@@ -266,7 +267,8 @@ rr_nfs4_object(const struct rr_nfs4_fh *fh)
 }
 
 /* Sets the filehandle to another object. RFC 8881, 16.2.3.1.2: operations that set the current filehandle
- * without a stateid leave an anonymous stateid as the current stateid. */
+ * without a stateid leave an anonymous stateid as the current stateid. fh->has_stateid is then false, and an
+ * operation that asks for the current stateid gets NFS4ERR_BAD_STATEID: RFC 8881, 8.2.3. */
 void rr_nfs4_set_fh(struct rr_nfs4_fh *fh, const struct rr_vfs_handle *handle);
 /* Like rr_nfs4_set_fh(), from the octets of a handle, which are RR_VFS_HANDLE_MAX at most. */
 void rr_nfs4_set_octets(struct rr_nfs4_fh *fh, nfs_fh4 octets);

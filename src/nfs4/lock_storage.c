@@ -29,8 +29,8 @@ rr_lock_storage(struct rr_nfs4_compound *c, enum rr_vfs_lock_kind kind, rr_nfs4_
 	return rr_nfs4_vfs(c, lock_ask_storage(c, work->span, kind), then);
 }
 
-/* Shortens *span to its first part that is as a whole locked by one range, or not locked. Returns how that
- * part is locked. */
+/* Shortens *span from its end, until the rest lies within one locked range, or touches no locked range.
+ * Returns how the rest is locked: RR_VFS_UNLOCK if it is not. */
 static enum rr_vfs_lock_kind
 lock_first_part(const struct rr_nfs4_ranges *ranges, struct rr_nfs4_span *span)
 {

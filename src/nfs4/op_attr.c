@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* GETATTR, VERIFY, NVERIFY, ACCESS: RFC 8881, sections 18.7, 18.30, 18.15 and 18.1. */
+/* GETATTR, VERIFY, NVERIFY, ACCESS: RFC 8881, sections 18.7, 18.31, 18.15 and 18.1. */
 #include "nfs4/gather.h"
 #include "nfs4/ops.h"
 
@@ -24,7 +24,8 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 {
 	struct rr_attr_mask mask = rr_attr_mask(&c->op->u.opgetattr.attr_request);
 
-	/* RFC 8881, 18.7.3: "The client MUST NOT request write-only attributes ... NFS4ERR_INVAL" */
+	/* RFC 8881, 5.5: "If a client attempts to ... get a set-only attributes, the server MUST return
+	 * NFS4ERR_INVAL." */
 	if (rr_attr_has_write_only(&mask))
 		return NFS4ERR_INVAL;
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
@@ -127,6 +128,7 @@ rr_op_access(struct rr_nfs4_compound *c)
 		ok->access = asked & (ACCESS4_READ | ACCESS4_LOOKUP);
 		return NFS4_OK;
 	}
+	/* The bits RR_VFS_MAY_* have the values of ACCESS4_*. */
 	access = &rr_nfs4_vfs_begin(c)->access;
 	access->object = rr_nfs4_object(&c->current);
 	access->asked = asked;

@@ -168,8 +168,8 @@ rr_op_link(struct rr_nfs4_compound *c)
 	struct rr_vfs *vfs = c->server->vfs;
 	nfsstat4 status = rr_nfs4_name(c->op->u.oplink.newname);
 
-	/* A directory of the pseudo root cannot be linked. RFC 8881, 18.9.3: "The existing file and the
-	 * target directory ... If the object ... is a directory, NFS4ERR_ISDIR" */
+	/* A directory, such as one of the pseudo root, cannot be linked. RFC 8881, 15.2, has NFS4ERR_ISDIR
+	 * for LINK. */
 	if (status == NFS4_OK && c->saved.kind == RR_NFS4_FH_PSEUDO)
 		status = NFS4ERR_ISDIR;
 	if (status != NFS4_OK)

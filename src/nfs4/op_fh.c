@@ -130,6 +130,8 @@ rr_op_savefh(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
+/* Carries out RESTOREFH. As after PUTFH, the gate is asked about the filehandle, as it may lie in another
+ * export than the last one. */
 uint32_t
 rr_op_restorefh(struct rr_nfs4_compound *c)
 {

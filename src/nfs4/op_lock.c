@@ -10,9 +10,8 @@
 
 #include "nfs4/op_lock.h"
 
-/* Fills `denied` with the conflicting lock that work->conflict describes, and returns NFS4ERR_DENIED. RFC
- * 8881, 18.10.3: a conflicting lock is answered by "NFS4ERR_DENIED" with "the owner, offset, length, and type
- * of lock". */
+/* RFC 8881, 18.10.3: "If the server returns NFS4ERR_DENIED, the owner, offset, and length of a conflicting
+ * lock are returned." */
 uint32_t
 rr_lock_denied(const struct rr_lock_work *work, LOCK4denied *denied)
 {
@@ -172,8 +171,8 @@ lock_open(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
 }
 
-/* Returns NFS4_OK if the file was opened for writing by `open`, for a lock to write, or for reading, for a
- * lock to read. Else returns the error of RFC 8881, 18.10.3: "NFS4ERR_OPENMODE". */
+/* Returns NFS4_OK if `open` has opened the file for writing, for a lock to write, or for reading, for a lock
+ * to read. Else returns NFS4ERR_OPENMODE, which RFC 8881, 15.2, has for LOCK. */
 static nfsstat4
 lock_check_mode(const struct rr_nfs4_state *open, bool write)
 {
@@ -249,8 +248,8 @@ lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 	if (args->locktype == READW_LT || args->locktype == WRITEW_LT)
 		rr_nfs4_wait(state, work->span, work->write);
 	lock_drop_made(c);
-	/* RFC 8881, 9.6.3.3: "the server returns NFS4ERR_RECLAIM_CONFLICT" if a conflicting lock keeps the
-	 * reclaimed lock from coming back. */
+	/* RFC 8881, 15.1.9.5, of NFS4ERR_RECLAIM_CONFLICT: "The reclaim attempted by the client has
+	 * encountered a conflict and cannot be satisfied." */
 	return args->reclaim ? NFS4ERR_RECLAIM_CONFLICT : NFS4ERR_DENIED;
 }
 

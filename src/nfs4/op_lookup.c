@@ -176,7 +176,8 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 /* ---- Flavors ---- */
 
 /* Fills the result of SECINFO or SECINFO_NO_NAME with the security flavors that the caller may use. After
- * that there is no current filehandle: RFC 8881, 18.29.3 and 18.45.3: "consumes the current filehandle". */
+ * that there is no current filehandle: RFC 8881, 18.29.3 and 18.45.3: "On success, the current filehandle is
+ * consumed". */
 static uint32_t
 op_secinfo_answer(struct rr_nfs4_compound *c)
 {

@@ -190,9 +190,10 @@ open_meet_delegations(struct rr_nfs4_compound *c, struct rr_nfs4_tables *tables)
  * Tells whether the mode of the file forbids this OPEN to the owner of the file. RFC 8881, 6.1: "setting a
  * mode of 000 should be enough to ensure that future OPEN operations for OPEN4_SHARE_ACCESS_READ or
  * OPEN4_SHARE_ACCESS_WRITE by any principal fail". The storage lets the owner of a file in by any mode, as
- * NFS version 3 needs it, so OPEN checks the owner's bits here. Any mode is allowed for the superuser, for a
- * file that this OPEN has made, and for claims other than CLAIM_NULL and CLAIM_FH, as the client has had that
- * file open. The right to execute includes reading: RFC 8881, 6.3.1.1.
+ * NFS version 3 needs it, so OPEN checks the owner's bits here. Any mode is allowed for the superuser; for a
+ * file that this OPEN has made, or an exclusive OPEN of which this may be a retry; and for claims other than
+ * CLAIM_NULL and CLAIM_FH, as the client has had that file open. The right to execute includes reading: RFC
+ * 8881, 6.3.1.1.
  */
 static bool
 open_is_closed_to_owner(const struct rr_nfs4_compound *c)

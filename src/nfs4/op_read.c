@@ -235,8 +235,8 @@ op_readlink_done(struct rr_nfs4_compound *c)
 {
 	struct rr_vfs_readlink *readlink = &c->vfs.readlink;
 
-	/* For an object that is no link, the storage answers RR_VFS_WRONG_TYPE. RFC 8881, 18.24.3: "The
-	 * operation ... NFS4ERR_WRONG_TYPE" for an object that is no link. */
+	/* For an object that is no link, the storage answers RR_VFS_WRONG_TYPE. RFC 8881, 18.24.4: "The
+	 * server should return the error NFS4ERR_WRONG_TYPE if the object is not of type NF4LNK." */
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	c->res.u.opreadlink.u.resok4.link = (struct rpcrdma_bytes){ readlink->target, readlink->length };

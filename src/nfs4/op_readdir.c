@@ -66,7 +66,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	struct rr_vfs_attributes none = { .type = RR_VFS_FILE, .id.number = entry->number };
 	bool taken;
 
-	/* RFC 8881, 18.23.3: "the server ... should not return" entries for "." and ".." */
+	/* RFC 8881, 18.23.4, lets a server leave out the entries "." and "..". */
 	if (readdir_is_dot(entry->name))
 		return true;
 	source.attributes = entry->attributes;
@@ -215,8 +215,9 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 		return NFS4ERR_BAD_COOKIE;
 	if (memcmp(args->cookieverf, zero, sizeof(zero)) != 0)
 		return NFS4ERR_NOT_SAME;
-	/* "maxcount ... the maximum number of bytes for the result" READDIR4resok, which is behind the number
-	 * and the status, 8 octets. At least an empty list must fit. */
+	/* RFC 8881, 18.23.3: maxcount is "the maximum total size of all of the data being returned within the
+	 * READDIR4resok structure". Its number and status, 8 octets, stand in front of this structure. At
+	 * least an empty list must fit. */
 	work->maxcount = (uint32_t)rr_min(args->maxcount, rr_nfs4_room(c) > 8 ? rr_nfs4_room(c) - 8 : 0);
 	if (work->maxcount < sizeof(verifier4) + READDIR_END)
 		return NFS4ERR_TOOSMALL;

@@ -75,8 +75,8 @@ rr_op_exchange_id(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	tables = rr_nfs4_lock_tables(c->server);
-	/* RFC 8881, 18.35.4: of an unconfirmed record, "a server SHOULD remove it" when a lease has
-	 * passed. */
+	/* RFC 8881, 18.35.4: "Any unconfirmed record that is not confirmed within a lease period SHOULD be
+	 * removed." */
 	rr_nfs4_clients_expire(&tables->clients, rr_now(c->server->env));
 	status = rr_nfs4_exchange_id(&tables->clients, &exchange, rr_now(c->server->env), &client);
 	if (status == NFS4_OK)
@@ -207,9 +207,9 @@ rr_op_destroy_clientid(struct rr_nfs4_compound *c)
 /*
  * Completes RECLAIM_COMPLETE: the client cannot reclaim any more, and can make new opens and locks as soon as
  * the grace period is over. RFC 8881, 18.51.4: "If it is done a second time, the error
- * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, which is about one file system, "the operation
- * returns NFS4_OK and is otherwise ignored". Here it also allows new opens and locks, for clients that send
- * no other RECLAIM_COMPLETE.
+ * NFS4ERR_COMPLETE_ALREADY will result." With rca_one_fs, which is about one file system, 18.51.3: "the
+ * operation returns NFS4_OK and is otherwise ignored". Here it also allows new opens and locks, for clients
+ * that send no other RECLAIM_COMPLETE.
  */
 static uint32_t
 op_reclaim_finish(struct rr_nfs4_compound *c)

@@ -42,8 +42,8 @@ space_typed(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->deallocate(vfs, space), space_done);
 }
 
-/* Carries out ALLOCATE and DEALLOCATE, whose arguments are alike. RFC 7862, 15.1.3 and 15.4.3: a length of 0
- * gets "NFS4ERR_INVAL", and a range that no file can have gets "NFS4ERR_FBIG". */
+/* Carries out ALLOCATE and DEALLOCATE, whose arguments are alike. A length of 0 gets NFS4ERR_INVAL, and a
+ * range that no file can have gets NFS4ERR_FBIG: RFC 7862, 11.2, has these errors for both operations. */
 uint32_t
 rr_op_allocate(struct rr_nfs4_compound *c)
 {

@@ -100,8 +100,9 @@ void rr_nfs4_origin_leave(struct rr_nfs4_holding *holding);
  * own connection is still there, if `origin` has another address, or if the client has ended. */
 void rr_nfs4_origin_found(struct rr_nfs4_origin *origin, struct rr_nfs4_holding *holding);
 
-/* Tells whether a new client of `origin` may take the place of the client that `holding` belongs to. idle:
- * that client would lose nothing. */
+/* Tells whether a new client of `origin` may take the place of the client that `holding` belongs to, when the
+ * table of clients is full. idle: that client is unconfirmed, has no opens, locks or delegations, or is a
+ * courtesy client (its lease is over). */
 bool rr_nfs4_origin_yields(
 	const struct rr_nfs4_holding *holding, const struct rr_nfs4_origin *origin, bool idle);
 

@@ -183,8 +183,8 @@ rr_pseudo_attributes(const struct rr_pseudo *pseudo, uint32_t directory, struct 
 	for (uint32_t i = 1; i < pseudo->count; i++) {
 		if (pseudo->entries[i].parent == directory) {
 			attributes->links++;
-			/* The sum changes with the list of exports, as another list of exports is another
-			 * content. */
+			/* After a restart with other exports, the directory may have other entries. Then
+			 * the sum of their numbers, the change attribute, differs, too. */
 			attributes->change += pseudo->entries[i].number;
 		}
 	}

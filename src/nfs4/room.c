@@ -29,7 +29,8 @@ rr_nfs4_check_size(const struct rr_nfs4_compound *c, uint64_t size)
 
 	if (!c->turn.session || c->op->argop == OP_SEQUENCE)
 		return NFS4_OK;
-	/* RFC 8881, 2.10.6.4: "the replier MUST return NFS4ERR_REP_TOO_BIG" */
+	/* RFC 8881, 2.10.6.4: "If a reply exceeds ca_maxresponsesize, the reply will have the status
+	 * NFS4ERR_REP_TOO_BIG." */
 	if (size + behind > c->limit)
 		return NFS4ERR_REP_TOO_BIG;
 	if (c->turn.cache && size + behind > c->turn.session->fore.ca_maxresponsesize_cached)

@@ -184,8 +184,8 @@ session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* Sets the attributes of the backchannel. RFC 8881, 18.36.3: "ca_maxoperations ... For the backchannel, the
- * server MUST NOT change the value that the client offers." The other values are lowered to the limits of the
+/* Sets the attributes of the backchannel. RFC 8881, 18.36.3, of ca_maxoperations: "For the backchannel, the
+ * server MUST NOT change the value the client offers." The other values are lowered to the limits of the
  * server. Returns NFS4ERR_TOOSMALL if CB_RECALL would not fit. */
 static nfsstat4
 session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)

@@ -151,6 +151,7 @@ void rr_nfs4_bind(struct rr_nfs4_session *session, struct rr_nfs4_conn *conn, ui
 uint32_t rr_nfs4_bound(const struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
 /* Unbinds the connection from the backchannel. */
 void rr_nfs4_unbind_back(struct rr_nfs4_session *session, const struct rr_nfs4_conn *conn);
+/* Ends all bindings of a session that ends. */
 void rr_nfs4_unbind_all(struct rr_nfs4_session *session);
 /* Returns a connection that can carry callbacks of the session; NULL if there is no such connection. */
 struct rr_nfs4_conn *rr_nfs4_back_conn(const struct rr_nfs4_session *session);

@@ -81,8 +81,8 @@ struct rr_nfs4_state {
 	uint32_t combinations;
 	struct rr_list locks;
 	/* The storage opens the file for this state: until that has ended, other operations that need such an
-	 * open get NFS4ERR_DELAY. So no open takes the place of one that may more, and what an operation that
-	 * fails undoes is its own. */
+	 * open get NFS4ERR_DELAY. So no operation replaces an open by an open with less access, and an
+	 * operation that fails undoes only its own change of the share. */
 	bool opening;
 	/* For a lock: its place in the open's locks, the open, and the locked ranges. */
 	struct rr_list of_open;
@@ -288,8 +288,8 @@ nfsstat4 rr_nfs4_unlock(struct rr_nfs4_state *state, struct rr_nfs4_span span);
 bool rr_nfs4_is_locked(const struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client,
 	const struct rr_vfs_id *id, struct rpcrdma_bytes owner, struct rr_nfs4_span span, bool write);
 
-/* Returns the number of states and locked ranges that a look for a conflict with a lock of the file may have
- * to pass: 0 if nothing is locked there. */
+/* Returns the number of states and locked ranges of the file that rr_nfs4_is_locked() may have to look at; 0
+ * if the file has no lock state. */
 uint32_t rr_nfs4_lock_count(const struct rr_nfs4_tables *tables, const struct rr_vfs_id *id);
 
 /* ---- wait.c ---- */

@@ -199,8 +199,8 @@ rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
 /*
  * Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
  * copies the current stateid instead. Returns NFS4ERR_BAD_STATEID if there is no current stateid, or for a
- * special stateid that is not valid. RFC 8881, 16.2.3.1.2: "If there is no ... current stateid, ...
- * NFS4ERR_BAD_STATEID"
+ * special stateid that is not valid. RFC 8881, 8.2.3: "If there is no operation in the COMPOUND that has
+ * returned a stateid value, the server MUST return the error NFS4ERR_BAD_STATEID."
  */
 nfsstat4
 rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given, stateid4 *stateid)
@@ -299,9 +299,10 @@ rr_nfs4_no_grace(const struct rr_nfs4_compound *c)
 
 /*
  * Returns NFS4_OK if an operation with the anonymous or the bypass stateid is allowed now. In the grace
- * period, it may not read or write, but may read with the bypass stateid. RFC 8881, 8.4.2.1: the server "must
- * reject READ and WRITE operations ... with NFS4ERR_GRACE". An operation that writes also recalls the
- * delegations of the file, and gets NFS4ERR_DELAY until they have ended.
+ * period, it may not read or write, but may read with the bypass stateid. RFC 8881, 8.4.2.1: "During the
+ * grace period, the server must reject READ and WRITE operations ... with an error of NFS4ERR_GRACE". An
+ * operation that writes also recalls the delegations of the file, and gets NFS4ERR_DELAY until these have
+ * ended.
  */
 static nfsstat4
 support_special(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, enum rr_nfs4_special special,
