@@ -93,8 +93,9 @@ rr_nfs4_get_args(struct rpcrdma_xdr_reader *reader, void *value)
 	args->ops = known > 0 ? rpcrdma_get_array(reader, known, sizeof(*args->ops)) : NULL;
 	if (reader->failed)
 		return;
-	/* RFC 8881, 2.10.8.1 and 15.1.1.9: of a COMPOUND of another minor version only the number of the
-	 * version is used. The reader moves to the end, so that no operation is decoded. */
+	/* RFC 8881, 16.2.3: "the NFS4ERR_MINOR_VERS_MISMATCH error takes precedence over all other errors."
+	 * So of a COMPOUND of another minor version only the number of the version is used. The reader moves
+	 * to the end, so that no operation is decoded. */
 	if (args->minor != 1 && args->minor != 2)
 		args_fault(reader, args, NFS4_OK, 0);
 	while (args->decoded < known && reader->next < reader->end) {

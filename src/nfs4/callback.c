@@ -178,6 +178,7 @@ rr_nfs4_callback_lost(struct rr_nfs4_callback *callback)
 void
 rr_nfs4_callback_failed(struct rr_nfs4_callback *callback)
 {
+	/* A callback that is out has a session, but the session may have ended meanwhile. */
 	struct rr_nfs4_session *session = callback->session;
 
 	if (!rr_nfs4_session_ended(session))

@@ -115,7 +115,8 @@ compound_end_turn(struct rr_nfs4_compound *c)
 }
 
 /* Ends the compound when its answer is complete: stores the result, ends the call in its slot and frees the
- * compound. If the request was kept for a later answer, the answer is sent now. */
+ * compound. If the request was kept for a later answer, the answer is sent now; else it is sent when
+ * rr_nfs4_compound() returns. */
 static void
 compound_end(struct rr_nfs4_compound *c)
 {

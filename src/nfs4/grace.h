@@ -23,6 +23,7 @@ void rr_nfs4_grace_begin(struct rr_nfs4_grace *grace, bool expected, uint64_t no
  * Returns true once, when the time is over. The caller then removes the records of the clients that did not
  * come back, and ends the grace period by rr_nfs4_grace_end() when they have gone. */
 bool rr_nfs4_grace_look(struct rr_nfs4_grace *grace, bool expected, uint64_t now);
+/* Ends the grace period. */
 void rr_nfs4_grace_end(struct rr_nfs4_grace *grace);
 /* Delays the end of the grace period, after a client has reclaimed a state. */
 void rr_nfs4_grace_reclaimed(struct rr_nfs4_grace *grace, uint64_t now);

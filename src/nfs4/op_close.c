@@ -11,6 +11,7 @@ op_downgrade_finish(struct rr_nfs4_compound *c)
 	stateid4 *stateid = &c->res.u.opopen_downgrade.u.resok4.open_stateid;
 
 	rr_nfs4_lock_tables(c->server);
+	/* The new open is in its place: other operations may have the file opened for this state again. */
 	if (work->opening)
 		work->reserved.state->opening = false;
 	rr_nfs4_stateid_next(work->reserved.state, stateid);

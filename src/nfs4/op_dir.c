@@ -6,8 +6,8 @@
 #include "nfs4/ops.h"
 
 /* Returns the NFS status for the storage's `status`, in an operation that needs a directory: NFS4ERR_NOTDIR
- * if the storage met a symbolic link instead. RFC 8881, 15.1.2.8: only LOOKUP and OPEN answer with another
- * error for a symbolic link. */
+ * if the storage met a symbolic link instead. RFC 8881, 15.4: CREATE, REMOVE and RENAME may not answer with
+ * NFS4ERR_SYMLINK. */
 static uint32_t
 dir_status(enum rr_vfs_status status)
 {

@@ -51,6 +51,8 @@ deleg_broken(void *ctx)
 	struct rr_nfs4_tables *tables = opened->tables;
 	struct rr_nfs4_shared *shared = rr_container(tables, struct rr_nfs4_shared, tables);
 
+	/* Not rr_nfs4_lock_tables(): its counterpart would close the opens that are not used any more, and
+	 * the storage forbids that here. */
 	pthread_mutex_lock(&shared->lock);
 	/* NULL: the delegation has ended or was revoked meanwhile. */
 	if (opened->delegation)

@@ -57,6 +57,7 @@ rr_open_finish(struct rr_nfs4_compound *c)
 	ok->rflags = OPEN4_RESULT_LOCKTYPE_POSIX | OPEN4_RESULT_MAY_NOTIFY_LOCK;
 	rr_nfs4_lock_tables(c->server);
 	rr_open_give(c, &ok->delegation);
+	/* This OPEN cannot fail any more: other operations may change the share of the state again. */
 	if (work->opening)
 		state->opening = false;
 	rr_nfs4_stateid_next(state, &ok->stateid);

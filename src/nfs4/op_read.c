@@ -14,7 +14,7 @@
 enum { READ_SHORT = 64 << 10, READ_BESIDE = 16, READ_MAX = 1 << 20 };
 
 /* Returns the number of READs and READLINKs in front of this operation. RFC 8267, 6.4.1: each of them may use
- * a Write chunk for its data. */
+ * a Write chunk for its data, so this number is the index of the Write chunk for this operation. */
 static uint32_t
 read_place(const struct rr_nfs4_compound *c)
 {
@@ -131,7 +131,8 @@ read_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Has the storage read up to c->read_size octets at the offset of the READ. */
+/* Has the storage read up to c->read_size octets at the offset of the READ, by the open in c->opened[0] if
+ * there is one, and goes on with read_done(). The storage gets memory for the data from read_memory(). */
 static uint32_t
 read_begin(struct rr_nfs4_compound *c)
 {

@@ -42,6 +42,7 @@ readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cook
 	return false;
 }
 
+/* Tells whether the name is "." or "..". */
 static bool
 readdir_is_dot(struct rpcrdma_bytes name)
 {

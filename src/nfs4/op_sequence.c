@@ -100,7 +100,8 @@ sequence_go_on(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the timer c->look is due: tries again to begin the retry in its slot. */
+/* Runs when the timer c->look is due, SEQUENCE_LOOK_EVERY after a retry found that the call which it repeats
+ * has not ended: tries again to begin the retry in its slot. */
 static void
 sequence_look(struct rr_timer *timer)
 {

@@ -50,6 +50,7 @@ op_exchange_answer(struct rr_nfs4_compound *c, const struct rr_nfs4_client *clie
 	 * that of all other servers. */
 	ok->eir_server_owner.so_major_id = identity;
 	ok->eir_server_scope = identity;
+	/* Without memory, the answer does not name the implementation. */
 	if (!implementation)
 		return;
 	implementation->nii_domain = (struct rpcrdma_bytes){ "rpcrdma", 7 };

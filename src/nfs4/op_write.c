@@ -39,7 +39,8 @@ write_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Has the storage write the data of the WRITE. */
+/* Has the storage write the data of the WRITE, by the open in c->opened[0] if there is one, and goes on with
+ * write_done(). */
 static uint32_t
 write_begin(struct rr_nfs4_compound *c)
 {

@@ -218,8 +218,9 @@ origin_beyond_least(const struct rr_nfs4_quota *quota, uint64_t held)
 	return held > quota->least ? held - quota->least : 0;
 }
 
-/* Takes the amount if, after that, enough stays free: at least as much as this client then has beyond its
- * least part, and a third of what all clients of its address then have beyond theirs. */
+/* An amount within the least part of the client is always granted. A larger one is granted if, after that,
+ * enough stays free: at least as much as this client then has beyond its least part, and a third of what all
+ * clients of its address then have beyond theirs. */
 bool
 rr_nfs4_quota_take(struct rr_nfs4_quota *quota, struct rr_nfs4_holding *holding, uint64_t amount)
 {

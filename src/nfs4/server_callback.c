@@ -124,8 +124,8 @@ rr_nfs4_way_back(struct rr_nfs4_connection *connection, struct rpcrdma_request *
 	rr_nfs4_back_probe(session, way && way->answered, rr_now(connection->server->env));
 }
 
-/* Runs when the call of a callback has ended with an answer or an error: reports that to the tables, sends
- * the callbacks that can go now, and frees the call. */
+/* Runs when the call of a callback has ended with an answer or an error: hands the answer or the error to
+ * callback.c, sends the callbacks that can go now, and frees the call. */
 static void
 callback_done(struct rr_call *call, int error)
 {

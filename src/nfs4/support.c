@@ -112,7 +112,8 @@ rr_nfs4_sees(struct rr_nfs4_compound *c, const struct rr_pseudo_entry *entry)
 	return !entry->is_export || rr_gate_rule(c->server->gate, &c->caller, entry->export);
 }
 
-/* Runs when a storage operation that did not end at once has ended: continues the compound. */
+/* Runs when a storage operation that did not end at once has ended: runs the step that rr_nfs4_vfs() has
+ * noted in c->then, and continues the compound with the status of that step. */
 static void
 support_vfs_done(struct rr_vfs_call *call)
 {

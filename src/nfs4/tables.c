@@ -138,6 +138,7 @@ rr_nfs4_tables_init(
 void
 rr_nfs4_tables_end(struct rr_nfs4_tables *tables)
 {
+	/* From now on no record is removed from the disk, although its client ends. */
 	tables->records.ends = true;
 	rr_list_for_each (link, &tables->clients.leases)
 		rr_nfs4_client_end(rr_container(link, struct rr_nfs4_client, by_lease));

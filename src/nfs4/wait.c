@@ -69,8 +69,8 @@ wait_notify_ended(struct rr_nfs4_callback *callback)
 static const struct rr_nfs4_callback_kind notify_kind = { wait_notify_put, wait_notify_answered,
 	wait_notify_ended };
 
-/* Removes the entry that says that the lock-owner waits for a range of this file from the list tables->waits,
- * and returns it; NULL if there is none. Stores the number of all entries of the client, with this one, in
+/* Finds the wait of the lock-owner for a range of this file, removes it from the list tables->waits, and
+ * returns it; NULL if there is no such wait. Stores the number of all waits of the client, with this one, in
  * *count. */
 static struct wait *
 wait_take(struct rr_nfs4_tables *tables, const struct rr_nfs4_client *client, const struct rr_vfs_id *id,
