@@ -77,8 +77,8 @@ struct rr_work {
 	bool may_copy; /* the caller of rr_endpoint_post() accepts the result RR_POST_COPIED */
 };
 
-/* A result of rr_endpoint_post() beside 0 and errors: the provider has copied the Send, which is complete. No
- * event follows. */
+/* A result of rr_endpoint_post() beside 0 and errors: the provider has copied the data of the Send or RDMA
+ * Write, whose memory is no longer needed. The request is complete, and no event follows. */
 enum { RR_POST_COPIED = 1 };
 
 /* The kinds of events of an endpoint. */
@@ -295,8 +295,8 @@ void rr_fabric_release(struct rr_fabric *fabric, uint8_t *receive);
 bool rr_fabric_is_short(struct rr_fabric *fabric);
 
 /*
- * Posts a work request, and returns 0, or RR_POST_COPIED for a Send if work->may_copy is set and the Send is
- * complete already. Work requests start in the order of their posting; Sends and Writes also complete and
+ * Posts a work request, and returns 0, or RR_POST_COPIED for a Send or Write if work->may_copy is set and it
+ * is complete already. Work requests start in the order of their posting; Sends and Writes also complete and
  * arrive in that order; a Read may complete later than requests that were posted after it. The work requests
  * of one turn of the loop leave together at its end. Errors: LIMIT (work_max requests are outstanding),
  * DISCONNECTED, NOMEM, INVAL (the kind, or the sges: their number, which must be 1 for a Read; their memory;

@@ -183,9 +183,9 @@ pump_skip_hole(struct rr_pump *pump)
 
 /* ---- Pieces ---- */
 
-/* Whether a further piece may be read now: there are octets that were not read yet, and it is known where they
- * begin; a stream has no other read under way; and the window has room. Pieces that are written in order may use
- * all slots, as those that came early are held in theirs. */
+/* Whether a further piece may be read now: there are octets that were not read yet, and it is known where
+ * they begin; a stream has no other read under way; and the window has room. Pieces that are written in order
+ * may use all slots, as those that came early are held in theirs. */
 static bool
 pump_may_read(const struct rr_pump *pump)
 {
@@ -347,8 +347,8 @@ pump_slot_step(struct rr_pump *pump, struct rr_pump_slot *slot)
 	}
 }
 
-/* Does steps of the slot until it has to wait. An error ends the copy. Then begins to read into free slots: the
- * window may have grown, or a stream may be read further. */
+/* Does steps of the slot until it has to wait. An error ends the copy. Then begins to read into free slots:
+ * the window may have grown, or a stream may be read further. */
 static void
 pump_slot_advance(struct rr_pump *pump, struct rr_pump_slot *slot)
 {

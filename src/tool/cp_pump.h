@@ -56,7 +56,8 @@ struct rr_pump {
 	struct rr_extent extent; /* of the source: the last octets in no hole that were asked for */
 	uint64_t done;           /* if in_order: the octets in front of this were written */
 	uint64_t last;           /* the highest end of octets that were written: behind it is a hole */
-	struct rr_window window; /* how many slots may be in use; not asked where pieces are written in order */
+	struct rr_window
+		window; /* how many slots may be in use; not asked where pieces are written in order */
 	/* The most octets of a piece; the number of slots that are not idle, and of questions for an
 	 * extent. */
 	uint32_t piece_size, busy;

@@ -4,7 +4,8 @@
 #include "base/checked.h"
 
 enum {
-	LEAST_OCTETS = 4 << 20, /* of the pieces of the smallest window: the caches of most processors have room */
+	LEAST_OCTETS =
+		4 << 20, /* of the pieces of the smallest window: the caches of most processors have room */
 	LEAST_PIECES = 4,
 	ALONE = 2 /* the first piece takes longer than later ones: memory is new, and TCP begins slowly */
 };

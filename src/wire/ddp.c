@@ -58,6 +58,15 @@ rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t ha
 	rr_put_be32(out + 14, 0);
 }
 
+void
+rr_ddp_put_write(uint8_t out[RR_DDP_TAGGED_SIZE], uint32_t stag, uint64_t to)
+{
+	out[0] = DDP_VERSION | RR_DDP_TAGGED | LAST;
+	out[1] = RDMAP_VERSION | RR_RDMAP_WRITE;
+	rr_put_be32(out + 2, stag);
+	rr_put_be64(out + 6, to);
+}
+
 bool
 rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
 {

@@ -117,6 +117,10 @@ size_t rr_ddp_put(uint8_t out[RR_DDP_HEADER_MAX], const struct rr_ddp_header *he
  * the peer's memory that has this handle (STag). */
 void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32_t handle, uint32_t msn);
 
+/* Writes the header of an RDMA Write that fits into one segment: its octets go to the offset `to` of the
+ * peer's memory that has this handle (STag). */
+void rr_ddp_put_write(uint8_t out[RR_DDP_TAGGED_SIZE], uint32_t stag, uint64_t to);
+
 /* Whether the control octets are those of the last segment of a Send without invalidation, also by their
  * version numbers. */
 bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);

@@ -112,14 +112,21 @@ what_a_batch_brings_about_may_leave_before_its_end(void **state)
 }
 
 static int
-post_copied(struct node *node, const void *data, uint32_t length, uintptr_t cookie)
+post_work_copied(struct node *node, struct rr_work work, const void *data, uint32_t length, uintptr_t cookie)
 {
 	struct rr_sge sge = { data, length };
-	struct rr_work work = {
-		.kind = RR_WORK_SEND, .sge_count = 1, .sges = &sge, .cookie = (void *)cookie, .may_copy = true
-	};
 
+	work.sge_count = 1;
+	work.sges = &sge;
+	work.cookie = (void *)cookie;
+	work.may_copy = true;
 	return rr_iwarp_post(&node->engine, &work);
+}
+
+static int
+post_copied(struct node *node, const void *data, uint32_t length, uintptr_t cookie)
+{
+	return post_work_copied(node, (struct rr_work){ .kind = RR_WORK_SEND }, data, length, cookie);
 }
 
 /* The memory of the Send is free at once, and no event comes. */
@@ -146,22 +153,52 @@ a_short_send_is_copied_if_its_poster_wants_that(void **state)
 	assert_int_equal(responder->engine.state, RR_IWARP_OPEN);
 }
 
-/* Requests in front of the Send must leave first, and long Sends are not copied. */
+/* A reply: its data are written, and the Send comes behind them, although both were copied. */
+static void
+a_short_write_is_copied_in_front_of_its_send(void **state)
+{
+	struct rr_region region = node_register(responder, 100, 1200, RR_REMOTE_WRITE);
+	const struct rr_work write = {
+		.kind = RR_WORK_WRITE, .remote_handle = region.handle, .remote_offset = region.offset
+	};
+	static uint8_t data[1200];
+
+	(void)state;
+	memcpy(data, payload, sizeof(data));
+	assert_int_equal(post_work_copied(initiator, write, data, sizeof(data), 1), RR_POST_COPIED);
+	assert_int_equal(post_copied(initiator, "reply", 5, 2), RR_POST_COPIED);
+	memset(data, 0, sizeof(data));
+	assert_int_equal(initiator->engine.base.outstanding, 0);
+	node_exchange(initiator, responder);
+	assert_memory_equal(responder->memory + 100, payload, sizeof(data));
+	assert_int_equal(responder->engine.rx.send_msn, 2);
+	assert_null(strstr(initiator->log, "completed"));
+	assert_int_equal(initiator->engine.state, RR_IWARP_OPEN);
+}
+
+/* Requests in front of the Send must leave first, and long requests are not copied. */
 static void
 a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 {
+	struct rr_region region = node_register(responder, 0, 10000, RR_REMOTE_WRITE);
+	const struct rr_work write = {
+		.kind = RR_WORK_WRITE, .remote_handle = region.handle, .remote_offset = region.offset
+	};
+
 	(void)state;
-	assert_int_equal(post_copied(initiator, payload, RR_IWARP_COPY_MAX + 1, 1), 0);
+	rr_iwarp_set_emss(&initiator->engine, 20000);
+	assert_int_equal(post_work_copied(initiator, write, payload, RR_IWARP_COPY_MAX, 0), RR_POST_COPIED);
+	assert_int_equal(post_work_copied(initiator, write, payload, RR_IWARP_COPY_MAX + 1, 1), 0);
 	assert_int_equal(post_copied(initiator, "behind", 6, 2), 0);
 	node_exchange(initiator, responder);
 	assert_non_null(strstr(initiator->log, "completed 0 2"));
 	/* Sends that find no room in the batch wait behind it. */
 	for (int i = 0; i < 60; i++)
-		assert_true(post_copied(initiator, payload, 400, 3) >= 0);
+		assert_true(post_copied(initiator, payload, RR_IWARP_BATCH_META / 55, 3) >= 0);
 	assert_true(initiator->engine.base.outstanding > 0);
 	assert_int_equal(post_copied(initiator, "behind", 6, 4), 0);
 	node_exchange(initiator, responder);
-	assert_int_equal(responder->engine.rx.send_msn, 1 + 2 + 60 + 1);
+	assert_int_equal(responder->engine.rx.send_msn, 1 + 1 + 60 + 1);
 	assert_int_equal(initiator->engine.base.outstanding, 0);
 	/* A responder may not send before it has received an FPDU. */
 	pair_renew();
@@ -424,6 +461,7 @@ main(void)
 		PAIR_TEST(what_a_batch_brings_about_may_leave_before_its_end),
 		PAIR_TEST(what_tcp_takes_at_a_time_does_not_matter),
 		PAIR_TEST(a_short_send_is_copied_if_its_poster_wants_that),
+		PAIR_TEST(a_short_write_is_copied_in_front_of_its_send),
 		PAIR_TEST(a_send_is_not_copied_past_another_or_if_it_is_long),
 		PAIR_TEST(a_responder_is_silent_until_it_is_spoken_to),
 		PAIR_TEST(reads_beyond_ord_wait_and_keep_the_order),

@@ -11,14 +11,15 @@
 
 enum { US = 1000, PIECE = 1 << 20, PIECES = 400 };
 
-/* A server: an answer takes `latency` to come, however many are under way, and the data of two pieces come one
- * behind the other, each within `service`. */
+/* A server: an answer takes `latency` to come, however many are under way, and the data of two pieces come
+ * one behind the other, each within `service`. */
 struct server {
 	uint64_t latency, service;
 };
 
-/* Moves pieces, as many at a time as the window says. Returns when the last one was moved; *now is when the first one
- * begins. Pieces end in the order of their beginning, so the oldest one is always the next to end. */
+/* Moves pieces, as many at a time as the window says. Returns when the last one was moved; *now is when the
+ * first one begins. Pieces end in the order of their beginning, so the oldest one is always the next to end.
+ */
 static uint64_t
 move(struct rr_window *window, const struct server *server, uint64_t now, uint32_t pieces)
 {
@@ -80,8 +81,8 @@ the_window_is_large_with_a_server_that_does_much_at_a_time(void **state)
 	assert_int_equal(size_with(10000 * US, 0, PIECE), RR_WINDOW_MOST);
 }
 
-/* A server between: 4 ms away, and 1 ms for each piece. Five pieces are under way; the window has room for twice as
- * many. */
+/* A server between: 4 ms away, and 1 ms for each piece. Five pieces are under way; the window has room for
+ * twice as many. */
 static void
 the_window_has_room_for_what_is_under_way(void **state)
 {

@@ -54,6 +54,18 @@ rr_driver_complete(struct rr_connection *connection)
 	}
 }
 
+/* Counts a work request that was posted, if it is an RDMA Read or an RDMA Write. */
+static void
+driver_count_transfer(struct rr_connection *connection, const struct rr_work *work)
+{
+	if (work->kind <= RR_WORK_SEND_INVALIDATE)
+		return;
+	RR_PROBE(rdma_posted, connection->base.peer, work->kind == RR_WORK_WRITE, work->remote_handle,
+		work->remote_offset);
+	connection->base.counters.rdma_reads += work->kind == RR_WORK_READ;
+	connection->base.counters.rdma_writes += work->kind == RR_WORK_WRITE;
+}
+
 /* Posts the work requests that the job still has, while the endpoint has room. Returns true when all of them
  * were posted; the job is then in no list. Returns false if the endpoint has no more room. Also returns false
  * if a work request cannot be posted, which aborts the connection. */
@@ -80,24 +92,20 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 				connection->base.peer, rpcrdma_strerror(error));
 			return false;
 		}
-		/* The provider has copied the Send, the last work request of the job, and reports no
-		 * completion. */
-		if (error == RR_POST_COPIED) {
-			driver_take_copied(connection, job);
-			return true;
+		driver_count_transfer(connection, &work);
+		/* The provider reports no completion of a request that it has copied. */
+		if (error != RR_POST_COPIED) {
+			connection->posted++;
+			rr_stall_posted(connection, &work);
 		}
-		connection->posted++;
-		rr_stall_posted(connection, &work);
-		if (work.kind == RR_WORK_READ || work.kind == RR_WORK_WRITE)
-			RR_PROBE(rdma_posted, connection->base.peer, work.kind == RR_WORK_WRITE,
-				work.remote_handle, work.remote_offset);
-		connection->base.counters.rdma_reads += work.kind == RR_WORK_READ;
-		connection->base.counters.rdma_writes += work.kind == RR_WORK_WRITE;
 		/* A Send is the last work request of a job. */
-		if (work.kind == RR_WORK_SEND || work.kind == RR_WORK_SEND_INVALIDATE) {
+		if (work.kind > RR_WORK_SEND_INVALIDATE)
+			continue;
+		if (error == RR_POST_COPIED)
+			driver_take_copied(connection, job);
+		else
 			rr_list_remove(&job->link);
-			return true;
-		}
+		return true;
 	}
 	return false;
 }

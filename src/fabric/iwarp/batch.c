@@ -34,29 +34,47 @@ batch_set_bounds(const struct rr_iwarp *engine, struct rr_iwarp_batch *batch)
 	/* An FPDU takes at most a vector for each sge, one for its header and one for its trailer. A marker
 	 * parts a vector in two. */
 	batch->count_most = RR_IWARP_BATCH_VECTORS - (RR_MAX_SGE + 2 + SPOILT_VECTORS + 2 * markers);
-	batch->meta_most = RR_IWARP_BATCH_META - (RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers);
+	batch->meta_most = batch->meta_size - (RR_IWARP_FPDU_MAX + 1 + RR_MPA_MARKER_SIZE * markers);
 	batch->octets_most = (engine->crc ? RR_IWARP_BATCH_CRC : RR_IWARP_BATCH_MAX) - 1;
+}
+
+/* Takes a batch that was kept, or makes a new one. While more than KEPT_MAX batches are in use, their peers
+ * do not read, and new batches have less room for copies, so that such peers cost less memory. Returns NULL
+ * if there is no memory. */
+static struct rr_iwarp_batch *
+batch_take(struct rr_iwarp_shared *shared)
+{
+	uint32_t meta = shared->batches_used < KEPT_MAX ? RR_IWARP_BATCH_META : RR_IWARP_BATCH_META_LEAST;
+	struct rr_list *link = rr_list_pop(&shared->batches);
+	struct rr_iwarp_batch *batch;
+
+	if (link) {
+		shared->batches_kept--;
+		return rr_container(link, struct rr_iwarp_batch, link);
+	}
+	batch = shared->env->realloc(shared->env->ctx, NULL, sizeof(*batch) + meta);
+	if (batch)
+		batch->meta_size = meta;
+	return batch;
 }
 
 bool
 rr_iwarp_batch_open(struct rr_iwarp *engine)
 {
-	struct rr_iwarp_shared *shared = engine->shared;
-	struct rr_list *link;
+	struct rr_iwarp_batch *batch;
 
 	if (engine->tx.batch)
 		return true;
-	link = rr_list_pop(&shared->batches);
-	shared->batches_kept -= link != NULL;
-	engine->tx.batch = link ? rr_container(link, struct rr_iwarp_batch, link)
-				: shared->env->realloc(shared->env->ctx, NULL, sizeof(struct rr_iwarp_batch));
-	if (!engine->tx.batch)
+	batch = batch_take(engine->shared);
+	if (!batch)
 		return false;
-	rr_list_init(&engine->tx.batch->link);
-	engine->tx.batch->first = engine->tx.batch->count = engine->tx.batch->meta = 0;
-	engine->tx.batch->octets = 0;
-	engine->tx.batch->open = true;
-	batch_set_bounds(engine, engine->tx.batch);
+	engine->shared->batches_used++;
+	engine->tx.batch = batch;
+	rr_list_init(&batch->link);
+	batch->first = batch->count = batch->meta = 0;
+	batch->octets = 0;
+	batch->open = true;
+	batch_set_bounds(engine, batch);
 	return true;
 }
 
@@ -66,13 +84,16 @@ rr_iwarp_batch_close(struct rr_iwarp *engine)
 	struct rr_iwarp_shared *shared = engine->shared;
 	struct rr_iwarp_batch *batch = engine->tx.batch;
 
+	if (!batch)
+		return;
 	engine->tx.batch = NULL;
-	if (batch && shared->batches_kept == KEPT_MAX) {
+	shared->batches_used--;
+	if (shared->batches_kept == KEPT_MAX || batch->meta_size < RR_IWARP_BATCH_META) {
 		rr_free(shared->env, batch);
-	} else if (batch) {
-		rr_list_append(&shared->batches, &batch->link);
-		shared->batches_kept++;
+		return;
 	}
+	rr_list_append(&shared->batches, &batch->link);
+	shared->batches_kept++;
 }
 
 bool
@@ -237,15 +258,19 @@ bool
 rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length)
 {
 	struct rr_iwarp_batch *batch = engine->tx.batch;
-	size_t ulpdu = RR_DDP_UNTAGGED_SIZE + (size_t)length, size = rr_fpdu_size(ulpdu);
-	uint8_t *fpdu = batch->metas + batch->meta, *to = fpdu + RR_FPDU_LENGTH_SIZE + RR_DDP_UNTAGGED_SIZE;
+	size_t head = rr_ddp_header_size(work->kind == RR_WORK_WRITE), size = rr_fpdu_size(head + length);
+	uint8_t *fpdu = batch->metas + batch->meta, *to = fpdu + RR_FPDU_LENGTH_SIZE;
 
-	if (batch->meta + size > RR_IWARP_BATCH_META - RR_IWARP_TAIL_MAX ||
+	if (batch->meta + size > batch->meta_size - RR_IWARP_TAIL_MAX ||
 		batch->count == RR_IWARP_BATCH_VECTORS)
 		return false;
-	rr_put_be16(fpdu, (uint16_t)ulpdu);
-	rr_ddp_put_send(fpdu + RR_FPDU_LENGTH_SIZE, work->kind == RR_WORK_SEND_INVALIDATE,
-		work->remote_handle, ++engine->tx.send_msn);
+	rr_put_be16(fpdu, (uint16_t)(head + length));
+	if (work->kind == RR_WORK_WRITE)
+		rr_ddp_put_write(to, work->remote_handle, work->remote_offset);
+	else
+		rr_ddp_put_send(to, work->kind == RR_WORK_SEND_INVALIDATE, work->remote_handle,
+			++engine->tx.send_msn);
+	to += head;
 	for (uint32_t i = 0; i < work->sge_count; i++) {
 		if (work->sges[i].length > 0) /* an empty sge may have no address */
 			memcpy(to, work->sges[i].addr, work->sges[i].length);

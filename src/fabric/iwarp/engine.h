@@ -32,9 +32,12 @@ enum {
 	RR_IWARP_FLUSH_EACH = 16,
 	RR_IWARP_SCRATCH = 32768,     /* octets that one read takes in, besides payload put in place */
 	RR_IWARP_BATCH_VECTORS = 256, /* vectors of a batch */
-	RR_IWARP_BATCH_META = 16384,  /* headers, trailers, and Sends that were copied */
-	/* Octets of a Send that is copied, as referring to them would cost more. */
-	RR_IWARP_COPY_MAX = 512,
+	/* Octets of headers, trailers, and messages that were copied, in a batch: of most batches, and of
+	 * those that are made while very many are in use. */
+	RR_IWARP_BATCH_META = 73728,
+	RR_IWARP_BATCH_META_LEAST = 16384,
+	/* The most octets of a Send or RDMA Write that is copied, as referring to them would cost more. */
+	RR_IWARP_COPY_MAX = 4096,
 	RR_IWARP_BATCH_MAX = 4 << 20,   /* octets in a batch, about */
 	RR_IWARP_BATCH_CRC = 256 << 10, /* likewise where a CRC goes over each octet */
 	RR_IWARP_ULPDU_MAX = 64768 - 2, /* RFC 5044, 4.3, less the octets that would need a pad */
@@ -56,6 +59,7 @@ struct rr_iwarp_shared {
 	struct rr_cache works;
 	struct rr_list batches; /* free batches */
 	uint32_t batches_kept;  /* the number of free batches */
+	uint32_t batches_used;  /* the number of batches that engines have */
 	uint8_t *scratch; /* RR_IWARP_SCRATCH octets, in use only while an engine handles what it has read */
 };
 
@@ -69,8 +73,9 @@ struct rr_iwarp_batch {
 	/* An FPDU is put into the batch while count, meta and octets do not exceed these bounds. */
 	uint32_t count_most, meta_most;
 	size_t octets_most;
+	uint32_t meta_size; /* octets of metas */
 	struct iovec vectors[RR_IWARP_BATCH_VECTORS];
-	uint8_t metas[RR_IWARP_BATCH_META];
+	uint8_t metas[];
 };
 
 /* An RDMA Read of the peer, which this side answers by a Read Response. */

@@ -115,8 +115,8 @@ void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t s
 /* Appends the end of the FPDU to the batch: pad and CRC, with a marker where one is due. */
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
 
-/* Appends a copy of a whole Send of length octets, as one FPDU, to the engine's batch. Must only be called
- * if neither CRCs nor markers are in use. Returns false if the batch has no room. */
+/* Appends a copy of a whole Send or RDMA Write of length octets, as one FPDU, to the engine's batch. Must
+ * only be called if neither CRCs nor markers are in use. Returns false if the batch has no room. */
 bool rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length);
 
 /* Removes the given number of octets, which TCP has taken, from the front of the batch. If TCP has taken all

@@ -35,16 +35,16 @@ tx_is_free(const struct rr_iwarp *engine)
 	       (!tx->batch || tx->batch->open);
 }
 
-/* Copies a Send into the batch (the octets that TCP is to take next), as this costs less than to keep the
- * request until TCP has taken it. The Send must have at most RR_IWARP_COPY_MAX octets, the caller must allow
- * the copy, nothing may wait in front of it, and neither CRCs nor markers may be in use. Returns false if
- * the Send was not copied and must be queued. */
+/* Copies a Send or an RDMA Write into the batch (the octets that TCP is to take next), as this costs less
+ * than to keep the request until TCP has taken it. The request must have at most RR_IWARP_COPY_MAX octets,
+ * the caller must allow the copy, nothing may wait in front of it, and neither CRCs nor markers may be in
+ * use. Returns false if the request was not copied and must be queued. */
 static bool
 tx_copy(struct rr_iwarp *engine, const struct rr_work *work)
 {
 	size_t length = 0;
 
-	if (!work->may_copy || work->kind > RR_WORK_SEND_INVALIDATE || engine->crc || engine->tx.markers ||
+	if (!work->may_copy || work->kind > RR_WORK_WRITE || engine->crc || engine->tx.markers ||
 		!engine->may_send || !tx_is_free(engine))
 		return false;
 	for (uint32_t i = 0; i < work->sge_count; i++)
