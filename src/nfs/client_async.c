@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* This file has procedures on names, many under way at a time, for programs that handle many files. */
+/* The procedures of struct rr_nfs_op (LOOKUP, CREATE, SETATTR, COPY and others). They do not wait, so that a
+ * program that handles many files has many of them under way at a time. */
 
 /* Ends a procedure: notes in op->again whether its call may have been executed twice, and calls op->done()
  * with the error. */

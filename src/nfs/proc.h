@@ -129,8 +129,10 @@ rr_nfs_object(nfs_fh3 handle)
 /* Translates the status of an operation into that of a reply. */
 nfsstat3 rr_nfs_status(enum rr_vfs_status status);
 
-/* Translates a status as rr_nfs_status() does, for an operation that was refused because of the name of an
- * entry: the names "." and ".." get the statuses dot and dotdot. */
+/* Translates the status, which may be any, of an operation that makes, changes or removes an entry, as
+ * rr_nfs_status() does, except RR_VFS_BAD_NAME: the result is then dot if the name is ".", and dotdot if it
+ * is
+ * "..". */
 nfsstat3 rr_nfs_entry_status(enum rr_vfs_status status, filename3 name, nfsstat3 dot, nfsstat3 dotdot);
 
 #endif

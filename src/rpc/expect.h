@@ -16,11 +16,11 @@ struct rr_expected {
 	bool whole;
 };
 
-/* Returns how many octets results are expected to have at least. If these are more than the inline threshold,
- * the caller offers a Reply chunk. If they are fewer, but the maximum is above the threshold, it depends on
- * the responder whether the caller offers one: if the responder can provide a Read chunk, the caller offers
- * none, and a reply that turns out large comes by such a Read chunk; else the caller offers a Reply chunk
- * (enum rr_reply_chunks in carrier/engine.h). */
+/* Returns how many octets results are expected to have at least. The caller stores this number, with the
+ * reply's header, in transaction->reply_min. Unless the engine is configured otherwise (enum rr_reply_chunks
+ * in carrier/engine.h), the carrier offers a Reply chunk if that is above the inline threshold. If it is
+ * below, but the maximum is above, the carrier offers one only if the responder cannot provide a Read chunk.
+ */
 uint32_t rr_expect_least(const struct rr_expected *expected);
 
 #endif

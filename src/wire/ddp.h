@@ -219,8 +219,10 @@ struct rr_terminate {
 /* Writes the Terminate Header, which follows the untagged header, and returns its size in octets. */
 size_t rr_terminate_put(uint8_t out[RR_TERMINATE_MAX], const struct rr_terminate *terminate);
 
-/* Reads a Terminate Header as the specification says. The headers inside it then refer to data. Returns false
- * if there are fewer than four octets. A part that is announced but not complete counts as absent. */
+/* Decodes a Terminate Header in the layout of the specification, and sets terminate->swapped if the sender
+ * seems to use the layout of siw. The headers in *terminate point into the memory at `data`, which must stay
+ * as long as they are used. Returns false if there are fewer than four octets. A part that is announced but
+ * not complete counts as absent. */
 bool rr_terminate_get(const void *data, size_t size, struct rr_terminate *terminate);
 
 /* Returns the cause that the sender meant. If terminate->swapped is set, the sender (the siw driver of Linux)

@@ -56,9 +56,10 @@ void rr_walk_declaration(struct rr_walk_code *code, const struct rr_xdr_declarat
 /* walk_union.c: adds the instructions that move over a value of the union. */
 void rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type);
 
-/* walk_shape.c: whether all values of the declaration take the same number of octets. */
+/* walk_shape.c: whether the schema shows that all values of the declaration take the same number of octets.
+ * The result is false if a type or a size is not defined in the schema. */
 bool rr_walk_is_uniform(const struct rr_xdr_declaration *declaration);
-/* Whether all values of the type take the same number of octets. */
+/* Whether the schema shows that all values of the type take the same number of octets; likewise. */
 bool rr_walk_is_uniform_type(const struct rr_xdr_type *type);
 
 /* Returns about how many words of instructions move over a value of the declaration. A subroutine that is

@@ -259,8 +259,8 @@ int rr_v4_broken(struct rr_v4 *v4, const char *what);
 
 void rr_v4_opens_init(struct rr_v4 *v4);
 
-/* Returns the open of a file for calls, or NULL if the table has no such open. Opens with `once` are left
- * out. */
+/* Returns the entry of the table of opens, in whatever state, that calls share for the file with this handle,
+ * or NULL if there is none. Entries with `once`, which no call may use, are left out. */
 struct rr_v4_open *rr_v4_open_find(struct rr_v4 *v4, struct rpcrdma_bytes handle);
 
 /* Tells whether the table has room for one more open, besides those that calls in slots will make. */

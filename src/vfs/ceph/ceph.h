@@ -44,7 +44,8 @@ int rr_ceph_new(const struct rr_env *env, const struct rr_ceph_config *config, s
 /* Unmounts the file system, whose providers must have been destroyed. ceph may be NULL. */
 void rr_ceph_free(struct rr_ceph *ceph);
 
-/* Makes a provider for the loop of the calling thread. Errors: NOMEM, SYSTEM with text. */
+/* Makes a provider for the loop of the calling thread. Errors: NOMEM, SYSTEM, NOTSUP (this program
+ * was built without CephFS); all with text. */
 int rr_ceph_provider(struct rr_ceph *ceph, struct rr_loop *loop, struct rr_vfs **vfs, struct rr_text *text);
 
 #endif

@@ -143,10 +143,12 @@ bool rr_ceph_run(struct rr_crew_job *crew, void *member);
 /* Derives the keys and hashes for handles, and the file system's identity. Errors: INVAL: two exports have
  * one hash. */
 int rr_ceph_keys(struct rr_ceph *ceph);
-/* Writes the handle of an object. */
+/* Writes the handle of an object. export: the hash of the export's name (struct rr_ceph_root), not its
+ * number. */
 void rr_ceph_handle(const struct rr_ceph *ceph, uint32_t export, const struct ceph_statx *st,
 	uint64_t snapshot, struct rr_vfs_handle *handle);
-/* Fills in *object from a handle. Returns false where the handle was not made with the server's key. */
+/* Fills in *object from a handle. Returns false if the handle has another length or
+ * version, or was not made with the server's key. */
 bool rr_ceph_decode(const struct rr_ceph *ceph, struct rpcrdma_bytes handle, struct rr_ceph_object *object);
 /* Returns the number of the export that a handle names, or export_count if it names no export of this server.
  * A forged handle is not detected here. */

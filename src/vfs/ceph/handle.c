@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The fields of a handle, each with its number of octets: version 1, export 4, inode number 8, snapshot
- * number 8, check 16. The check is a keyed hash of all octets before it (SipHash-2-4, 128 bits). No birth
- * time is needed, because the cluster never uses an inode number twice. */
+/* The fields of a handle, with their sizes in octets: the version (1), a hash of the export's name (4), the
+ * inode number (8), the snapshot number (8), and the check (16). The check is a keyed hash of all octets
+ * before it (SipHash-2-4, 128 bits). No birth time is needed, because the cluster never uses an inode number
+ * twice. */
 #include <rpcrdma/error.h>
 #include <string.h>
 

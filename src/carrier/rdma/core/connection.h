@@ -259,8 +259,11 @@ void rr_driver_revoke(struct rr_connection *connection, struct rr_region *region
 void rr_driver_allow(struct rr_connection *connection, uint32_t count);
 /* Gives the buffer of a message that arrived back to the fabric. receive may be NULL. */
 void rr_driver_release(struct rr_fabric *fabric, uint8_t *receive);
-/* Returns how many pieces of memory a work request can have, and the name of the provider. */
+/* Returns how many pieces of memory a work request can have at most: the provider's limit, but never more
+ * than RR_MAX_SGE. */
 uint32_t rr_driver_sge_max(const struct rr_fabric *fabric);
+
+/* Returns the name of the provider. */
 const char *rr_driver_name(const struct rr_fabric *fabric);
 
 /* Tells whether the provider can invalidate handles of the peer by its Sends. */
