@@ -50,7 +50,7 @@ static const struct session_state {
 	struct rr_v4_open *(*next)(struct rr_v4 *v4); /* the work is done for each of these opens */
 	void (*over)(struct rr_v4 *v4);               /* called when the work was done, or refused */
 	void (*refused)(struct rr_v4 *v4);            /* NULL, or called after a refusal, before over() */
-	bool lenient; /* a refusal is treated as a success */
+	bool lenient;                                 /* a refusal is treated as a success */
 	enum rr_v4_state after[RR_V4_EVENTS];
 } session_states[RR_V4_STATES] = {
 /* Without a session, the client makes another one; without its client ID, it begins with that. */
