@@ -83,7 +83,7 @@ void rr_message_unprepare(struct rr_decode_memory *memory, struct rr_chunk_lists
 
 /* Decodes a message, and the RPC header in it if there is one. The caller sets message->sent, zeroes all
  * other members, and provides lists, whose arrays the function fills. The message then points into data and
- * into these arrays. A header that cannot be decoded is told by message->result. The kind remains
+ * into these arrays. A header that cannot be decoded leaves its fault in message->result. The kind remains
  * RR_MESSAGE_UNCLEAR (0) then, and for an RDMA_NOMSG. */
 void rr_message_decode(
 	struct rr_message *message, const struct rr_chunk_lists *lists, struct rpcrdma_bytes data);

@@ -150,7 +150,7 @@ remote_make_link(struct rr_side *side, const struct rr_place *place, const char 
 {
 	int error = rr_nfs_symlink(side->nfs, &place->handle, name, target);
 
-	/* remote_check() stores the text of any error. A name that exists already is told by 1. */
+	/* remote_check() stores the text of any error. Returns 1 if the name exists already. */
 	return remote_check(side, error) < 0 && error == NFS3ERR_EXIST ? 1 : error ? -RPCRDMA_ERR_SYSTEM : 0;
 }
 

@@ -112,7 +112,7 @@ capture_connect(struct rr_fabric *base, const struct rr_connect *how, struct rr_
 
 	if (error)
 		return error;
-	/* Each endpoint that connects shows another port, so that the connections can be told apart. */
+	/* Each endpoint that connects shows another port, so that the connections can be distinguished. */
 	capture_ends(capture_endpoint_of(*endpoint), 0,
 		(uint16_t)(CAPTURE_PORT + fabric->endpoints++ % (UINT16_MAX - CAPTURE_PORT)));
 	capture_keep_first(capture_endpoint_of(*endpoint), how->private_data, how->private_size);
