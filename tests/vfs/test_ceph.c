@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This tests what the provider of CephFS does where its library fails, without a cluster. */
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "../test.h"
 #include "vfs/ceph/ceph_private.h"
@@ -39,11 +41,54 @@ the_verifier_changes_where_data_could_not_be_stored(void **state)
 	assert_int_not_equal(commit(&ceph, 0, RR_VFS_OK), 7);
 }
 
+/* The attributes of a file that every caller may read and write. */
+static int
+get_attributes(struct ceph_mount_info *mount, struct Inode *inode, struct ceph_statx *st, unsigned want,
+	unsigned flags, const UserPerm *perms)
+{
+	(void)mount, (void)inode, (void)want, (void)flags, (void)perms;
+	*st = (struct ceph_statx){ .stx_mode = S_IFREG | 0666 };
+	return 0;
+}
+
+/* A value that becomes longer between two calls. As libcephfs does, returns the length where size is 0. */
+static int
+get_growing_value(struct ceph_mount_info *mount, struct Inode *inode, const char *name, void *value,
+	size_t size, const UserPerm *perms)
+{
+	static const char octets[] = "grown";
+	static bool grown;
+	int length = grown ? sizeof(octets) - 1 : 0;
+
+	(void)mount, (void)inode, (void)name, (void)perms;
+	grown = true;
+	if (size > 0 && length > 0)
+		memcpy(value, octets, (size_t)length);
+	return length;
+}
+
+/* The caller of getxattr takes "length" octets of its memory for the value, and has none there. */
+static void
+a_value_that_grows_is_never_longer_than_the_memory_for_it(void **state)
+{
+	struct rr_vfs_caller caller = { 0 };
+	struct rr_vfs_xattr xattr = { .call.caller = &caller, .name = { "a", 1 } };
+	struct rr_ceph ceph = { .lib = { .ll_getattr = get_attributes, .ll_getxattr = get_growing_value } };
+	struct rr_ceph_job job = { .ceph = &ceph, .call = &xattr.call };
+
+	(void)state;
+	assert_int_equal(rr_ceph_getxattr(&job), RR_VFS_OK);
+	assert_int_equal(xattr.length, 0);
+	assert_int_equal(rr_ceph_getxattr(&job), RR_VFS_XATTR_SIZE);
+	assert_int_equal(xattr.length, 5);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_verifier_changes_where_data_could_not_be_stored),
+		cmocka_unit_test(a_value_that_grows_is_never_longer_than_the_memory_for_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

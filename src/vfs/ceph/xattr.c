@@ -52,6 +52,10 @@ rr_ceph_getxattr(struct rr_ceph_job *job)
 	xattr->length = (uint32_t)length;
 	if (xattr->length > xattr->size)
 		return RR_VFS_XATTR_SIZE;
+	/* With size 0, ll_getxattr() would return the length again, which may have grown meanwhile, and no
+	 * value. The value was empty just now, and an empty value needs no second call. */
+	if (xattr->size == 0)
+		return RR_VFS_OK;
 	length = ceph->lib.ll_getxattr(
 		ceph->mount, job->object.inode, text, xattr->value, xattr->size, ceph->self);
 	xattr->length = length > 0 ? (uint32_t)length : 0;
