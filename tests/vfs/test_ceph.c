@@ -83,12 +83,48 @@ a_value_that_grows_is_never_longer_than_the_memory_for_it(void **state)
 	assert_int_equal(xattr.length, 5);
 }
 
+static int
+write_two_octets_and_then_none(
+	struct ceph_mount_info *mount, struct Fh *file, int64_t offset, uint64_t length, const char *data)
+{
+	static int calls;
+
+	(void)mount, (void)file, (void)offset, (void)length, (void)data;
+	/* The test ends also where the loop of the provider does not. */
+	assert_true(++calls < 10);
+	return calls == 1 ? 2 : 0;
+}
+
+/* Writes four octets, which has to end with this status and count. */
+static void
+write_four(struct rr_ceph *ceph, enum rr_vfs_status status, uint32_t count)
+{
+	struct rr_vfs_open open = { .access = RR_VFS_SHARE_WRITE };
+	struct rr_vfs_write write = { .data = "text", .length = 4 };
+	struct rr_ceph_job job = { .ceph = ceph, .call = &write.call, .object.open = &open };
+
+	assert_int_equal(rr_ceph_write(&job), status);
+	assert_int_equal(write.count, count);
+}
+
+/* A library that takes no octet would keep the thread for ever. */
+static void
+a_write_ends_where_no_octet_is_taken(void **state)
+{
+	struct rr_ceph ceph = { .lib.ll_write = write_two_octets_and_then_none };
+
+	(void)state;
+	write_four(&ceph, RR_VFS_OK, 2);
+	write_four(&ceph, RR_VFS_IO, 0);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_verifier_changes_where_data_could_not_be_stored),
 		cmocka_unit_test(a_value_that_grows_is_never_longer_than_the_memory_for_it),
+		cmocka_unit_test(a_write_ends_where_no_octet_is_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -91,8 +91,9 @@ data_write(struct rr_ceph_job *job, struct Fh *file, const struct rr_vfs_write *
 		int put = ceph->lib.ll_write(ceph->mount, file, (int64_t)(write->offset + count),
 			write->length - count, (const char *)write->data + count);
 
-		if (put < 0)
-			return count > 0 ? (int64_t)count : put;
+		/* ll_write() that took no octet might do so again and again: it counts as an error. */
+		if (put <= 0)
+			return count > 0 ? (int64_t)count : put < 0 ? put : -EIO;
 		count += (uint32_t)put;
 	}
 	return count;
