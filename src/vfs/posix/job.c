@@ -33,10 +33,11 @@ struct rr_posix_job {
 };
 
 /* Returns the status of an operation after its changes were stored (error is 0), or could not be stored
- * (error is an errno). After an error, changes the write verifier, so that all clients send again the data
- * that they have not committed. This is needed because the kernel reports only once that it could not write
- * data back: a later commit would succeed. For a commit, also fills in the verifier. RFC 1813, 3.3.7: "it
- * will not destroy any data without changing the value of verf" */
+ * (error is an errno). An operation that failed may have changed something before, and keeps its status.
+ * After an error, changes the write verifier, so that all clients send again the data that they have not
+ * committed. This is needed because the kernel reports only once that it could not write data back: a later
+ * commit would succeed. For a commit, also fills in the verifier. RFC 1813, 3.3.7: "it will not destroy any
+ * data without changing the value of verf" */
 static enum rr_vfs_status
 posix_stored(const struct rr_posix_work *work, int error)
 {
@@ -50,7 +51,7 @@ posix_stored(const struct rr_posix_work *work, int error)
 	/* The verifier of commit is taken after the data was stored: see struct rr_vfs_write. */
 	if (work->operation == rr_posix_commit)
 		rr_container(work->call, struct rr_vfs_commit, call)->verifier = rr_posix_verifier(posix);
-	return rr_vfs_errno(error);
+	return error ? rr_vfs_errno(error) : work->status;
 }
 
 /* ---- the end of a job, in the loop's thread ---- */
@@ -160,10 +161,8 @@ posix_job_run(struct rr_crew_job *crew, void *member)
 	}
 	rr_tree_on_crossing(work->tree, posix_job_crosses, job);
 	posix_as_caller(work);
-	if (work->status != RR_VFS_OK || work->stores.count == 0) {
-		rr_stores_drop(&work->stores);
+	if (work->stores.count == 0)
 		return true;
-	}
 	if (!job->storer) {
 		work->status = posix_stored(work, rr_stores_do(&work->stores));
 		return true;
@@ -391,8 +390,8 @@ posix_work_init(struct rr_posix_work *work, struct rr_posix *posix, struct rr_vf
 }
 
 /* Stores the changes of an operation that was done in the loop's thread: hands them to a storer and returns
- * RR_VFS_PENDING, or stores them here where there is no loop or no storer. An operation that failed or has
- * nothing to store ends with its status. */
+ * RR_VFS_PENDING, or stores them here where there is no loop or no storer. An operation that has nothing to
+ * store ends with its status. */
 static enum rr_vfs_status
 posix_store_later(struct rr_posix_work *work)
 {
@@ -400,10 +399,8 @@ posix_store_later(struct rr_posix_work *work)
 	struct rr_posix_job *job = NULL;
 
 	rr_posix_attend_later(posix);
-	if (work->status != RR_VFS_OK || work->stores.count == 0) {
-		rr_stores_drop(&work->stores);
+	if (work->stores.count == 0)
 		return work->status;
-	}
 	if (posix->vfs.loop)
 		job = rr_alloc(posix->env, sizeof(*job));
 	/* All such changes go to one storer, that of place 0: without a crew, a file system that hangs stops

@@ -32,8 +32,9 @@ op_setattr_guard_holds(const struct rr_object *object, const struct rr_vfs_setat
 }
 
 /* Checks the guard of the call (the time of change that the caller expects), sets the attributes, and notes
- * that the object is to be stored. Meanwhile no other thread changes the object, except by a write, which
- * takes no lock. So for a regular file, "before" is not valid (change->exact is false). */
+ * that the object is to be stored, also where only some of the attributes could be set. Meanwhile no other
+ * thread changes the object, except by a write, which takes no lock. So for a regular file, "before" is not
+ * valid (change->exact is false). */
 static enum rr_vfs_status
 op_setattr_change(
 	struct rr_posix_work *work, struct rr_posix_subject *subject, struct rr_vfs_setattr *setattr)
@@ -48,7 +49,7 @@ op_setattr_change(
 	rr_posix_change_end(work->posix, subject, NULL, setattr->applied != 0);
 	if (S_ISREG(subject->object.st.stx_mode))
 		subject->change->exact = false;
-	if (status == RR_VFS_OK)
+	if (status == RR_VFS_OK || setattr->applied != 0)
 		rr_posix_store(work, &subject->object);
 	return status;
 }

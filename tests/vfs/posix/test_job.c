@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* This tests what a job of the provider holds while it is under way, and what it leaves behind. */
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -9,6 +10,23 @@
 
 /* Where the device of an object is in a handle: behind the version, the depth and the export. */
 enum { DEVICE_AT = 6 };
+
+/* Counts what is brought to stable storage. */
+static atomic_uint stored;
+
+int
+fsync(int fd)
+{
+	(void)fd;
+	stored++;
+	return 0;
+}
+
+int
+syncfs(int fd)
+{
+	return fsync(fd);
+}
 
 struct world {
 	struct folder *folder;
@@ -153,6 +171,56 @@ what_finds_no_object_says_that_it_has_no_attributes(void **state)
 	assert_false(readlink.object_after.valid);
 }
 
+/* Makes a provider of the same tree without a crew and without a loop. */
+static struct rr_vfs *
+provider_without_a_crew(struct world *world, const struct rr_env *env)
+{
+	struct rr_vfs *vfs;
+
+	assert_int_equal(
+		rr_posix_new(env, NULL, &world->folder->config, world->shared, &vfs, &world->folder->text),
+		0);
+	return vfs;
+}
+
+/* Sets the mode of the file, and then a time with too many nanoseconds, which fails. The test treats the file
+ * system as a disk, because nothing is stored in memory. */
+static void
+set_a_mode_and_no_time(struct world *world, struct rr_vfs *vfs)
+{
+	struct rr_vfs_setattr setattr = { .object.handle = { world->file.data, world->file.length },
+		.set = { .mask = RR_VFS_SET_MODE | RR_VFS_SET_MODIFY_TIME,
+			.mode = 0640,
+			.modify_time.nanoseconds = UINT32_MAX } };
+	enum rr_vfs_status status;
+
+	rr_container(vfs, struct rr_posix, vfs)->tree->core->roots[0].memory = false;
+	setattr.call = call_for_test();
+	status = vfs->ops->setattr(vfs, &setattr);
+	if (status == RR_VFS_PENDING) {
+		turn_until(has_ended, rr_loop_turn(world->loop, RR_SECOND));
+		status = setattr.call.status;
+	}
+	assert_int_equal(status, RR_VFS_INVAL);
+	assert_int_equal(setattr.applied, RR_VFS_SET_MODE);
+}
+
+/* RFC 1813, 4.7: "any data associated with the request is now on stable storage". A setattr that fails tells
+ * in "applied" which attributes it has set before that. */
+static void
+what_was_set_before_a_failure_is_stored(void **state)
+{
+	struct world *world = *state;
+	struct rr_vfs *vfs = provider_without_a_crew(world, &rr_env_system);
+
+	stored = 0;
+	set_a_mode_and_no_time(world, &world->posix->vfs);
+	assert_int_equal(stored, 1);
+	set_a_mode_and_no_time(world, vfs);
+	assert_int_equal(stored, 2);
+	vfs->ops->destroy(vfs);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -162,6 +230,7 @@ main(void)
 		TEST(a_forged_handle_makes_no_storer),
 		TEST(a_lock_holds_its_open),
 		TEST(what_finds_no_object_says_that_it_has_no_attributes),
+		TEST(what_was_set_before_a_failure_is_stored),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
