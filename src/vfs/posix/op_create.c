@@ -174,8 +174,9 @@ create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct
 	return status == RR_VFS_OK ? create_adjust_mode(plan, &made->object) : status;
 }
 
-/* Removes a new object again, because its attributes could not be set, and fills in the attributes of the
- * directory after that. */
+/* Removes a new object again, because it could not be looked up (made->node is NULL) or its attributes could
+ * not be set. Where the object cannot be removed, notes that the directory is to be stored. Fills in the
+ * attributes of the directory after that. */
 static void
 create_undo(struct rr_posix_work *work, const struct create_plan *plan, const struct rr_object *made)
 {
@@ -183,6 +184,8 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 
 	if (unlinkat(directory->object.fd, plan->text, plan->type == S_IFDIR ? AT_REMOVEDIR : 0) == 0)
 		rr_tree_removed(work->tree, made, &directory->object, plan->text);
+	else
+		rr_posix_store(work, &directory->object);
 	rr_posix_after(work->posix, &directory->object, true, directory->change);
 }
 
@@ -203,7 +206,7 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 	return applied;
 }
 
-/* Makes the new object, fills in "made" with it, and sets its attributes. Where an attribute cannot be set,
+/* Makes the new object, fills in "made" with it, and sets its attributes. Where one of these steps fails,
  * removes the object again. Returns RR_VFS_EXIST where the name exists. After success the caller gives "made"
  * back by rr_posix_put(). */
 static enum rr_vfs_status
@@ -219,9 +222,8 @@ create_new(struct rr_posix_work *work, const struct create_plan *plan, struct rr
 	if (error)
 		return rr_vfs_errno(error);
 	status = rr_tree_lookup(work->tree, &directory->object, plan->create->name, &made->object);
-	if (status != RR_VFS_OK)
-		return status;
-	status = create_adjust(work, plan, made);
+	if (status == RR_VFS_OK)
+		status = create_adjust(work, plan, made);
 	if (status == RR_VFS_OK) {
 		plan->create->created = true;
 		plan->create->applied = create_applied(plan->create, &made->object.st);

@@ -221,6 +221,61 @@ what_was_set_before_a_failure_is_stored(void **state)
 	vfs->ops->destroy(vfs);
 }
 
+/* Memory for so many allocations. */
+static uint32_t allocations_left;
+
+static void *
+scarce_realloc(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	if (size > 0 && allocations_left == 0)
+		return NULL;
+	allocations_left -= size > 0;
+	return rr_env_system.realloc(NULL, old, size);
+}
+
+/* Makes the file "new" with memory for so many allocations. Returns the status. */
+static enum rr_vfs_status
+create_with_memory_for(struct rr_vfs *vfs, uint32_t allocations)
+{
+	struct rr_vfs_create create = { .name = bytes_of("new"), .type = RR_VFS_FILE, .how = RR_VFS_GUARDED };
+	struct rr_vfs_handle root;
+	enum rr_vfs_status status;
+
+	vfs->ops->root(vfs, 0, &root);
+	create.directory.handle = (struct rpcrdma_bytes){ root.data, root.length };
+	create.call = call_for_test();
+	allocations_left = allocations;
+	status = vfs->ops->create(vfs, &create);
+	allocations_left = UINT32_MAX;
+	return status;
+}
+
+/* vfs.h: "when any other step fails, the object is removed again". A caller that tries again does not find
+ * the file of its own first attempt. */
+static void
+a_file_without_memory_to_know_it_is_removed_again(void **state)
+{
+	struct world *world = *state;
+	struct rr_env env = rr_env_system;
+	enum rr_vfs_status status = RR_VFS_BUSY;
+	struct rr_vfs *vfs;
+	uint32_t busy = 0;
+
+	env.realloc = scarce_realloc;
+	allocations_left = UINT32_MAX;
+	vfs = provider_without_a_crew(world, &env);
+	/* Without any memory, the server does not take on the caller's identity: RR_VFS_FAULT. */
+	for (uint32_t count = 0; status != RR_VFS_OK && count < 100; count++) {
+		status = create_with_memory_for(vfs, count);
+		assert_int_not_equal(status, RR_VFS_EXIST);
+		busy += status == RR_VFS_BUSY;
+	}
+	assert_int_equal(status, RR_VFS_OK);
+	assert_true(busy > 0);
+	vfs->ops->destroy(vfs);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
 
 int
@@ -231,6 +286,7 @@ main(void)
 		TEST(a_lock_holds_its_open),
 		TEST(what_finds_no_object_says_that_it_has_no_attributes),
 		TEST(what_was_set_before_a_failure_is_stored),
+		TEST(a_file_without_memory_to_know_it_is_removed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
