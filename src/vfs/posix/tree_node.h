@@ -65,8 +65,9 @@ struct rr_nodes {
 	/* idle: the nodes without children, held or not; open: the nodes with descriptors. The least recently
 	 * used are first. */
 	struct rr_list idle, open;
-	uint32_t count, max;           /* of nodes */
-	uint32_t open_count, open_max; /* of the nodes' descriptors */
+	uint32_t count, max;         /* of nodes */
+	_Atomic uint32_t open_count; /* of the nodes' descriptors; threads without the lock read this */
+	uint32_t open_max;           /* of the nodes' descriptors */
 	/* Descriptors for data that were taken out of nodes. They are closed later and without the lock,
 	 * because close(2) may wait for the file system. Those in local file systems (near) are closed by
 	 * rr_tree_leave(), in any thread that may wait. Those in other file systems (far), which may hang,
