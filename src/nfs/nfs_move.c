@@ -74,17 +74,53 @@ rpcrdma_nfs_rename(struct rpcrdma_nfs *nfs, const struct rpcrdma_nfs_handle *fro
 	return rr_nfs_pending_start(pending, NFSPROC3_RENAME, then);
 }
 
+/* Sends GETATTR of the object with this handle; take handles the result. Returns PENDING_GOES_ON. */
+static int
+move_getattr(struct rr_nfs_pending *pending, const struct rpcrdma_nfs_handle *handle,
+	int (*take)(struct rr_nfs_pending *pending))
+{
+	pending->take = take;
+	pending->args.getattr = (GETATTR3args){ rr_nfs_fh(handle) };
+	rr_nfs_pending_call(pending, NFSPROC3_GETATTR);
+	return PENDING_GOES_ON;
+}
+
+/* Handles the attributes of the file. If they show that the name found is that of the file, LINK itself has
+ * made the name, so the result is 0. Otherwise returns the status of LINK. */
+static int
+move_take_file(struct rr_nfs_pending *pending)
+{
+	const fattr3 *file = &pending->result.getattr.u.resok.obj_attributes;
+
+	return pending->filesystem == file->fsid && pending->number == file->fileid ? 0 : pending->status;
+}
+
+/* Handles the attributes of the object that has the name: notes which object that is, and asks for the
+ * attributes of the file. */
+static int
+move_take_found(struct rr_nfs_pending *pending)
+{
+	const fattr3 *found = &pending->result.getattr.u.resok.obj_attributes;
+
+	pending->filesystem = found->fsid;
+	pending->number = found->fileid;
+	return move_getattr(pending, &pending->handles[1], move_take_file);
+}
+
 /* Handles the result of the LOOKUP that move_linked_before() sent. If the name is now that of the same file,
- * LINK itself has made the name, so the result is 0. Otherwise returns the status of LINK. */
+ * LINK itself has made the name, so the result is 0. Two handles of one file need not be equal, so where the
+ * handles differ, the attributes decide. RFC 1813, 2.6: "Fileid is a number which uniquely identifies the
+ * file within its file system". */
 static int
 move_take_linked(struct rr_nfs_pending *pending)
 {
-	const struct rpcrdma_bytes found = pending->result.lookup.u.resok.object.data;
-	const struct rpcrdma_nfs_handle *file = &pending->handles[1];
+	const struct rpcrdma_nfs_handle *found = &pending->handles[0], *file = &pending->handles[1];
 
-	return found.length == file->length && memcmp(found.data, file->data, file->length) == 0
-		       ? 0
-		       : pending->status;
+	if (!rr_nfs_handle_set(&pending->handles[0], pending->result.lookup.u.resok.object.data))
+		return pending->status;
+	if (found->length == file->length && memcmp(found->data, file->data, file->length) == 0)
+		return 0;
+	return move_getattr(pending, found, move_take_found);
 }
 
 /* Handles the status of a LINK that was sent twice. If the name exists, the call may itself have made the

@@ -40,7 +40,8 @@ struct rr_nfs_pending {
 	uint32_t *length;
 	struct rpcrdma_nfs_handle handles[2];
 	char names[2][RR_NFS_NAME + 1];
-	ftype3 type; /* the type that the object must have; 0: any type */
+	ftype3 type;                 /* the type that the object must have; 0: any type */
+	uint64_t filesystem, number; /* of a LINK that was sent twice: the object that has the name */
 
 	struct rr_nfs_io data; /* of a read or a write */
 	struct rr_call call;   /* of every other operation */

@@ -59,7 +59,8 @@ struct fake {
 	uint32_t read_most, write_most; /* octets that a READ returns and a WRITE accepts, at most */
 	uint32_t entry_most;            /* entries in an answer to READDIR, at most */
 	bool no_readdirplus, no_attributes, no_handles;
-	uint32_t jukebox; /* this many calls are answered NFS3ERR_JUKEBOX */
+	bool other_handles; /* LOOKUP gives another handle of the object, which is an octet longer */
+	uint32_t jukebox;   /* this many calls are answered NFS3ERR_JUKEBOX */
 	uint64_t verifier;
 	uint64_t verifier_step; /* added after each WRITE */
 	stable_how committed;

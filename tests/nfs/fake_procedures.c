@@ -6,9 +6,10 @@
 #include "base/endian.h"
 #include "fake_private.h"
 
-/* The procedures of the fake. Handles are the numbers of objects, in network byte order. */
+/* The procedures of the fake. Handles are the numbers of objects, in network byte order. An object has
+ * another handle, too, with one more octet (fake->other_handles). */
 
-static uint8_t handles[FAKE_OBJECTS][4];
+static uint8_t handles[FAKE_OBJECTS][5];
 
 static nfs_fh3
 handle_of(uint32_t number)
@@ -20,7 +21,8 @@ handle_of(uint32_t number)
 static struct fake_object *
 object_of(struct fake *fake, nfs_fh3 handle)
 {
-	uint32_t number = handle.data.length == 4 ? rr_get_be32(handle.data.data) : FAKE_OBJECTS;
+	uint32_t number = handle.data.length == 4 || handle.data.length == 5 ? rr_get_be32(handle.data.data)
+									     : FAKE_OBJECTS;
 
 	assert_true(number < FAKE_OBJECTS && fake->objects[number].used);
 	return &fake->objects[number];
@@ -153,6 +155,7 @@ lookup(void *ctx, struct rpcrdma_request *request, const void *args, void *resul
 	if (object->same)
 		object = &fake->objects[object->same];
 	res->u.resok.object = handle_of((uint32_t)(object - fake->objects));
+	res->u.resok.object.data.length += fake->other_handles;
 	if (fake->lie == FAKE_EMPTY_HANDLE)
 		res->u.resok.object.data.length = 0;
 	res->u.resok.obj_attributes = follow(fake, object);

@@ -216,6 +216,26 @@ a_link_whose_answer_was_lost_is_made_once(void **state)
 	assert_int_equal(rpcrdma_nfs_link(nfs, &other, &root, "hard", NULL), RPCRDMA_NFS_EXIST);
 }
 
+/* RFC 1813, 2.6: "Fileid is a number which uniquely identifies the file within its file system". A server may
+ * give two handles of one file. */
+static void
+a_link_whose_answer_was_lost_is_known_by_another_handle(void **state)
+{
+	struct rpcrdma_nfs_handle file, other;
+
+	(void)state;
+	fake_file(fake, 0, "file", SIZE);
+	fake_file(fake, 0, "other", SIZE);
+	open_export();
+	file = look_up("file").handle;
+	other = look_up("other").handle;
+	fake->other_handles = true;
+	fake->crash_at = NFSPROC3_LINK;
+	assert_int_equal(rpcrdma_nfs_link(nfs, &file, &root, "hard", NULL), 0);
+	fake->crash_at = NFSPROC3_LINK;
+	assert_int_equal(rpcrdma_nfs_link(nfs, &other, &root, "hard", NULL), RPCRDMA_NFS_EXIST);
+}
+
 static void
 a_file_system_says_its_size(void **state)
 {
@@ -453,6 +473,7 @@ main(void)
 		fake_test(names_are_made_changed_renamed_and_removed),
 		fake_test(links_are_made),
 		fake_test(a_link_whose_answer_was_lost_is_made_once),
+		fake_test(a_link_whose_answer_was_lost_is_known_by_another_handle),
 		fake_test(a_file_system_says_its_size),
 		fake_test(an_answer_that_was_lost_does_not_make_a_failure_of_a_success),
 		fake_test(an_answer_that_was_lost_before_the_server_was_busy_does_not_make_a_failure),
