@@ -4,6 +4,9 @@
 #include "fake4.h"
 
 #include <string.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "nfs/client_private.h"
 
@@ -11,6 +14,19 @@ static struct fake4 *fake;
 static struct rpcrdma_nfs *nfs;
 static struct rr_nfs_object object;
 static uint8_t data[FAKE4_SIZE];
+
+/* Instead of waiting, the loop moves the clock. */
+static bool jumps;
+
+int
+epoll_wait(int epoll, struct epoll_event *events, int count, int limit)
+{
+	int ready = (int)syscall(SYS_epoll_pwait, epoll, events, count, jumps ? 0 : limit, NULL, 0);
+
+	if (jumps && ready == 0 && limit > 0)
+		fake->stage.now += (uint64_t)limit * RR_MILLISECOND;
+	return ready;
+}
 
 static int
 setup(void **state)
@@ -613,6 +629,39 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 }
 
 static void
+timer_expires(struct rr_timer *timer)
+{
+	(void)timer;
+}
+
+/* nfs.h: the function "first closes the files at the server and ends the session, which takes five seconds at
+ * most". A timer of the caller ends a turn of the loop after four of them. */
+static void
+a_server_that_is_silent_at_the_end_is_left_in_time(void **state)
+{
+	struct rr_loop *loop;
+	struct rr_timer timer;
+	uint64_t begin;
+
+	(void)state;
+	open_file();
+	assert_whole();
+	loop = fake->stage.loop;
+	fake->silent = true;
+	rr_loop_disarm(loop, &fake->stage.ticker);
+	rr_timer_init(&timer, timer_expires);
+	rr_loop_arm(loop, &timer, 4 * RR_SECOND);
+	begin = fake->stage.now;
+	jumps = true;
+	rpcrdma_nfs_close(nfs);
+	jumps = false;
+	nfs = NULL;
+	assert_in_range(fake->stage.now - begin, 4 * RR_SECOND, 5 * RR_SECOND + RR_MILLISECOND);
+	rr_loop_disarm(loop, &timer);
+	rr_loop_arm(loop, &fake->stage.ticker, 0);
+}
+
+static void
 turn_while(bool (*holds)(void))
 {
 	for (int turn = 0; turn < 20000 && holds(); turn++)
@@ -842,6 +891,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_session_is_made_and_ended),
 		TEST(a_minor_version_that_is_not_there_is_said),
+		TEST(a_server_that_is_silent_at_the_end_is_left_in_time),
 		TEST(a_path_is_walked_once_while_the_highest_version_is_found),
 		TEST(only_a_path_whose_first_name_is_missing_is_looked_for_with_version_3),
 		TEST(a_file_is_opened_once_and_closed_at_the_end),

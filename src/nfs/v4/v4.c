@@ -250,8 +250,10 @@ rr_v4_leave(struct rr_v4 *v4, uint64_t patience)
 	if (v4->state != RR_V4_READY)
 		return;
 	rr_v4_event(v4, RR_V4_LEAVE);
-	while (v4->state != RR_V4_IDLE && rr_loop_now(v4->loop) < until) {
-		if (rr_loop_turn(v4->loop, (int64_t)patience) < 0)
+	while (v4->state != RR_V4_IDLE) {
+		uint64_t now = rr_loop_now(v4->loop);
+
+		if (now >= until || rr_loop_turn(v4->loop, (int64_t)(until - now)) < 0)
 			return;
 	}
 }
