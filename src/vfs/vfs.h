@@ -165,8 +165,10 @@ struct rr_vfs_attributes {
 	uint32_t block_size; /* a good size for reading and writing */
 	uint64_t size, used; /* octets */
 	struct rr_vfs_id id;
-	uint64_t mounted_on; /* at the root of a file system, the number of the directory on which it is
-				mounted; else id.number */
+	/* At the root of a file system, the number of the directory on which it is mounted, if the provider
+	 * knows that; else id.number. RFC 8881, 5.8.2.23: "the server SHOULD provide it if possible". A
+	 * provider that would have to list the directory above, at each call, need not know it. */
+	uint64_t mounted_on;
 	/* A number that is another one after each change of the object. It may be compared with
 	 * rr_vfs_change.before.change. */
 	uint64_t change;
@@ -382,7 +384,9 @@ enum rr_vfs_relation {
 			    reservation of object.open is no obstacle, and ends when the operation succeeds;
 			    the caller still closes object.open. */
 	RR_VFS_BESIDE    /* the reservation of object.open counts for both opens, and deny is not used: for
-			    lock-owners, as each of them needs an open of its own */
+			    lock-owners and delegations, as each of them needs an open of its own. access is
+			    within that of object.open. After object.open is closed, the caller must not rely on
+			    the reservation. */
 };
 
 struct rr_vfs_opening {
@@ -617,8 +621,9 @@ struct rr_vfs_ops {
 	enum rr_vfs_status (*clone)(struct rr_vfs *vfs, struct rr_vfs_copy *clone);
 
 	enum rr_vfs_status (*open)(struct rr_vfs *vfs, struct rr_vfs_opening *opening);
-	/* Ends an open at once for the caller, with its share reservation, its locks and its lease;
-	 * operations that are under way on the open go on. open may be NULL. */
+	/* Ends an open at once for the caller, with its share reservation and its lease; operations that are
+	 * under way on the open go on. Its locks end with the last of these operations at the latest. open
+	 * may be NULL. */
 	void (*close)(struct rr_vfs *vfs, struct rr_vfs_open *open);
 	enum rr_vfs_status (*lock)(struct rr_vfs *vfs, struct rr_vfs_lock *lock);
 	enum rr_vfs_status (*lease)(struct rr_vfs *vfs, struct rr_vfs_lease *lease);
