@@ -12,6 +12,15 @@ struct choice {
 	uint32_t slot; /* index of the word of the code that gets the address of the arm */
 };
 
+/* The instruction of a union, which jumps by the discriminant. */
+struct branch {
+	struct choice *choices; /* sorted by value */
+	uint32_t count;
+	uint32_t other; /* index of the word for the default address */
+	/* The number of addresses behind that word in an RR_WALK_TABLE; 0 for an RR_WALK_SWITCH. */
+	uint32_t table;
+};
+
 /* Returns the number as the word that stands for it in the stream. */
 static uint32_t
 union_word_of(struct rr_xdr_number number)
@@ -96,27 +105,50 @@ union_put_switch(struct rr_walk_code *code, struct choice *choices, uint32_t cou
 	return other;
 }
 
-/* Writes the address of an arm's code into the instruction of a union, for each label of the arm. If the arm
- * is the default, also writes the address at index `other`, for the default, and for each value of an
- * RR_WALK_TABLE that has no label. */
-static void
-union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t count,
-	const struct rr_xdr_declaration *arm, uint32_t other, uint32_t address)
+/* Adds the instruction of a union to the walk's code, and describes it in *branch: RR_WALK_TABLE if it needs
+ * at most about twice as many addresses as there are labels, else RR_WALK_SWITCH. Returns false if there is
+ * no memory. */
+static bool
+union_put_branch(struct rr_walk_code *code, const struct rr_xdr_type *type, struct branch *branch)
 {
+	uint32_t count;
+	struct choice *choices = union_list_choices(code, type, &count);
+	uint64_t span;
+
+	if (!choices)
+		return false;
+	*branch = (struct branch){ .choices = choices, .count = count };
+	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
+	if (span <= 2 * (uint64_t)count + 8) {
+		branch->table = (uint32_t)span;
+		branch->other = union_put_table(code, choices, count);
+	} else {
+		branch->other = union_put_switch(code, choices, count);
+	}
+	return true;
+}
+
+/* Writes the address of an arm's code into the instruction of a union, for each label of the arm. If the arm
+ * is the default, also writes the address for the default, and for each value of an RR_WALK_TABLE that has no
+ * label. */
+static void
+union_fill(struct rr_walk_code *code, const struct branch *branch, const struct rr_xdr_declaration *arm,
+	uint32_t address)
+{
+	uint32_t *others;
+
 	if (code->compiler->error)
 		return;
-	for (uint32_t i = 0; i < count; i++) {
-		if (choices[i].arm == arm)
-			code->words[choices[i].slot] = address;
+	for (uint32_t i = 0; i < branch->count; i++) {
+		if (branch->choices[i].arm == arm)
+			code->words[branch->choices[i].slot] = address;
 	}
 	if (!arm->is_default)
 		return;
-	code->words[other] = address;
-	/* An RR_WALK_TABLE begins three words in front of its default, an RR_WALK_SWITCH two words. */
-	if (code->words[other - 3] != RR_WALK_TABLE)
-		return;
-	for (uint32_t i = 1; i <= code->words[other - 1]; i++)
-		code->words[other + i] = code->words[other + i] ? code->words[other + i] : address;
+	others = &code->words[branch->other];
+	others[0] = address;
+	for (uint32_t i = 1; i <= branch->table; i++)
+		others[i] = others[i] ? others[i] : address;
 }
 
 /* Adds the instruction that jumps by the discriminant, and behind it the code of each arm that is not void,
@@ -125,24 +157,19 @@ union_fill(struct rr_walk_code *code, const struct choice *choices, uint32_t cou
 void
 rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 {
-	uint32_t count, other, jump = 0, end;
-	struct choice *choices = union_list_choices(code, type, &count);
 	const struct rr_xdr_declaration *arm;
-	uint64_t span;
+	uint32_t jump = 0, end;
+	struct branch branch;
 
-	if (!choices)
+	if (!union_put_branch(code, type, &branch))
 		return;
-	/* A table is taken if it has at most about twice as many addresses as there are labels. */
-	span = count ? (uint64_t)choices[count - 1].value - choices[0].value + 1 : UINT64_MAX;
-	other = span <= 2 * (uint64_t)count + 8 ? union_put_table(code, choices, count)
-						: union_put_switch(code, choices, count);
 	for (arm = type->members; arm; arm = arm->next) {
 		if (!arm->name)
 			continue;
 		code->skip = 0;
 		/* The discriminant leads to here, so a SKIP in front of this place must not be lengthened by
 		 * the arm. */
-		union_fill(code, choices, count, arm, other, code->length);
+		union_fill(code, &branch, arm, code->length);
 		rr_walk_declaration(code, arm);
 		/* Each of these jumps leads to the end. Until the end is known, each jump has the place of
 		 * the jump before it. */
@@ -159,7 +186,7 @@ rr_walk_union(struct rr_walk_code *code, const struct rr_xdr_type *type)
 	}
 	for (arm = type->members; arm; arm = arm->next) {
 		if (!arm->name)
-			union_fill(code, choices, count, arm, other, end);
+			union_fill(code, &branch, arm, end);
 	}
 	code->skip = 0;
 }

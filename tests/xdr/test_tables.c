@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "scarce.h"
+#include "ulb/binding.h"
 #include "xdr/tables.h"
 
 extern const struct rpcrdma_program nfs2_NFS_VERSION_program, NFS_V3_program, nfs40_NFS_V4_program,
@@ -186,6 +187,49 @@ every_allocation_may_fail(void **state)
 	rr_xdr_unload(&tables);
 }
 
+/* ---- Walks ---- */
+
+/* Returns how many items a walk finds in a call of procedure 1 of the schema. */
+static uint32_t
+items_in(const char *text, const void *stream, uint32_t length)
+{
+	const struct rpcrdma_message message = { stream, length, 0, NULL };
+	struct rr_ulb_items found = { .max = 0 };
+	struct rpcrdma_xdr_reader reader;
+	struct rr_xdr_tables tables;
+	FILE *file = fopen(path, "w");
+
+	assert_non_null(file);
+	assert_true(fputs(text, file) >= 0);
+	fclose(file);
+	assert_int_equal(rr_xdr_load(&tables, &rr_env_system, path, stderr), 0);
+	rpcrdma_xdr_reader_init(&reader, &message, NULL);
+	assert_int_equal(rr_ulb_walk_call(&tables.programs[0], 1, &reader, &found), RR_WALKED);
+	rr_xdr_unload(&tables);
+	return found.count;
+}
+
+/* RR_WALK_SKIP is followed by 12 here, which is also the number of RR_WALK_TABLE. */
+static void
+a_union_of_far_labels_is_walked_behind_twelve_octets(void **state)
+{
+	static const char text[] = "union u switch (int kind) {\n"
+				   "case 0: case 1000000: opaque data<>;\n"
+				   "default: int number;\n"
+				   "};\n"
+				   "struct s { int a; int b; int c; u rest; };\n"
+				   "#pragma rpcrdma place u.data\n"
+				   "program P { version V { void Q(s) = 1; } = 2; } = 3;\n";
+	static const uint8_t first[] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 4, 1, 2, 3,
+		4 };
+	static const uint8_t other[] = { 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 9, 0, 0, 0, 4 };
+
+	(void)state;
+	assert_int_equal(RR_WALK_TABLE, 12);
+	assert_int_equal(items_in(text, first, sizeof(first)), 1);
+	assert_int_equal(items_in(text, other, sizeof(other)), 0);
+}
+
 int
 main(void)
 {
@@ -196,6 +240,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(a_schema_without_a_program_is_of_no_use, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_schema_is_at_most_a_mebioctet_large, set_up, tear_down),
 		cmocka_unit_test(every_allocation_may_fail),
+		cmocka_unit_test_setup_teardown(
+			a_union_of_far_labels_is_walked_behind_twelve_octets, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
