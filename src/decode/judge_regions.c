@@ -125,24 +125,26 @@ region_compare(const void *a, const void *b)
 	return one->offset < other->offset ? -1 : one->offset > other->offset;
 }
 
-/* Reports the first two segments of a call that overlap. After sorting, segments that overlap are neighbours.
- * If there is no memory for that, nothing is checked. */
+/* Reports the first two segments of a call that overlap. After sorting, segments that overlap are neighbours,
+ * as segments without octets are left out. If there is no memory for that, nothing is checked. */
 void
 rr_judge_overlaps(const struct rr_judged *judged, const struct rr_judge_call *call)
 {
 	struct rr_decode_memory *memory = &judged->judge->memory;
 	size_t size = call->region_count * sizeof(struct rr_segment);
 	struct rr_segment *sorted = call->region_count > 1 ? rr_decode_alloc(memory, size) : NULL;
+	uint32_t count = 0;
 
 	if (!sorted)
 		return;
 	for (uint32_t i = 0; i < call->region_count; i++)
-		sorted[i] = call->regions[i].segment;
-	qsort(sorted, call->region_count, sizeof(*sorted), region_compare);
-	for (uint32_t i = 1; i < call->region_count; i++) {
+		if (call->regions[i].segment.length > 0)
+			sorted[count++] = call->regions[i].segment;
+	qsort(sorted, count, sizeof(*sorted), region_compare);
+	for (uint32_t i = 1; i < count; i++) {
 		const struct rr_segment *a = &sorted[i - 1], *b = &sorted[i];
 
-		if (a->handle != b->handle || b->offset - a->offset >= a->length || b->length == 0)
+		if (a->handle != b->handle || b->offset - a->offset >= a->length)
 			continue;
 		rr_judge_message(judged, RR_RULE_OVERLAP, "handle 0x%08x", a->handle);
 		break;

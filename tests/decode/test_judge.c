@@ -298,6 +298,27 @@ an_empty_reply_chunk_may_be_offered_and_returned(void **state)
 	assert_only(&verdict, RR_RULES);
 }
 
+/* An empty segment overlaps nothing, and does not hide that its neighbours overlap. */
+static void
+segments_around_an_empty_one_may_not_overlap(void **state)
+{
+	static struct rr_segment segments[] = { { HANDLE, 100, OFFSET }, { HANDLE, 0, OFFSET + 50 },
+		{ HANDLE, 100, OFFSET + 60 } };
+	struct verdict verdict;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.rpc_proc = READ, .lists = write_chunk(segments, 2));
+	verdict = judge();
+	assert_only(&verdict, RR_RULES);
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.rpc_proc = READ, .lists = write_chunk(segments, 3));
+	verdict = judge();
+	assert_only(&verdict, RR_RULE_OVERLAP);
+}
+
 /* ---- Memory ---- */
 
 /* Allocates memory for a judge, except the one time when the count of allocations reaches 0. */
@@ -403,6 +424,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_call_that_comes_twice_takes_no_credit_for_ever),
 		cmocka_unit_test(a_position_behind_a_chunk_of_any_length_is_found),
 		cmocka_unit_test(an_empty_reply_chunk_may_be_offered_and_returned),
+		cmocka_unit_test(segments_around_an_empty_one_may_not_overlap),
 		cmocka_unit_test(a_lack_of_memory_is_no_finding),
 		cmocka_unit_test(no_change_of_a_packet_breaks_anything),
 	};
