@@ -69,11 +69,14 @@ judge_connection(struct rr_judge *judge, const struct rr_place *place)
 /* ---- Findings of the decoder ---- */
 
 /* Returns the kind of a message. RDMA_NOMSG does not show whether it is a call or a reply: it is a reply if
- * it has no Read list, or if its XID is that of a call of the other side which has no reply yet. */
+ * it has no Read list, or if its XID is that of a call of the other side which has no reply yet. But in
+ * version 1, where no reply may have a Read list, it is a call if its sender has sent calls before. RFC
+ * 8167, 2.4.1: "a forward-direction Requester MAY use the same XID value at the same time as a
+ * reverse-direction Requester". */
 static enum rr_message_kind
-judge_kind(const struct rr_judge *judge, const struct rr_message *message)
+judge_kind(const struct rr_judged *judged)
 {
-	const struct rr_place *place = &message->sent.place;
+	const struct rr_message *message = judged->message;
 	const struct rr_judge_call *call;
 
 	if (message->kind != RR_MESSAGE_UNCLEAR || message->result != RR_HEADER_OK ||
@@ -81,7 +84,10 @@ judge_kind(const struct rr_judge *judge, const struct rr_message *message)
 		return message->kind;
 	if (message->lists.read_count == 0)
 		return RR_MESSAGE_REPLY;
-	call = rr_judge_find_call(judge, place->connection, !place->from, message->header.xid);
+	if (message->header.vers == 1 && judged->connection->sides[judged->from].calls)
+		return RR_MESSAGE_CALL;
+	call = rr_judge_find_call(
+		judged->judge, judged->connection->number, !judged->from, message->header.xid);
 	return call && !call->answered ? RR_MESSAGE_REPLY : RR_MESSAGE_CALL;
 }
 
@@ -109,7 +115,7 @@ judge_sent(void *ctx, const struct rr_message *message)
 		return;
 	rr_judge_size(&judged);
 	rr_judge_header(&judged);
-	switch (judge_kind(judge, message)) {
+	switch (judge_kind(&judged)) {
 	case RR_MESSAGE_CALL: rr_judge_call(&judged); return;
 	case RR_MESSAGE_REPLY: rr_judge_reply(&judged); return;
 	case RR_MESSAGE_ERROR: rr_judge_error(&judged); return;

@@ -68,6 +68,7 @@ struct rr_judge_side {
 	bool opened;          /* its handshake was captured */
 	bool invalidates;     /* the flag R of its private data, or its transport property of version 2 */
 	bool announced_reads; /* version 2: it accepts replies in Read chunks */
+	bool calls;           /* it has sent a call */
 	uint32_t send_size, receive_size; /* of its private data, octets */
 	uint32_t limit_2;                 /* the largest message that it receives in version 2 */
 	uint32_t refused;                 /* the version that it refused with ERR_VERS; 0: no version */

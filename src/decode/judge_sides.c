@@ -117,6 +117,7 @@ rr_judge_call_begins(const struct rr_judged *judged)
 	struct rr_judge_side *side = &judged->connection->sides[judged->from];
 	uint32_t limit = side_larger(side->grant, side->last_grant);
 
+	side->calls = true;
 	side->outstanding++;
 	if (!rr_judge_is_whole(judged->connection) || side->outstanding <= limit)
 		return;

@@ -319,6 +319,27 @@ segments_around_an_empty_one_may_not_overlap(void **state)
 	assert_only(&verdict, RR_RULE_OVERLAP);
 }
 
+/* RFC 8167, 2.4.1: "a forward-direction Requester MAY use the same XID value" as a reverse-direction one. */
+static void
+a_long_call_of_the_server_may_have_the_xid_of_a_call_of_the_client(void **state)
+{
+	struct verdict verdict;
+
+	(void)state;
+	made_begin(&made);
+	open_with(4096, true);
+	CALLS(.xid = 1);
+	REPLIES(.xid = 1);
+	say(SERVER, (struct said){ .xid = 1, .rpc = CALL });
+	say(CLIENT, (struct said){ .xid = 1, .rpc = REPLY });
+	CALLS(.xid = 2);
+	say(SERVER, (struct said){ .xid = 2, .proc = RR_RDMA_NOMSG, .lists = read_chunk(0, 100) });
+	REPLIES(.xid = 2);
+	say(CLIENT, (struct said){ .xid = 2, .rpc = REPLY });
+	verdict = judge();
+	assert_only(&verdict, RR_RULES);
+}
+
 /* ---- Memory ---- */
 
 /* Allocates memory for a judge, except the one time when the count of allocations reaches 0. */
@@ -425,6 +446,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(a_position_behind_a_chunk_of_any_length_is_found),
 		cmocka_unit_test(an_empty_reply_chunk_may_be_offered_and_returned),
 		cmocka_unit_test(segments_around_an_empty_one_may_not_overlap),
+		cmocka_unit_test(a_long_call_of_the_server_may_have_the_xid_of_a_call_of_the_client),
 		cmocka_unit_test(a_lack_of_memory_is_no_finding),
 		cmocka_unit_test(no_change_of_a_packet_breaks_anything),
 	};
