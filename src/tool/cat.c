@@ -133,6 +133,9 @@ cat_stream(struct cat *cat)
 	}
 	while (!cat->eof && !cat->error && result == RR_EXIT_OK && !rr_tool_interrupted(NULL)) {
 		cat_read_ahead(cat);
+		/* Without a read under way, no event would end the wait. */
+		if (cat->error)
+			break;
 		if (rr_loop_turn(cat->engine->loop, -1) < 0)
 			result = rr_outcome_fail(
 				cat->outcome, cat->tool, "waiting for events failed: %s", strerror(errno));
