@@ -21,18 +21,22 @@ data_read_inline(struct rr_check_peer *peer, uint8_t *out, uint32_t count, struc
 	struct rr_check_call call = { .proc = NFSPROC3_READ,
 		.args = RR_CHECK_ARGS(args, &peer->check->file, 0, 0, count) };
 	struct rr_check_reply reply;
-	uint32_t length = 0;
+	uint32_t length = 0, head;
+	const uint8_t *results;
 
 	if (rr_check_call(peer, &call) < 0 || !rr_check_reply(peer, &reply, why))
 		return 0;
-	/* READ3resok: status, post_op_attr with its 84 octets, count, eof, length, data (RFC 1813, 3.3.6). */
-	if (reply.has_rpc && reply.results.length >= 104 && rr_get_be32(reply.results.data) == 0)
-		length = rr_get_be32((const uint8_t *)reply.results.data + 100);
-	if (length == 0 || length > count || length > reply.results.length - 104)
+	results = reply.results.data;
+	/* READ3resok: status, post_op_attr, count, eof, length, data (RFC 1813, 3.3.6). The first word of
+	 * post_op_attr says whether 84 octets of attributes follow, which a server may leave out. */
+	head = reply.results.length >= 20 && rr_get_be32(results + 4) == 0 ? 20 : 104;
+	if (reply.has_rpc && reply.results.length >= head && rr_get_be32(results) == 0)
+		length = rr_get_be32(results + head - 4);
+	if (length == 0 || length > count || length > reply.results.length - head)
 		rr_check_fail(why, "READ inline does not answer with data");
 	else
-		memcpy(out, (const uint8_t *)reply.results.data + 104, length);
-	length = length <= count && reply.results.length >= 104 + length ? length : 0;
+		memcpy(out, results + head, length);
+	length = length <= count && reply.results.length >= head + length ? length : 0;
 	rr_check_forget(&reply);
 	return length;
 }
