@@ -110,9 +110,10 @@ static int
 ping_connect(struct ping *ping)
 {
 	struct sockaddr_storage addresses[ADDRESSES];
-	struct rr_text text = { "" };
+	struct rr_text text = { "interrupted" };
 	int count = rr_address_resolve(ping->url.host, ping->url.port, addresses, ADDRESSES, &text);
-	int error = count;
+	/* A signal may have come before the first attempt to connect. */
+	int error = count < 0 ? count : -RPCRDMA_ERR_CANCELLED;
 
 	for (int i = 0; i < count && !rr_tool_interrupted(NULL); i++) {
 		error = ping_connect_to(ping, &addresses[i], &text);
