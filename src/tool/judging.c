@@ -29,14 +29,17 @@ judging_found(void *ctx, const struct rr_finding *finding)
 	const struct rr_place *place = &finding->place;
 	char source[RR_DECODE_END_TEXT], target[RR_DECODE_END_TEXT];
 	bool is_must = rule->level == RR_RULE_MUST;
+	char xid[sizeof(" XID 0x12345678")] = "";
 
 	judging->broken += is_must;
 	judging->remarks += !is_must;
 	if (judging->broken + judging->remarks > JUDGING_LINES)
 		return;
-	rr_tool_warn(judging->tool, "%s > %s XID 0x%08" PRIx32 ": %s %s (%s): %s: %s%s%s%s",
+	if (finding->has_xid)
+		snprintf(xid, sizeof(xid), " XID 0x%08" PRIx32, finding->xid);
+	rr_tool_warn(judging->tool, "%s > %s%s: %s %s (%s): %s: %s%s%s%s",
 		rr_decode_end_text(&place->ends[place->from], source),
-		rr_decode_end_text(&place->ends[!place->from], target), finding->xid, rule->row,
+		rr_decode_end_text(&place->ends[!place->from], target), xid, rule->row,
 		is_must ? "MUST" : "remark", rule->section, rule->text, finding->detail,
 		rule->known ? " [known of " : "", rule->known ? rule->known : "", rule->known ? "]" : "");
 }

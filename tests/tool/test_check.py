@@ -82,6 +82,18 @@ def test_formats(url):
 
 # ---- check --serve ----
 
+def send_two_words(port):
+    """Connects to the port over iWARP with revision 1 of MPA, and sends a message that is too short for any header."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as peer:
+        peer.sendall(b"MPA ID Req Frame" + bytes([0, 1]) + struct.pack(">H", len(PRIVATE)) + PRIVATE)
+        Responder.exactly(peer, struct.unpack(">H", Responder.exactly(peer, 20)[18:])[0])
+        ulpdu = struct.pack(">BBIIII", 0x41, 0x43, 0, 0, 1, 0) + bytes(8)
+        peer.sendall(struct.pack(">H", len(ulpdu)) + ulpdu + bytes(-(2 + len(ulpdu)) % 4 + 4))
+        peer.shutdown(socket.SHUT_WR)
+        while peer.recv(4096):
+            pass
+
+
 def test_serve(top):
     """`check --serve` finds no broken rows with our client, and those that `rpcrdma check` breaks on purpose. It finds none
     in its own answers."""
@@ -98,6 +110,15 @@ def test_serve(top):
         own = [line for line in found if line[0] == f"127.0.0.1:{port}"]
         tap.result(server.process.returncode == status and bool(found) == bool(status) and not own
                    and re.search(r"\d\d+ messages were judged", errors), f"check --serve judges {name}", [errors[-3000:]])
+    port = free_port()
+    server = Daemon()
+    server.launch([TOOL, "check", "--serve", "--listen", f"127.0.0.1:{port}", "--tcp-port", "0", "--key", f"{top}/key", f"{top}/other"],
+                  subprocess.PIPE)
+    send_two_words(port)
+    server.process.terminate()
+    errors = server.process.communicate(timeout=60)[1]
+    tap.result("a header does not decode" in errors and "XID" not in errors, "a message without an XID is judged without one",
+               [errors[-3000:]])
     tap.result(run("--list", "--serve").returncode == 2, "--serve comes first")
 
 
