@@ -74,7 +74,7 @@ struct rr_pump {
 	/* The members for all copies between two sides. */
 	bool within, clones; /* both sides are one server, which copies, or clones, as far as this is known */
 	bool within_proved;  /* the server has copied or cloned a whole file */
-	uint64_t copied_within;  /* octets that the server copied by itself in the last rr_pump_within() */
+	uint64_t copied_within;  /* octets of the file that the server copied by itself */
 	uint64_t counted_within; /* octets of this file that rr_pump_within() has added to the progress */
 };
 

@@ -71,7 +71,7 @@ within_piece(struct rr_pump *pump, uint64_t offset, uint64_t length)
 
 	if (result != 0)
 		return result;
-	pump->copied_within += length;
+	pump->copied_within += pump->again ? 0 : length;
 	pump->last = offset + length;
 	within_count(pump, length);
 	rr_progress_show(pump->progress);
@@ -123,7 +123,8 @@ within_clone(struct rr_pump *pump, uint64_t size)
 	pump->clones = result != 1;
 	if (result != 0)
 		return result;
-	pump->copied_within = pump->last = size;
+	pump->last = size;
+	pump->copied_within += pump->again ? 0 : size;
 	within_count(pump, size);
 	return 0;
 }
@@ -133,7 +134,7 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 {
 	int result;
 
-	pump->copied_within = pump->counted_within = 0;
+	pump->counted_within = 0;
 	result = within_clone(pump, size);
 	if (result == 1)
 		result = pump->extents ? within_extents(pump, size) : within_range(pump, 0, size);
@@ -144,8 +145,10 @@ rr_pump_within(struct rr_pump *pump, uint64_t size)
 	 * not asked for later files, either. */
 	pump->within = pump->within_proved;
 	pump->by_server = false;
-	pump->last = pump->copied_within = 0;
-	/* The octets that the server copied until then are counted when they are written again. */
+	pump->last = 0;
+	/* This program writes the first `size` octets of the file: of these, the server has copied none. They
+	 * are counted when they are written. */
+	pump->copied_within -= rr_min(pump->copied_within, size);
 	pump->progress->total -= pump->counted_within;
 	return 1;
 }

@@ -298,6 +298,49 @@ interruption_leaves_nothing_under_way(void **state)
 		rr_loop_turn(fake->stage.engine->loop, 0);
 }
 
+/* ---- Copies that the server makes by itself ---- */
+
+static uint64_t lost; /* octets that the server forgets before the next commit */
+
+/* Does not clone files, but copies them by itself. */
+static int
+copy_within(struct rr_file *source, struct rr_file *target, uint64_t offset, uint64_t length, bool clone)
+{
+	(void)source;
+	(void)target;
+	(void)offset;
+	(void)length;
+	return clone ? 1 : 0;
+}
+
+static int
+commit_with_loss(struct rr_file *file, uint64_t *forgotten)
+{
+	(void)file;
+	*forgotten = lost;
+	lost = 0;
+	return 0;
+}
+
+/* The octets that the server forgot are copied twice, and are counted once, as those behind them are. */
+static void
+octets_that_the_server_copies_again_are_counted_once(void **state)
+{
+	struct rr_side_ops within = rr_side_remote;
+
+	(void)state;
+	within.within = copy_within;
+	within.commit = commit_with_loss;
+	remote.ops = &within;
+	pump.within = pump.clones = true;
+	lost = SIZE / 3;
+	assert_int_equal(push(), 0);
+	remote.ops = &rr_side_remote;
+	assert_int_equal(lost, 0);
+	assert_int_equal(pump.copied_within, SIZE);
+	assert_int_equal(progress.total, SIZE);
+}
+
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int
@@ -313,6 +356,7 @@ main(void)
 		WITH_WORLD(a_file_is_pulled_through_short_reads_and_a_restart),
 		WITH_WORLD(a_file_that_shrank_is_an_error_of_the_source),
 		WITH_WORLD(interruption_leaves_nothing_under_way),
+		WITH_WORLD(octets_that_the_server_copies_again_are_counted_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
