@@ -20,6 +20,13 @@ rr_cp_local_fail(struct rr_side *side)
 	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", strerror(errno));
 }
 
+int
+rr_cp_local_fail_because(struct rr_side *side, const char *why)
+{
+	side->fatal = false;
+	return rr_fail(&side->text, -RPCRDMA_ERR_SYSTEM, "%s", why);
+}
+
 static enum rr_kind
 local_kind(mode_t mode)
 {

@@ -20,6 +20,9 @@ rr_cp_local_at(const struct rr_place *place)
 /* Writes the text for errno into side->text. Sets side->fatal to true if other files would fail, too, for
  * example because the disk is full, and otherwise to false. Returns a negative number. */
 int rr_cp_local_fail(struct rr_side *side);
+/* Does the same for an error that no call has reported by errno, with the reason as text. Sets side->fatal to
+ * false. */
+int rr_cp_local_fail_because(struct rr_side *side, const char *why);
 /* Converts the result of fstat(2) to *info. */
 void rr_cp_local_describe(const struct stat *st, struct rr_info *info);
 

@@ -97,13 +97,16 @@ rr_cp_local_go_on(struct rr_side *side, const struct rr_place *place, const char
 {
 	(void)there;
 	local_set_fd(side, openat(place->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), file);
-	if (file->fd >= 0 && !file->stream && ftruncate(file->fd, (off_t)kept) == 0) {
-		file->kept = kept;
+	if (file->fd < 0)
+		return rr_cp_local_fail(side);
+	file->kept = kept;
+	if (!file->stream && ftruncate(file->fd, (off_t)kept) == 0)
 		return 0;
-	}
-	rr_cp_local_fail(side);
-	if (file->fd >= 0)
-		close(file->fd);
+	if (file->stream)
+		rr_cp_local_fail_because(side, "it is no regular file any more");
+	else
+		rr_cp_local_fail(side);
+	close(file->fd);
 	return -RPCRDMA_ERR_SYSTEM;
 }
 

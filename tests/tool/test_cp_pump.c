@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../nfs/fake.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tool/cp_pump.h"
@@ -341,6 +343,27 @@ octets_that_the_server_copies_again_are_counted_once(void **state)
 	assert_int_equal(progress.total, SIZE);
 }
 
+/* ---- Local files ---- */
+
+/* An earlier error of a call, as errno has it, is not that of the object. */
+static void
+a_named_pipe_in_place_of_a_file_is_no_full_disk(void **state)
+{
+	struct rr_info info = { .kind = RR_KIND_FILE };
+	int reader;
+
+	(void)state;
+	assert_int_equal(mkfifoat(here.fd, "target", 0600), 0);
+	reader = openat(here.fd, "target", O_RDONLY | O_NONBLOCK);
+	assert_true(reader >= 0);
+	errno = ENOSPC;
+	assert_true(local.ops->go_on(&local, &here, "target", &info, 0, &to) < 0);
+	close(reader);
+	assert_string_equal(local.text.text, "it is no regular file any more");
+	assert_false(local.fatal);
+	assert_int_equal(push(), 0); /* opens the files that the teardown closes */
+}
+
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int
@@ -357,6 +380,7 @@ main(void)
 		WITH_WORLD(a_file_that_shrank_is_an_error_of_the_source),
 		WITH_WORLD(interruption_leaves_nothing_under_way),
 		WITH_WORLD(octets_that_the_server_copies_again_are_counted_once),
+		WITH_WORLD(a_named_pipe_in_place_of_a_file_is_no_full_disk),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
