@@ -118,21 +118,25 @@ local_leave(struct rr_side *side, struct rr_place *place)
 }
 
 /* Adds the names of an open directory to the catalog, without their attributes. errno is set to 0 before each
- * readdir(), as readdir() returns NULL both at the end and after an error. A catalog that is full, or has no
- * memory, ends the loop with ENOMEM. Returns 0, or a negative number. */
+ * readdir(), as readdir() returns NULL both at the end and after an error. If there
+ * is no memory for a name, the error is ENOMEM. Returns 0, or a negative number. */
 static int
 local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 {
 	const struct dirent *entry;
+	int error = 0;
 
 	for (errno = 0; (entry = readdir(stream)); errno = 0) {
 		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
 			continue;
-		if (rr_catalog_add(catalog, entry->d_name, NULL) < 0)
-			errno = ENOMEM;
-		if (errno)
-			break;
+		error = rr_catalog_add(catalog, entry->d_name, NULL);
+		if (!error)
+			continue;
+		errno = ENOMEM;
+		break;
 	}
+	if (error == -RPCRDMA_ERR_LIMIT)
+		return rr_cp_local_fail_because(side, "there are more names than memory for them");
 	return errno ? rr_cp_local_fail(side) : 0;
 }
 

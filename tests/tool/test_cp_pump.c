@@ -364,6 +364,19 @@ a_named_pipe_in_place_of_a_file_is_no_full_disk(void **state)
 	assert_int_equal(push(), 0); /* opens the files that the teardown closes */
 }
 
+/* A directory with more names than a catalog may have does not lack memory. */
+static void
+a_directory_with_too_many_names_is_said_to_be_too_large(void **state)
+{
+	struct rr_catalog catalog = { .octets = RR_CATALOG_MAX };
+
+	(void)state;
+	assert_true(local.ops->list(&local, &here, &catalog) < 0);
+	rr_catalog_free(&catalog);
+	assert_string_equal(local.text.text, "there are more names than memory for them");
+	assert_int_equal(push(), 0); /* opens the files that the teardown closes */
+}
+
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int
@@ -381,6 +394,7 @@ main(void)
 		WITH_WORLD(interruption_leaves_nothing_under_way),
 		WITH_WORLD(octets_that_the_server_copies_again_are_counted_once),
 		WITH_WORLD(a_named_pipe_in_place_of_a_file_is_no_full_disk),
+		WITH_WORLD(a_directory_with_too_many_names_is_said_to_be_too_large),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
