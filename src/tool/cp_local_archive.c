@@ -76,11 +76,12 @@ int
 rr_cp_local_list_xattrs(struct rr_side *side, const struct rr_place *object, struct rpcrdma_nfs_value *names)
 {
 	ssize_t size = flistxattr(object->fd, names->data, names->room);
-	char *at = names->data, *end = at + size, *to = at;
+	char *at = names->data, *to = at, *end;
 
 	names->length = 0;
 	if (size < 0)
 		return errno == ENOTSUP ? 0 : rr_cp_local_fail(side);
+	end = at + size;
 	while (at < end) {
 		size_t length = strlen(at) + 1;
 
