@@ -177,8 +177,11 @@ cp_copy(struct rr_cp *cp, int count, char **sources, const char *destination)
 	if (cp_open_side(cp, destination, &cp->remotes[1], &cp->to, cp->to_name, sizeof(cp->to_name)))
 		return RR_EXIT_FAILED;
 	rr_progress_init(&cp->progress, !cp->quiet);
-	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0 || rr_cp_small_init(cp) < 0)
+	if (rr_pump_init(&cp->pump, cp->engine, &cp->progress) < 0 || rr_cp_small_init(cp) < 0) {
+		rr_pump_free(&cp->pump);
+		rr_cp_small_free(cp);
 		return rr_tool_fail(cp->tool, "out of memory");
+	}
 	cp->pump.sparse = cp->sparse;
 	cp->several = count > 1;
 	for (int i = 0; i < count && !cp->stop; i++)
