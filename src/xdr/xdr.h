@@ -43,8 +43,10 @@ struct rr_xdr_preprocess {
 
 /* Compiles the schema in the file input_path. Writes output_base.h (C types, the bounds of their sizes, and
  * declarations of the functions and tables) and output_base.c. Prints warnings, and the first error, to
- * errors, with one line for each: FILE:LINE:COLUMN: and the fault. After an error both files are unchanged.
- * Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong), -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM. */
+ * errors, with one line for each: FILE:LINE:COLUMN: and the fault. After an error both files are unchanged,
+ * unless the error is that output_base.c cannot be renamed to its final name, for example because a directory
+ * has this name: then output_base.h is new. Returns 0, -RPCRDMA_ERR_XDR (the schema is wrong),
+ * -RPCRDMA_ERR_SYSTEM or -RPCRDMA_ERR_NOMEM. */
 int rr_xdr_compile(const char *input_path, const char *output_base, FILE *errors);
 
 /* Does what rr_xdr_compile() does, with memory from env, and with options for the C preprocessor. */
