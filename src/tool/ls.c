@@ -38,30 +38,34 @@ static const struct rr_option ls_options[] = {
 /* ---- Directories ---- */
 
 /* Asks the server for the attributes of those entries for which READDIRPLUS gave none. An entry that was
- * removed meanwhile stays without attributes. Returns an exit status, after a message if it is not OK. */
+ * removed meanwhile, or for which the server has only an error, stays without attributes. Returns an exit
+ * status, after messages if it is not OK. */
 static int
-ls_complete(const struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
+ls_complete(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
 	struct rr_catalog *catalog)
 {
-	for (size_t i = 0; i < catalog->count; i++) {
+	int status = RR_EXIT_OK;
+
+	for (size_t i = 0; i < catalog->count && !ls->cut_off; i++) {
 		struct rr_catalog_entry *entry = &catalog->entries[i];
 		int error = entry->known ? 0
 					 : rpcrdma_nfs_lookup(ls->remote.nfs, directory, entry->name,
 						   &entry->object, NULL);
 
 		if (error && error != RPCRDMA_NFS_NOENT)
-			return rr_ls_fail(ls, where, entry->name);
+			status = rr_ls_fail_entry(ls, where, entry->name, error);
 		entry->known = !error;
 	}
-	return RR_EXIT_OK;
+	return status;
 }
 
 /* Reads the entries of a directory into the catalog, sorts them, and completes their attributes if attributes
- * are needed. It is an error if the names take too much memory, or if the tree seems to be endless. Returns
- * an exit status, after a message if it is not OK. */
+ * are needed. It is an error if the names take too much memory, or if the tree seems to be endless. Sets
+ * *gathered if the entries are to be listed, also after errors of single ones. Returns an exit status, after
+ * messages if it is not OK. */
 static int
 ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *directory,
-	struct rr_catalog *catalog)
+	struct rr_catalog *catalog, bool *gathered)
 {
 	const char *endless;
 	int error = rpcrdma_nfs_list(ls->remote.nfs, directory, rr_catalog_take, catalog);
@@ -73,6 +77,7 @@ ls_gather(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_handle *
 	endless = ls->recursive ? rr_trail_count(&ls->trail, catalog->count) : NULL;
 	if (endless)
 		return rr_tool_fail(ls->tool, "%s: %s", where, endless);
+	*gathered = true;
 	rr_catalog_sort(catalog);
 	return rr_ls_only_names(ls) && !ls->recursive ? RR_EXIT_OK
 						      : ls_complete(ls, where, directory, catalog);
@@ -102,20 +107,24 @@ ls_below(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *ent
 }
 
 /* Lists a directory, and with -R all directories below it. If a directory cannot be listed, that is reported,
- * and the others are listed. If an entry cannot be printed, as the target of a link cannot be read, the
- * entries of the same directory behind it are left out. ls->octets grows by the memory for the names while
- * the directories below are listed. Returns an exit status. */
+ * and the others are listed. The same holds for an entry that the server does not describe, or for a link
+ * whose target cannot be read, unless the server has not answered at all. ls->octets grows by the memory for
+ * the names while the directories below are listed. Returns an exit status. */
 static int
 ls_contents(struct rr_ls *ls, const char *where, const struct rpcrdma_nfs_object *directory)
 {
 	const uint64_t before = ls->octets;
 	struct rr_catalog catalog = { .octets = before };
-	int status = ls_gather(ls, where, &directory->handle, &catalog);
+	bool gathered = false;
+	int status;
 
-	if (status == RR_EXIT_OK)
+	ls->cut_off = false;
+	status = ls_gather(ls, where, &directory->handle, &catalog, &gathered);
+	if (gathered)
 		rr_ls_print_head(ls, where);
-	for (size_t i = 0; i < catalog.count && status == RR_EXIT_OK; i++)
-		status = rr_ls_print(ls, where, &catalog.entries[i]);
+	for (size_t i = 0; gathered && i < catalog.count && !ls->cut_off; i++)
+		if (rr_ls_print(ls, where, &catalog.entries[i]) != RR_EXIT_OK)
+			status = RR_EXIT_FAILED;
 	ls->octets = catalog.octets;
 	for (size_t i = 0; ls->recursive && i < catalog.count; i++)
 		if (ls_below(ls, where, &catalog.entries[i]) != RR_EXIT_OK)

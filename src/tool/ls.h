@@ -21,6 +21,7 @@ struct rr_ls {
 	bool is_long, all, recursive, human, json; /* the options -l, -a, -R, -h and --json */
 	bool headed;                               /* each directory has a line with its name */
 	size_t printed;                            /* lines, or objects of JSON */
+	bool cut_off; /* a call got no answer: the other entries of the directory are left out */
 };
 
 /* Tells whether the options ask for names alone, so that no attributes are needed. */
@@ -33,6 +34,10 @@ bool rr_ls_is_hidden(const struct rr_ls *ls, const struct rr_catalog_entry *entr
 /* Reports the server's last error as "WHERE/NAME: TEXT": where is a directory, and name a name in it, or
  * NULL. Returns RR_EXIT_FAILED. */
 int rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name);
+
+/* Does the same for a call about an entry that has ended with `error`. Sets ls->cut_off if the server has not
+ * answered the call; otherwise other entries may still be listed. */
+int rr_ls_fail_entry(struct rr_ls *ls, const char *where, const char *name, int error);
 
 /* Prints the line of an entry of the directory `where`, unless the entry is hidden. Returns an exit status,
  * after a message if it is not OK. */

@@ -25,6 +25,14 @@ rr_ls_fail(const struct rr_ls *ls, const char *where, const char *name)
 		rpcrdma_nfs_error(ls->remote.nfs));
 }
 
+int
+rr_ls_fail_entry(struct rr_ls *ls, const char *where, const char *name, int error)
+{
+	/* Positive errors are those of NFS, which the server answers. */
+	ls->cut_off |= error < 0;
+	return rr_ls_fail(ls, where, name);
+}
+
 static void
 ls_print_name(const char *name)
 {
@@ -77,14 +85,16 @@ int
 rr_ls_print(struct rr_ls *ls, const char *where, const struct rr_catalog_entry *entry)
 {
 	char target[RPCRDMA_NFS_PATH_MAX + 1] = "";
+	int error = 0;
 
 	/* An entry without attributes, if they are to be printed, was removed meanwhile. */
 	if (rr_ls_is_hidden(ls, entry) || (!entry->known && !rr_ls_only_names(ls)))
 		return RR_EXIT_OK;
-	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK &&
-		rpcrdma_nfs_readlink(ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL) !=
-			0)
-		return rr_ls_fail(ls, where, entry->name);
+	if (!rr_ls_only_names(ls) && entry->object.type == RPCRDMA_NFS_SYMLINK)
+		error = rpcrdma_nfs_readlink(
+			ls->remote.nfs, &entry->object.handle, target, sizeof(target), NULL);
+	if (error)
+		return rr_ls_fail_entry(ls, where, entry->name, error);
 	if (ls->json)
 		ls_print_json(ls, where, entry, target);
 	else if (ls->is_long)

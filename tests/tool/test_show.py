@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
-from tap import Server, Tap, free_port
+from tap import Daemon, Server, Tap, free_port
 
 TOOL = os.path.abspath(sys.argv[1])
 VERSION_4 = os.environ.get("RPCRDMA_VERSION") != "3"
@@ -62,6 +62,22 @@ def ls(url):
     check("ls --json of an empty directory is an empty array", json.loads(result.stdout) == [], result)
     result = run("ls", url + "none")
     check("ls of nothing fails", result.returncode == 1 and not result.stdout and b"no such file" in result.stderr, result)
+
+
+def ls_errors(top):
+    """An entry that the server does not describe is an error, and the others are listed."""
+    os.mkdir(f"{top}/shut")
+    for name in ("first", "second"):
+        os.mkdir(f"{top}/shut/{name}")
+    os.chmod(f"{top}/shut", 0o444)  # names can be read, and nothing else
+    server, port = Daemon(), free_port()
+    server.launch([TOOL, "serve", "--listen", f"127.0.0.1:{port}", "--tcp-port", "0", "--key", top + ".key", top])  # root may not, either
+    result = run("ls", f"nfs://127.0.0.1:{port}/shut")
+    check("names need no attributes", result.stdout == b"first\nsecond\n" and result.returncode == 0, result)
+    result = run("ls", "-l", f"nfs://127.0.0.1:{port}/shut")
+    server.stop()
+    check("ls -l reports each entry that it cannot describe", result.returncode == 1
+          and b"shut/first: " in result.stderr and b"shut/second: " in result.stderr, result)
 
 
 def ls_many(url, top):
@@ -235,6 +251,7 @@ def main():
             cat(server.url, top)
             terminals(server.url, top)
             progress(server.url, top)
+        ls_errors(top)
         exports(top)
         if "RPCRDMA_VERSION" not in os.environ:
             highest(top)
