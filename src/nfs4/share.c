@@ -34,34 +34,45 @@ share_conflicts(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny)
 	return false;
 }
 
-/* Returns a client whose open of the file conflicts with an OPEN of this access and deny. If `courtesy` is
- * true, only courtesy clients (their leases are over) are looked at, else only clients that are no courtesy
- * clients. Returns NULL if there is no such client. */
+/* Returns a client whose open of the file conflicts with the OPEN `share` of the client `own`. A courtesy
+ * client (its lease is over) is returned only if all clients with such opens are courtesy clients other than
+ * `own`. Returns NULL if no open conflicts. */
 static struct rr_nfs4_client *
-share_holder(const struct rr_nfs4_file *file, uint32_t access, uint32_t deny, bool courtesy)
+share_holder(
+	const struct rr_nfs4_file *file, const struct rr_nfs4_client *own, const struct rr_nfs4_share *share)
 {
+	struct rr_nfs4_client *found = NULL;
+
 	rr_list_for_each (link, &file->states) {
 		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
 
-		if (state->kind == RR_NFS4_OPEN && (state->client->phase == RR_NFS4_COURTESY) == courtesy &&
-			((access & state->deny) || (deny & state->access)))
-			return state->client;
+		if (state->kind != RR_NFS4_OPEN ||
+			!((share->access & state->deny) || (share->deny & state->access)))
+			continue;
+		found = state->client;
+		if (found == own || found->phase != RR_NFS4_COURTESY)
+			return found;
 	}
-	return NULL;
+	return found;
 }
 
-/* Tells whether opens of the file conflict with an OPEN of this access and deny. If only courtesy clients
- * (whose leases are over) have such opens, these clients are ended, and false is returned. The entry of the
- * file may be freed when a client ends, so it is looked up again each time. */
+/* Tells whether opens of the file conflict with the OPEN `share` of the client `own`. If only other clients
+ * whose leases are over (courtesy clients) have such opens, these clients are ended, and false is returned.
+ * The client `own` is not ended, even if its own lease is over meanwhile. The entry of the file may be freed
+ * when a client ends, so it is looked up again each time. */
 static bool
-share_is_denied(struct rr_nfs4_tables *tables, const struct rr_vfs_id *id, uint32_t access, uint32_t deny)
+share_is_denied(
+	struct rr_nfs4_tables *tables, const struct rr_nfs4_client *own, const struct rr_nfs4_share *share)
 {
+	struct rr_nfs4_client *holder;
 	struct rr_nfs4_file *file;
 
-	while ((file = rr_nfs4_file_find(tables, id)) && share_conflicts(file, access, deny)) {
-		if (share_holder(file, access, deny, false))
+	while ((file = rr_nfs4_file_find(tables, share->id)) &&
+		share_conflicts(file, share->access, share->deny)) {
+		holder = share_holder(file, own, share);
+		if (holder == own || holder->phase != RR_NFS4_COURTESY)
 			return true;
-		rr_nfs4_client_end(share_holder(file, access, deny, true));
+		rr_nfs4_client_end(holder);
 	}
 	return false;
 }
@@ -70,11 +81,11 @@ nfsstat4
 rr_nfs4_share(struct rr_nfs4_tables *tables, struct rr_nfs4_client *client, const struct rr_nfs4_share *share,
 	struct rr_nfs4_reserved *reserved)
 {
-	struct rr_nfs4_state *state =
-		rr_nfs4_state_of_owner(tables, client, share->id, RR_NFS4_OPEN, share->owner);
+	struct rr_nfs4_state *state;
 
-	if (share_is_denied(tables, share->id, share->access, share->deny))
+	if (share_is_denied(tables, client, share))
 		return NFS4ERR_SHARE_DENIED;
+	state = rr_nfs4_state_of_owner(tables, client, share->id, RR_NFS4_OPEN, share->owner);
 	if (state && state->opening)
 		return NFS4ERR_DELAY;
 	/* access 0 says that the state is new. */

@@ -261,6 +261,24 @@ courtesy_ends_with_a_conflict(void **state)
 	assert_null(rr_nfs4_client_find(&world->tables.clients, id));
 }
 
+/* The lease of a client may run out while its OPEN waits for the storage. If the client's own open conflicts
+ * with the OPEN, the OPEN is refused, and the client does not end. */
+static void
+an_open_does_not_end_its_own_client(void **state)
+{
+	struct world *world = *state;
+	clientid4 id = rr_nfs4_client_id(world->a);
+	struct rr_nfs4_state *open;
+	stateid4 stateid;
+
+	assert_int_equal(open_as(world, world->a, "o", R, W, &open, &stateid), NFS4_OK);
+	rr_nfs4_clients_expire(&world->tables.clients, rr_nfs4_tables_config_default.lease);
+	assert_int_equal(world->a->phase, RR_NFS4_COURTESY);
+	assert_int_equal(open_as(world, world->a, "o", W, 0, &open, &stateid), NFS4ERR_SHARE_DENIED);
+	assert_ptr_equal(rr_nfs4_client_find(&world->tables.clients, id), world->a);
+	assert_int_equal(world->a->state_count, 1);
+}
+
 /* 8.2.4 and 18.46.3: a revoked stateid, and the flag that goes with it, stay until FREE_STATEID. */
 static void
 what_is_revoked_is_known_until_it_is_freed(void **state)
@@ -363,6 +381,7 @@ main(void)
 		TEST(an_open_that_failed_leaves_no_trace),
 		TEST(locks_conflict_between_owners),
 		TEST(courtesy_ends_with_a_conflict),
+		TEST(an_open_does_not_end_its_own_client),
 		TEST(what_is_revoked_is_known_until_it_is_freed),
 		TEST(a_client_leaves_room_for_others),
 		TEST(a_lapsed_client_keeps_what_it_has_until_its_record_has_gone),
