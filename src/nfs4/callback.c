@@ -95,7 +95,7 @@ rr_nfs4_callback_cancel(struct rr_nfs4_callback *callback)
 static bool
 callback_take_slot(struct rr_nfs4_callback *callback, struct rr_nfs4_session *session)
 {
-	for (uint32_t i = 0; i < session->back.ca_maxrequests; i++) {
+	for (uint32_t i = 0; i < session->back_slot_count; i++) {
 		if (session->back_slots[i].busy)
 			continue;
 		session->back_slots[i].busy = true;
@@ -262,7 +262,7 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 	memcpy(args->csa_sessionid, session->id, sizeof(args->csa_sessionid));
 	args->csa_sequenceid = session->back_slots[callback->slot].sequence + 1;
 	args->csa_slotid = callback->slot;
-	for (uint32_t i = 0; i < session->back.ca_maxrequests; i++) {
+	for (uint32_t i = 0; i < session->back_slot_count; i++) {
 		if (session->back_slots[i].busy)
 			args->csa_highest_slotid = i;
 	}

@@ -184,9 +184,9 @@ session_fore_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* Sets the attributes of the backchannel. RFC 8881, 18.36.3, of ca_maxoperations: "For the backchannel, the
- * server MUST NOT change the value the client offers." The other values are lowered to the limits of the
- * server. Returns NFS4ERR_TOOSMALL if CB_RECALL would not fit. */
+/* Sets the attributes of the backchannel. RFC 8881, 18.36.3, of ca_maxoperations and of ca_maxrequests: "For
+ * the backchannel, the server MUST NOT change the value the client offers." The other values are lowered to
+ * the limits of the server. Returns NFS4ERR_TOOSMALL if CB_RECALL would not fit. */
 static nfsstat4
 session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *asked, channel_attrs4 *given)
 {
@@ -199,7 +199,7 @@ session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 		.ca_maxresponsesize = (uint32_t)rr_min(asked->ca_maxresponsesize, limits->back_max),
 		.ca_maxresponsesize_cached = 0,
 		.ca_maxoperations = asked->ca_maxoperations,
-		.ca_maxrequests = (uint32_t)rr_min(asked->ca_maxrequests, RR_NFS4_BACK_SLOTS),
+		.ca_maxrequests = asked->ca_maxrequests,
 	};
 	return NFS4_OK;
 }
@@ -257,6 +257,7 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 	}
 	session->fore = *fore;
 	session->back = *back;
+	session->back_slot_count = (uint32_t)rr_min(back->ca_maxrequests, RR_NFS4_BACK_SLOTS);
 	session->client = client;
 	if (!rr_nfs4_slots_make(session, sessions->env)) {
 		session_give(sessions, client, reserved);

@@ -72,6 +72,8 @@ struct rr_nfs4_session {
 	/* The client has answered a callback since its last binding to a connection for callbacks. */
 	bool back_works;
 	struct rr_nfs4_callback probe; /* the CB_NULL that tests the backchannel */
+	/* The slots of the backchannel that the server uses; the client may offer more. */
+	uint32_t back_slot_count;
 	struct rr_nfs4_back_slot back_slots[RR_NFS4_BACK_SLOTS];
 };
 

@@ -14,6 +14,8 @@ struct world {
 	struct rr_nfs4_client *client;
 	CREATE_SESSION4res created;
 	uint64_t now;
+	callback_sec_parms4 sec; /* the one that CREATE_SESSION offers */
+	uint32_t back_slots;     /* ca_maxrequests of the backchannel; 0: that of `wanted` */
 };
 
 static const channel_attrs4 wanted = { .ca_maxrequestsize = 8192,
@@ -26,13 +28,16 @@ static const struct rr_nfs4_limits limits = { 1 << 20, 1 << 20, 4096, 128, 64, 4
 static nfsstat4
 create_as(struct world *world, sequenceid4 sequence, uint32_t flags, const channel_attrs4 *fore, uint32_t uid)
 {
-	const CREATE_SESSION4args args = { .csa_clientid = rr_nfs4_client_id(world->client),
+	CREATE_SESSION4args args = { .csa_clientid = rr_nfs4_client_id(world->client),
 		.csa_sequence = sequence,
 		.csa_flags = flags,
 		.csa_fore_chan_attrs = *fore,
-		.csa_back_chan_attrs = wanted };
+		.csa_back_chan_attrs = wanted,
+		.csa_sec_parms = { 1, &world->sec } };
 	const struct rr_nfs4_create create = { &args, { 1, uid }, limits, &world->conn, world->now };
 
+	if (world->back_slots > 0)
+		args.csa_back_chan_attrs.ca_maxrequests = world->back_slots;
 	memset(&world->created, 0, sizeof(world->created));
 	rr_nfs4_create_session(&world->tables.sessions, &world->tables.clients, &create, &world->created);
 	return world->created.csr_status;
@@ -147,6 +152,22 @@ sizes_are_lowered_or_refused(void **state)
 	assert_int_equal(fore.ca_maxresponsesize, 1 << 20);
 	assert_int_equal(fore.ca_maxoperations, wanted.ca_maxoperations);
 	assert_int_equal(create_as(world, 3, 0xf, &wanted, 0), NFS4ERR_INVAL);
+}
+
+/* 18.36.3, of ca_maxrequests: "For the backchannel, the server MUST NOT change the value the client offers."
+ */
+static void
+the_backchannel_has_the_slots_that_the_client_offers(void **state)
+{
+	struct world *world = *state;
+
+	world->back_slots = 500;
+	assert_int_equal(create(world, 1), NFS4_OK);
+	assert_int_equal(world->created.u.csr_resok4.csr_back_chan_attrs.ca_maxrequests, 500);
+	assert_int_equal(
+		rr_nfs4_session_find(&world->tables.sessions, world->created.u.csr_resok4.csr_sessionid)
+			->back_slot_count,
+		RR_NFS4_BACK_SLOTS);
 }
 
 /* 18.36.4 keeps the answer, so that a session is made once. A refusal that only depends on the arguments is
@@ -293,6 +314,7 @@ main(void)
 		TEST(create_session_has_a_reply_cache_of_one_slot),
 		TEST(another_principal_cannot_confirm_but_may_create_later),
 		TEST(sizes_are_lowered_or_refused),
+		TEST(the_backchannel_has_the_slots_that_the_client_offers),
 		TEST(a_refusal_of_sizes_does_not_use_the_sequence_up),
 		TEST(a_slot_takes_the_next_call_and_repeats_the_last_answer),
 		TEST(an_error_of_sequence_leaves_the_slot_alone),
