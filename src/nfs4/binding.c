@@ -124,18 +124,20 @@ rr_nfs4_back_conn(const struct rr_nfs4_session *session)
 
 /*
  * Returns the channels to bind, as the client asks: RR_NFS4_FORE, RR_NFS4_BACK or both; 0 if the value is
- * unknown. RFC 8881, 18.34.3: "If the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." A
- * client that leaves the choice to the server gets both channels, so that callbacks have one more connection
- * to use.
+ * unknown, or demands the backchannel of a session whose callbacks have no credential. RFC 8881, 18.34.3: "If
+ * the client specified CDFC4_FORE, the server MUST return CDFS4_FORE." A client that leaves the choice to the
+ * server gets both channels, so that callbacks have one more connection to use.
  */
 static uint32_t
-binding_channels(channel_dir_from_client4 direction)
+binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4 direction)
 {
+	uint32_t back = session->has_cred ? RR_NFS4_BACK : 0;
+
 	switch (direction) {
 	case CDFC4_FORE: return RR_NFS4_FORE;
-	case CDFC4_BACK: return RR_NFS4_BACK;
-	case CDFC4_FORE_OR_BOTH:
-	case CDFC4_BACK_OR_BOTH: return RR_NFS4_FORE | RR_NFS4_BACK;
+	case CDFC4_BACK: return back;
+	case CDFC4_FORE_OR_BOTH: return RR_NFS4_FORE | back;
+	case CDFC4_BACK_OR_BOTH: return back ? RR_NFS4_FORE | back : 0;
 	}
 	return 0;
 }
@@ -154,7 +156,7 @@ rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_
 {
 	struct rr_nfs4_session *session = rr_nfs4_session_find(sessions, args->bctsa_sessid);
 	BIND_CONN_TO_SESSION4resok *ok = &res->u.bctsr_resok4;
-	uint32_t channels = binding_channels(args->bctsa_dir), bound;
+	uint32_t channels = session ? binding_channels(session, args->bctsa_dir) : 0, bound;
 
 	res->bctsr_status = !session ? NFS4ERR_BADSESSION : channels == 0 ? NFS4ERR_INVAL : NFS4_OK;
 	if (res->bctsr_status != NFS4_OK)

@@ -169,19 +169,25 @@ rr_op_bind_conn_to_session(struct rr_nfs4_compound *c)
 }
 
 /* Carries out BACKCHANNEL_CTL: from now on the callbacks of the session have another program number and
- * credential, so they need an RPC client of their own. */
+ * credential, so they need an RPC client of their own. If the client offers no credential that this server
+ * can use, nothing changes. */
 uint32_t
 rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 {
 	const BACKCHANNEL_CTL4args *args = &c->op->u.opbackchannel_ctl;
 
+	nfsstat4 status;
+
 	rr_nfs4_lock_tables(c->server);
-	c->turn.session->cb_program = args->bca_cb_program;
-	rr_nfs4_callback_security(c->turn.session, args->bca_sec_parms.values, args->bca_sec_parms.count);
-	if (c->connection)
-		session_way_back(c, c->turn.session->id);
+	status = rr_nfs4_callback_security(
+		c->turn.session, args->bca_sec_parms.values, args->bca_sec_parms.count);
+	if (status == NFS4_OK) {
+		c->turn.session->cb_program = args->bca_cb_program;
+		if (c->connection)
+			session_way_back(c, c->turn.session->id);
+	}
 	rr_nfs4_unlock_tables(c->server);
-	return NFS4_OK;
+	return status;
 }
 
 /* Carries out DESTROY_CLIENTID. A client whose lease is over (LAPSING, COURTESY) is not busy, whatever it

@@ -204,26 +204,26 @@ session_back_attrs(const struct rr_nfs4_limits *limits, const channel_attrs4 *as
 	return NFS4_OK;
 }
 
-/* Sets the program number and the credential of the session's callbacks: AUTH_SYS if the client offers it,
- * else AUTH_NONE, as this server sends no callbacks with RPCSEC_GSS. */
-static void
-session_take_callback(struct rr_nfs4_session *session, const CREATE_SESSION4args *args)
-{
-	session->cb_program = args->csa_cb_program;
-	rr_nfs4_callback_security(session, args->csa_sec_parms.values, args->csa_sec_parms.count);
-}
-
-void
+nfsstat4
 rr_nfs4_callback_security(struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count)
 {
-	session->has_sys = false;
-	for (uint32_t i = 0; i < count && !session->has_sys; i++) {
-		if (parms[i].cb_secflavor != AUTH_SYS)
-			continue;
-		session->has_sys = true;
-		session->sys_uid = parms[i].u.cbsp_sys_cred.uid;
-		session->sys_gid = parms[i].u.cbsp_sys_cred.gid;
+	const callback_sec_parms4 *found = NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (parms[i].cb_secflavor == AUTH_NONE && !found)
+			found = &parms[i];
+		if (parms[i].cb_secflavor == AUTH_SYS && (!found || found->cb_secflavor == AUTH_NONE))
+			found = &parms[i];
 	}
+	/* RFC 8881, 18.36.3: "If the RPCSEC_GSS handle identified by gcbp_handle_from_server does not exist
+	 * on the server, the server will return NFS4ERR_NOENT." No such handle exists on this server. */
+	if (!found)
+		return count > 0 ? NFS4ERR_NOENT : NFS4ERR_INVAL;
+	session->has_cred = true;
+	session->has_sys = found->cb_secflavor == AUTH_SYS;
+	session->sys_uid = session->has_sys ? found->u.cbsp_sys_cred.uid : 0;
+	session->sys_gid = session->has_sys ? found->u.cbsp_sys_cred.gid : 0;
+	return NFS4_OK;
 }
 
 /* Makes a session ID of 16 octets: a counter of 4 octets, so that all IDs differ, and 12 random octets, so
@@ -279,8 +279,10 @@ session_make(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client, c
 }
 
 /* Carries out the last phase of CREATE_SESSION, RFC 8881, 18.36.4, phase 4: makes the session, binds the
- * connection to the session and fills *ok. Returns NFS4ERR_INVAL for an unknown flag, the error of the
- * channel attributes, or NFS4ERR_NOSPC if there is no memory or the client may have no further session. */
+ * connection to the session and fills *ok. A session for whose callbacks the client offers no credential at
+ * all has no backchannel. Returns NFS4ERR_INVAL for an unknown flag, the error of the channel attributes,
+ * NFS4ERR_NOENT if only RPCSEC_GSS is offered for callbacks, or NFS4ERR_NOSPC if there is no memory or the
+ * client may have no further session. */
 static nfsstat4
 session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *client,
 	const struct rr_nfs4_create *create, CREATE_SESSION4resok *ok)
@@ -301,9 +303,14 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 	if (!session)
 		return NFS4ERR_NOSPC;
 	session->minor = create->minor;
-	session_take_callback(session, args);
+	session->cb_program = args->csa_cb_program;
+	status = rr_nfs4_callback_security(session, args->csa_sec_parms.values, args->csa_sec_parms.count);
+	if (status == NFS4ERR_NOENT) {
+		rr_nfs4_session_end(session);
+		return status;
+	}
 	rr_nfs4_bind(session, create->conn, RR_NFS4_FORE);
-	ok->csr_flags = args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN;
+	ok->csr_flags = session->has_cred ? args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0;
 	if (ok->csr_flags) {
 		session->wants_back = true;
 		rr_nfs4_bind(session, create->conn, RR_NFS4_BACK);

@@ -62,7 +62,9 @@ struct rr_nfs4_session {
 	struct rr_list bindings;
 	uint32_t binding_count, back_count; /* of all bindings; of those to the backchannel */
 	uint32_t cb_program;
-	bool has_sys; /* callbacks carry the credential sys_uid, sys_gid */
+	/* has_cred: the client has offered a credential that the server can send callbacks with. has_sys:
+	 * that is the AUTH_SYS credential sys_uid, sys_gid; else it is AUTH_NONE. */
+	bool has_cred, has_sys;
 	uint32_t sys_uid, sys_gid;
 	bool wants_back;   /* the client asked for a backchannel at some time */
 	bool cb_fault;     /* the backchannel is out of step with the client: no callback uses it any more */
@@ -127,8 +129,10 @@ struct rr_nfs4_session *rr_nfs4_session_hold(struct rr_nfs4_session *session);
 void rr_nfs4_session_release(struct rr_nfs4_session *session);
 
 /* Sets the credential that callbacks carry: the first AUTH_SYS credential that the client offers, else
- * AUTH_NONE. */
-void rr_nfs4_callback_security(
+ * AUTH_NONE if that is offered. RFC 8881, 2.10.8.2: the server "MUST NOT use unoffered combinations". Changes
+ * nothing if the client offers neither: returns NFS4ERR_NOENT then, as this server has no RPCSEC_GSS, or
+ * NFS4ERR_INVAL if nothing is offered. */
+nfsstat4 rr_nfs4_callback_security(
 	struct rr_nfs4_session *session, const callback_sec_parms4 *parms, uint32_t count);
 
 /* Tells whether the session has ended: it has left the table and exists only for its references. */

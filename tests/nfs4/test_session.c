@@ -14,8 +14,10 @@ struct world {
 	struct rr_nfs4_client *client;
 	CREATE_SESSION4res created;
 	uint64_t now;
-	callback_sec_parms4 sec; /* the one that CREATE_SESSION offers */
-	uint32_t back_slots;     /* ca_maxrequests of the backchannel; 0: that of `wanted` */
+	/* What CREATE_SESSION offers for callbacks: AUTH_NONE, unless a test changes it. */
+	callback_sec_parms4 sec;
+	uint32_t sec_count;
+	uint32_t back_slots; /* ca_maxrequests of the backchannel; 0: that of `wanted` */
 };
 
 static const channel_attrs4 wanted = { .ca_maxrequestsize = 8192,
@@ -33,7 +35,7 @@ create_as(struct world *world, sequenceid4 sequence, uint32_t flags, const chann
 		.csa_flags = flags,
 		.csa_fore_chan_attrs = *fore,
 		.csa_back_chan_attrs = wanted,
-		.csa_sec_parms = { 1, &world->sec } };
+		.csa_sec_parms = { world->sec_count, &world->sec } };
 	const struct rr_nfs4_create create = { &args, { 1, uid }, limits, &world->conn, world->now };
 
 	if (world->back_slots > 0)
@@ -61,6 +63,7 @@ setup(void **state)
 	rr_nfs4_conn_init(&world->conn);
 	rr_nfs4_conn_init(&world->other);
 	assert_int_equal(rr_nfs4_exchange_id(&world->tables.clients, &exchange, 0, &world->client), NFS4_OK);
+	world->sec_count = 1;
 	*state = world;
 	return 0;
 }
@@ -275,6 +278,32 @@ a_call_outlives_its_session(void **state)
 	assert_int_equal(sequence(world, (struct ask){ .sequence = 2 }, &turn), NFS4ERR_BADSESSION);
 }
 
+/* 2.10.8.2: the server "MUST NOT use unoffered combinations" of a flavor and a principal: it sends no
+ * callbacks without credentials to a client that does not offer AUTH_NONE. */
+static void
+callbacks_have_a_credential_that_was_offered(void **state)
+{
+	struct world *world = *state;
+	BIND_CONN_TO_SESSION4args bind = { .bctsa_dir = CDFC4_FORE_OR_BOTH };
+	BIND_CONN_TO_SESSION4res bound;
+
+	/* 18.36.3: "If the RPCSEC_GSS handle identified by gcbp_handle_from_server does not exist on the
+	 * server, the server will return NFS4ERR_NOENT." */
+	world->sec.cb_secflavor = RPCSEC_GSS;
+	assert_int_equal(create(world, 1), NFS4ERR_NOENT);
+	assert_int_equal(world->client->session_count, 0);
+	world->sec_count = 0;
+	assert_int_equal(create(world, 2), NFS4_OK);
+	assert_int_equal(world->created.u.csr_resok4.csr_flags, 0);
+	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4_OK);
+	assert_int_equal(bound.u.bctsr_resok4.bctsr_dir, CDFS4_FORE);
+	bind.bctsa_dir = CDFC4_BACK;
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
+}
+
 /* 18.34.3. SEQ4_STATUS_CB_PATH_DOWN is set exactly as long as the session has no connection for callbacks. */
 static void
 connections_come_and_go(void **state)
@@ -320,6 +349,7 @@ main(void)
 		TEST(an_error_of_sequence_leaves_the_slot_alone),
 		TEST(a_session_with_calls_under_way_is_not_destroyed),
 		TEST(a_call_outlives_its_session),
+		TEST(callbacks_have_a_credential_that_was_offered),
 		TEST(connections_come_and_go),
 	};
 
