@@ -148,7 +148,8 @@ binding_channels(const struct rr_nfs4_session *session, channel_dir_from_client4
  * connection already associated with the specified session has no effect, and the server MUST respond with
  * NFS4_OK, unless the client is demanding changes to the set of channels the connection is associated with.
  * If so, the server MUST return NFS4ERR_INVAL." The backchannel may still be added to the fore channel:
- * SEQUENCE binds a connection to the fore channel, and the client cannot know of that binding.
+ * SEQUENCE binds a connection to the fore channel, and the client cannot know of that binding. If the
+ * connection cannot be bound now, it fails with NFS4ERR_DELAY.
  */
 void
 rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_nfs4_conn *conn,
@@ -169,6 +170,11 @@ rr_nfs4_bind_conn_to_session(const struct rr_nfs4_sessions *sessions, struct rr_
 	if (channels & RR_NFS4_BACK)
 		session->wants_back = true;
 	rr_nfs4_bind(session, conn, channels);
+	/* There is no memory, or the session has as many connections as it may have. */
+	if (channels & ~rr_nfs4_bound(session, conn)) {
+		res->bctsr_status = NFS4ERR_DELAY;
+		return;
+	}
 	memcpy(ok->bctsr_sessid, args->bctsa_sessid, sizeof(ok->bctsr_sessid));
 	/* RR_NFS4_FORE and RR_NFS4_BACK have the values of CDFS4_FORE and CDFS4_BACK. */
 	ok->bctsr_dir = (channel_dir_from_server4)channels;

@@ -310,11 +310,13 @@ session_create_phase(struct rr_nfs4_sessions *sessions, struct rr_nfs4_client *c
 		return status;
 	}
 	rr_nfs4_bind(session, create->conn, RR_NFS4_FORE);
-	ok->csr_flags = session->has_cred ? args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0;
-	if (ok->csr_flags) {
+	if (session->has_cred && args->csa_flags & CREATE_SESSION4_FLAG_CONN_BACK_CHAN) {
 		session->wants_back = true;
 		rr_nfs4_bind(session, create->conn, RR_NFS4_BACK);
 	}
+	/* Without memory, the connection is not bound, and the result does not have the flag. */
+	ok->csr_flags =
+		rr_nfs4_bound(session, create->conn) & RR_NFS4_BACK ? CREATE_SESSION4_FLAG_CONN_BACK_CHAN : 0;
 	memcpy(ok->csr_sessionid, session->id, sizeof(ok->csr_sessionid));
 	ok->csr_sequence = args->csa_sequence;
 	ok->csr_fore_chan_attrs = fore;

@@ -335,6 +335,41 @@ connections_come_and_go(void **state)
 	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
 }
 
+/* Memory that has run out. */
+static void *
+no_memory(void *ctx, void *old, size_t size)
+{
+	(void)ctx;
+	(void)old;
+	(void)size;
+	return NULL;
+}
+
+/* 18.34.3: "The server replies in bctsr_dir which channel(s) the connection is associated with." A connection
+ * that could not be bound is not called bound. */
+static void
+a_connection_that_is_not_bound_is_not_called_bound(void **state)
+{
+	struct world *world = *state;
+	struct rr_env poor = rr_env_system;
+	BIND_CONN_TO_SESSION4args bind = { .bctsa_dir = CDFC4_FORE_OR_BOTH };
+	BIND_CONN_TO_SESSION4res bound;
+	struct rr_nfs4_session *session;
+
+	create(world, 1);
+	memcpy(bind.bctsa_sessid, world->created.u.csr_resok4.csr_sessionid, sizeof(sessionid4));
+	poor.realloc = no_memory;
+	world->tables.sessions.env = &poor;
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	world->tables.sessions.env = &rr_env_system;
+	assert_int_equal(bound.bctsr_status, NFS4ERR_DELAY);
+	session = rr_nfs4_session_find(&world->tables.sessions, bind.bctsa_sessid);
+	assert_int_equal(rr_nfs4_bound(session, &world->other), 0);
+	rr_nfs4_bind_conn_to_session(&world->tables.sessions, &world->other, &bind, &bound);
+	assert_int_equal(bound.bctsr_status, NFS4_OK);
+	assert_int_equal(rr_nfs4_bound(session, &world->other), RR_NFS4_FORE | RR_NFS4_BACK);
+}
+
 int
 main(void)
 {
@@ -351,6 +386,7 @@ main(void)
 		TEST(a_call_outlives_its_session),
 		TEST(callbacks_have_a_credential_that_was_offered),
 		TEST(connections_come_and_go),
+		TEST(a_connection_that_is_not_bound_is_not_called_bound),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
