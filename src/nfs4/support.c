@@ -199,7 +199,10 @@ rr_nfs4_set_stateid(struct rr_nfs4_compound *c, const stateid4 *stateid)
 
 /*
  * Copies the stateid `given` to *stateid; if it is the special stateid that stands for the current stateid,
- * copies the current stateid instead. Returns NFS4ERR_BAD_STATEID if there is no current stateid, or for a
+ * copies the current stateid instead, with seqid 0: another OPEN of the same owner, by another COMPOUND, may
+ * have counted up the seqid since. RFC 8881, 8.2.3: "The stateid passed to the operation in place of the
+ * special value has its "seqid" value set to zero, except when the current stateid is used by the operation
+ * CLOSE or OPEN_DOWNGRADE." Returns NFS4ERR_BAD_STATEID if there is no current stateid, or for a
  * special stateid that is not valid. RFC 8881, 8.2.3: "If there is no operation in the COMPOUND that has
  * returned a stateid value, the server MUST return the error NFS4ERR_BAD_STATEID."
  */
@@ -212,6 +215,8 @@ rr_nfs4_current_stateid(const struct rr_nfs4_compound *c, const stateid4 *given,
 		if (!c->current.has_stateid)
 			return NFS4ERR_BAD_STATEID;
 		*stateid = c->current.stateid;
+		if (c->op->argop != OP_CLOSE && c->op->argop != OP_OPEN_DOWNGRADE)
+			stateid->seqid = 0;
 		return NFS4_OK;
 	case RR_NFS4_INVALID:
 	case RR_NFS4_UNDEFINED: return NFS4ERR_BAD_STATEID;

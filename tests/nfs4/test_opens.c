@@ -306,6 +306,32 @@ the_current_stateid_goes_with_the_filehandle(void **state)
 		NFS4_OK);
 }
 
+/* 8.2.3: "The stateid passed to the operation in place of the special value has its "seqid" value set to
+ * zero, except when the current stateid is used by the operation CLOSE or OPEN_DOWNGRADE." RESTOREFH brings
+ * back the stateid that the first OPEN has returned; its seqid is old then, as the second OPEN is of the same
+ * owner. */
+static void
+the_current_stateid_is_used_without_its_seqid(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 save = op_plain(OP_SAVEFH), restore = op_plain(OP_RESTOREFH);
+	const nfs_argop4 first = op_open("file", "o", RW, 0, true), next = op_open("file", "o", RW, 0, false);
+
+	assert_int_equal(RUN(peer, op_root(), first, save, op_root(), next, restore,
+				 op_write(&stateid_current, 0, "x"), op_read(&stateid_current, 0, 1)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), first, save, op_root(), next, restore,
+				 op_downgrade(&stateid_current, RW, 0)),
+		NFS4ERR_OLD_STATEID);
+	assert_int_equal(
+		RUN(peer, op_root(), first, save, op_root(), next, restore, op_close(&stateid_current)),
+		NFS4ERR_OLD_STATEID);
+	/* The invalid stateid that CLOSE returns does not become another special stateid. */
+	assert_int_equal(
+		RUN(peer, op_root(), next, op_close(&stateid_current), op_read(&stateid_current, 0, 1)),
+		NFS4ERR_BAD_STATEID);
+}
+
 static nfs_argop4
 op_mode(const uint8_t mode[4])
 {
@@ -458,6 +484,7 @@ main(void)
 		TEST(ranges_are_locked_and_unlocked),
 		TEST(stateids_are_tested_and_freed),
 		TEST(the_current_stateid_goes_with_the_filehandle),
+		TEST(the_current_stateid_is_used_without_its_seqid),
 		cmocka_unit_test_setup_teardown(
 			the_mode_decides_for_the_owner_too_unless_the_open_makes_the_file, world_setup_memory,
 			world_teardown),
