@@ -282,8 +282,9 @@ rr_op_reclaim_complete(struct rr_nfs4_compound *c)
 	rr_nfs4_lock_tables(c->server);
 	waits = op_reclaim_record(c, &status);
 	rr_nfs4_unlock_tables(c->server);
+	/* NULL: there was no memory to have the record written, so nothing would resume this compound. */
 	if (waits)
-		return RR_NFS4_PENDING;
+		return c->awaited ? RR_NFS4_PENDING : NFS4ERR_DELAY;
 	return status == NFS4_OK ? op_reclaim_finish(c) : status;
 }
 

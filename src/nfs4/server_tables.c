@@ -29,14 +29,14 @@ server_task_run(struct rr_crew_job *job, void *member)
 	return true;
 }
 
-/* Returns a compound that waits for the record of the task; NULL if there is none. */
+/* Returns a compound of the server that waits for the record; NULL if there is none. */
 static struct rr_nfs4_compound *
-server_task_waiter(const struct tables_task *task)
+server_waiter(const struct rr_nfs4_server *server, const struct rr_nfs4_record *record)
 {
-	rr_list_for_each (link, &task->server->compounds) {
+	rr_list_for_each (link, &server->compounds) {
 		struct rr_nfs4_compound *c = rr_container(link, struct rr_nfs4_compound, link);
 
-		if (c->awaited == task->record)
+		if (c->awaited == record)
 			return c;
 	}
 	return NULL;
@@ -49,15 +49,16 @@ server_task_done(struct rr_crew_job *job)
 {
 	struct tables_task *task = rr_container(job, struct tables_task, job);
 	struct rr_nfs4_server *server = task->server;
-	struct rr_nfs4_compound *c = server_task_waiter(task);
+	const struct rr_nfs4_record *record = task->record;
+	struct rr_nfs4_compound *c = server_waiter(server, record);
 	struct rr_nfs4_tables *tables = rr_nfs4_lock_tables(server);
 
-	/* This may free the record: from here on, task->record only tells which compounds wait for it. */
+	/* This may free the record: from here on, `record` only tells which compounds wait for it. */
 	rr_nfs4_recorded(tables, task->record, task->done);
 	/* If this was the last record to be removed, the grace period ends now. */
 	rr_nfs4_look(tables, rr_now(server->env));
 	rr_nfs4_unlock_tables(server);
-	for (; c; c = server_task_waiter(task)) {
+	for (; c; c = server_waiter(server, record)) {
 		c->awaited = NULL;
 		c->vfs_status = task->done ? RR_VFS_OK : RR_VFS_IO;
 		c->resume(c, c->then(c));
@@ -95,7 +96,9 @@ rr_nfs4_stop_waiting(struct rr_nfs4_server *server)
 }
 
 /* Hands all records that are to be written or removed to the thread for records. If there is no memory for a
- * task, the record is reported as not written or not removed. The caller holds the lock of the tables. */
+ * task, the record is reported as not written or not removed, and the RECLAIM_COMPLETE that wanted it waits
+ * no longer: it looks at c->awaited after it has given back the lock. The caller holds the lock of the
+ * tables. */
 static void
 tables_record(struct rr_nfs4_server *server)
 {
@@ -106,6 +109,10 @@ tables_record(struct rr_nfs4_server *server)
 		struct tables_task *task = rr_alloc(server->env, sizeof(*task));
 
 		if (!task) {
+			struct rr_nfs4_compound *c = server_waiter(server, record);
+
+			if (c)
+				c->awaited = NULL;
 			rr_nfs4_recorded(tables, record, false);
 			continue;
 		}

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfs4/server_private.h"
+
 enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH, LEASE = 91 };
 
 /* A file that a client has opened and locked. */
@@ -217,6 +219,35 @@ files_that_are_no_records_do_no_harm(void **state)
 	assert_int_equal(reclaim_all(world_new_peer(world, 0, "a", 0), &held), NFS4_OK);
 }
 
+/* Memory that has run out: what there is can still be freed. */
+static void *
+no_memory(void *ctx, void *old, size_t size)
+{
+	return size == 0 ? rr_env_system.realloc(ctx, old, 0) : NULL;
+}
+
+/* A RECLAIM_COMPLETE whose record cannot be written for lack of memory is answered, and a later one succeeds.
+ */
+static void
+a_record_without_memory_is_not_waited_for(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_new_peer(world, 0, "a", 0);
+	const struct rr_env *env = world->nfs4->env;
+	const nfs_argop4 op = op_plain(OP_RECLAIM_COMPLETE);
+	struct rr_env poor = *env;
+	struct started started;
+
+	poor.realloc = no_memory;
+	world->nfs4->env = &poor;
+	peer->sequence++;
+	peer_start(peer, &op, &started);
+	stage_until(&world->stage, started.done);
+	world->nfs4->env = env;
+	assert_int_equal(peer->res.status, NFS4ERR_DELAY);
+	assert_int_equal(RUN(peer, op), NFS4_OK);
+}
+
 /* 2.10.4 */
 static void
 the_server_is_the_same_one(void **state)
@@ -241,6 +272,7 @@ main(void)
 		TEST(a_lease_that_is_over_cannot_be_reclaimed),
 		TEST(nobody_waits_for_clients_that_said_goodbye),
 		TEST(files_that_are_no_records_do_no_harm),
+		TEST(a_record_without_memory_is_not_waited_for),
 		TEST(the_server_is_the_same_one),
 	};
 
