@@ -6,6 +6,8 @@
  * storage opens the file once more and is asked for a lease on that open: the lease breaks when a local
  * program is about to change the file. Without a lease of the storage there is no delegation.
  */
+#include <string.h>
+
 #include "nfs4/op_open.h"
 
 /* Tells whether an OPEN reclaims a read delegation that the client had before the server was started
@@ -78,6 +80,16 @@ deleg_fail(struct rr_nfs4_compound *c)
 		rr_nfs4_state_end(state);
 }
 
+/* Tells whether the storage has answered that the file system of the file has no leases. */
+static bool
+deleg_has_no_leases(const struct rr_nfs4_compound *c)
+{
+	const struct rr_nfs4_open_work *work = c->op_memory;
+
+	return c->server->no_leases &&
+	       memcmp(c->server->no_leases_fsid, work->id.fsid, sizeof(work->id.fsid)) == 0;
+}
+
 /* Runs when the storage has granted or refused a lease for the delegation, and completes the OPEN. Without a
  * lease, the delegation loses its open, and deleg_fail() ends it or asks for its return. */
 static uint32_t
@@ -85,9 +97,12 @@ deleg_leased(struct rr_nfs4_compound *c)
 {
 	struct rr_nfs4_open_work *work = c->op_memory;
 
-	/* With RR_VFS_NOTSUPP, the storage has no leases at all: rr_open_delegate() then makes no delegation
-	 * any more, except for a reclaim. */
-	c->server->no_leases = c->vfs_status == RR_VFS_NOTSUPP;
+	/* With RR_VFS_NOTSUPP, the file system has no leases at all: rr_open_delegate() then makes no
+	 * delegation of its files any more, except for a reclaim. */
+	if (c->vfs_status == RR_VFS_NOTSUPP) {
+		c->server->no_leases = true;
+		memcpy(c->server->no_leases_fsid, work->id.fsid, sizeof(work->id.fsid));
+	}
 	rr_nfs4_lock_tables(c->server);
 	if (c->vfs_status != RR_VFS_OK) {
 		rr_nfs4_state_close(work->delegation);
@@ -160,9 +175,9 @@ rr_open_delegate(struct rr_nfs4_compound *c)
 
 	if (!deleg_is_wanted(args, &work->why))
 		return rr_open_finish(c);
-	/* If the storage has no leases, only a reclaim makes a delegation: deleg_fail() then has the client
-	 * return it. */
-	if (!c->server->no_leases || deleg_is_reclaimed(args))
+	/* If the file system has no leases, only a reclaim makes a delegation: deleg_fail() then has the
+	 * client return it. */
+	if (!deleg_has_no_leases(c) || deleg_is_reclaimed(args))
 		work->delegation = deleg_make(c);
 	if (!work->delegation)
 		return rr_open_finish(c);

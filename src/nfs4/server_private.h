@@ -29,7 +29,11 @@ struct rr_nfs4_server {
 	struct rr_loop *loop;
 	struct rr_nfs4_shared *shared;
 	struct rr_pseudo pseudo;
-	bool no_leases;           /* the storage has answered that it gives no leases, so none is asked for */
+	/* no_leases: the storage has answered that a file system has no leases, so none is asked for there.
+	 * no_leases_fsid: that file system; exports may lie in several, and only the last such one is kept.
+	 */
+	bool no_leases;
+	uint64_t no_leases_fsid[2];
 	struct rr_list compounds; /* under way */
 	struct rr_list spare;     /* memory of compounds that ended */
 	uint32_t spare_count;

@@ -546,6 +546,43 @@ a_delegation_is_reclaimed_after_a_restart(void **state)
 
 #define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, world_setup_memory, world_teardown)
 
+static enum rr_vfs_status
+no_lease(struct rr_vfs *vfs, struct rr_vfs_lease *lease)
+{
+	(void)vfs;
+	(void)lease;
+	return RR_VFS_NOTSUPP;
+}
+
+/* An export whose file system has no leases takes no delegations from the files of another export. */
+static void
+leases_are_missing_in_one_file_system_alone(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = working_caller(world, 0, "client");
+	const struct rr_vfs_ops *ops = world->vfs->ops;
+	struct rr_vfs_ops without = *ops;
+
+	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_open("file", "m", WRITE, 0, true),
+				 op_close(&stateid_current)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("deep"), op_lookup("b"),
+				 op_open("file", "m", WRITE, 0, true), op_close(&stateid_current)),
+		NFS4_OK);
+	without.lease = no_lease;
+	world->vfs->ops = &without;
+	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
+	world->vfs->ops = ops;
+	/* The server knows by now that the first export has no leases. */
+	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_open("file", "p", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("deep"), op_lookup("b"), op_open("file", "o", READ, 0, false)),
+		NFS4_OK);
+	assert_int_equal(given(peer, 3)->delegation_type, OPEN_DELEGATE_READ);
+}
+
 int
 main(void)
 {
@@ -576,6 +613,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			an_open_for_writing_waits_until_it_is_returned, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(the_holder_waits_for_nothing, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			leases_are_missing_in_one_file_system_alone, world_setup_two_exports, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_delegation_is_reclaimed_after_a_restart, world_setup_records, world_teardown),
 	};
