@@ -209,11 +209,16 @@ rr_nfs4_record_dir_identity(
 {
 	int fd = openat(dir->fd, FILE_IDENTITY, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t got = fd < 0 ? -1 : rr_whole_read(fd, identity, RR_NFS4_IDENTITY, RR_WHOLE_HERE);
+	int error = got < 0 ? errno : 0;
 
 	if (fd >= 0)
 		close(fd);
 	if (got == RR_NFS4_IDENTITY)
 		return 0;
+	/* An error may pass: the identity by which the clients know the server stays in its file. */
+	if (got < 0 && error != ENOENT)
+		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "the server's identity cannot be read: %s",
+			strerror(error));
 	dir->env->random(dir->env->ctx, identity, RR_NFS4_IDENTITY);
 	if (file_put(dir, FILE_IDENTITY, FILE_IDENTITY ".new", identity, RR_NFS4_IDENTITY))
 		return 0;

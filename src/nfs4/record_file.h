@@ -32,7 +32,8 @@ void rr_nfs4_record_dir_close(struct rr_nfs4_record_dir *dir);
 enum { RR_NFS4_IDENTITY = 16 };
 
 /* Reads the random octets that are the server's identity from their file in the directory. If the file is
- * missing or cannot be read, makes new octets and the file. Errors: SYSTEM with text. */
+ * missing or too short, makes new octets and the file. Errors: SYSTEM with text, also if the file cannot be
+ * read. */
 int rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text);
 

@@ -5,8 +5,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <rpcrdma/error.h>
+
+#include "nfs4/record_file.h"
 #include "nfs4/server_private.h"
 
 enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH, LEASE = 91 };
@@ -260,6 +264,30 @@ the_server_is_the_same_one(void **state)
 	assert_memory_equal(identity, world->shared->identity, sizeof(identity));
 }
 
+/* The clients know the server by its identity. If it cannot be read, which may pass, it is not replaced. */
+static void
+an_identity_that_cannot_be_read_stays(void **state)
+{
+	struct rr_nfs4_record_dir *dir;
+	uint8_t identity[RR_NFS4_IDENTITY];
+	char path[STAGE_PATH], file[STAGE_PATH + 16];
+	struct rr_text text = { "" };
+	struct stat st;
+
+	(void)state;
+	stage_directory(path);
+	assert_int_equal(rr_nfs4_record_dir_open(&rr_env_system, path, &dir, &text), 0);
+	snprintf(file, sizeof(file), "%s/identity", path);
+	/* O_NOFOLLOW makes open() fail, as a disk with an error would. */
+	assert_int_equal(symlink("elsewhere", file), 0);
+	assert_int_equal(rr_nfs4_record_dir_identity(dir, identity, &text), -RPCRDMA_ERR_SYSTEM);
+	assert_non_null(strstr(text.text, "the server's identity cannot be read"));
+	assert_int_equal(lstat(file, &st), 0);
+	assert_true(S_ISLNK(st.st_mode));
+	rr_nfs4_record_dir_close(dir);
+	stage_remove(path);
+}
+
 int
 main(void)
 {
@@ -274,6 +302,7 @@ main(void)
 		TEST(files_that_are_no_records_do_no_harm),
 		TEST(a_record_without_memory_is_not_waited_for),
 		TEST(the_server_is_the_same_one),
+		cmocka_unit_test(an_identity_that_cannot_be_read_stays),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
