@@ -183,7 +183,8 @@ rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	while (error == 0 && (entry = readdir(list)) != NULL)
 		error = file_take(dir, entry->d_name, take, ctx);
 	closedir(list);
-	return error;
+	return error < 0 ? rr_fail(text, error, "no memory for the records of clients, or too many of them")
+			 : 0;
 }
 
 /* ---- Writing ---- */

@@ -38,8 +38,8 @@ int rr_nfs4_record_dir_identity(
 	struct rr_nfs4_record_dir *dir, uint8_t identity[RR_NFS4_IDENTITY], struct rr_text *text);
 
 /* Gives each record to take(), until take() returns an error. A file that is not a record is left alone, with
- * a warning; a file that a crash has left unfinished is removed. Errors: what take() returned; SYSTEM with
- * text. */
+ * a warning; a file that a crash has left unfinished is removed. Errors: what take() returned; SYSTEM. Both
+ * have a text. */
 int rr_nfs4_record_dir_read(struct rr_nfs4_record_dir *dir,
 	int (*take)(void *ctx, const struct rr_nfs4_recorded *recorded), void *ctx, struct rr_text *text);
 

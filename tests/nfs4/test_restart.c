@@ -288,6 +288,33 @@ an_identity_that_cannot_be_read_stays(void **state)
 	stage_remove(path);
 }
 
+static int
+take_none(void *ctx, const struct rr_nfs4_recorded *recorded)
+{
+	(void)ctx;
+	(void)recorded;
+	return -RPCRDMA_ERR_NOMEM;
+}
+
+static void
+records_without_memory_are_an_error_with_a_text(void **state)
+{
+	static uint8_t owner[] = "client";
+	const struct rr_nfs4_recorded recorded = { 1, { 1, 0 }, { owner, 6 } };
+	struct rr_nfs4_record_dir *dir;
+	struct rr_text text = { "" };
+	char path[STAGE_PATH];
+
+	(void)state;
+	stage_directory(path);
+	assert_int_equal(rr_nfs4_record_dir_open(&rr_env_system, path, &dir, &text), 0);
+	assert_true(rr_nfs4_record_write(dir, &recorded));
+	assert_int_equal(rr_nfs4_record_dir_read(dir, take_none, NULL, &text), -RPCRDMA_ERR_NOMEM);
+	assert_non_null(strstr(text.text, "no memory for the records of clients"));
+	rr_nfs4_record_dir_close(dir);
+	stage_remove(path);
+}
+
 int
 main(void)
 {
@@ -303,6 +330,7 @@ main(void)
 		TEST(a_record_without_memory_is_not_waited_for),
 		TEST(the_server_is_the_same_one),
 		cmocka_unit_test(an_identity_that_cannot_be_read_stays),
+		cmocka_unit_test(records_without_memory_are_an_error_with_a_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
