@@ -15,6 +15,9 @@ static const uint8_t pseudo_mark[4] = { 0, 'r', 'o', 't' };
 /* PSEUDO_HANDLE: octets of a handle. PSEUDO_FSID: the fsid of the tree ("pseu"). */
 enum { PSEUDO_HANDLE = 12, PSEUDO_FSID = 0x70736575 };
 
+/* Why an export is not in the tree: it lies in another export, or another export lies in it. */
+static const char pseudo_in_the_way[] = "another export is in its way";
+
 /* Returns the number by which a directory is known to clients: an FNV-1a hash of its name and of the number
  * of its parent directory; never 0. The number stays the same when the exports change. */
 static uint64_t
@@ -65,11 +68,13 @@ pseudo_is_parent(const struct rr_pseudo *pseudo, uint32_t directory)
 	return false;
 }
 
-/* Adds an export to the tree, with the directories above it; number: the index of the export. Returns false
- * if the export lies in another export or has another export below it, or if there are too many entries. */
-static bool
+/* Adds an export to the tree, with the directories above it; number: the index of the export. Returns NULL.
+ * If the export lies in another export or has another export below it, or if there are too many entries,
+ * returns the reason as text, and the tree stays as it was. */
+static const char *
 pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 {
+	const uint32_t before = pseudo->count;
 	struct rpcrdma_bytes rest = { path, (uint32_t)strlen(path) };
 	struct rpcrdma_bytes name = rr_vfs_next_component(&rest);
 	uint32_t at = 0;
@@ -77,15 +82,21 @@ pseudo_add_export(struct rr_pseudo *pseudo, const char *path, uint32_t number)
 	for (; name.length > 0; name = rr_vfs_next_component(&rest)) {
 		uint32_t found = rr_pseudo_lookup(pseudo, at, name);
 
-		if (pseudo->count == RR_PSEUDO_MAX || pseudo->entries[at].is_export)
-			return false;
+		/* No directory has been added yet: an export has no entries below it. */
+		if (pseudo->entries[at].is_export)
+			return pseudo_in_the_way;
+		if (found == RR_PSEUDO_MAX) {
+			/* The directories that were added for this export are the last entries. */
+			pseudo->count = before;
+			return "there are too many exports and directories above them";
+		}
 		at = found < pseudo->count ? found : pseudo_add(pseudo, at, name);
 	}
 	if (pseudo->entries[at].is_export || pseudo_is_parent(pseudo, at))
-		return false;
+		return pseudo_in_the_way;
 	pseudo->entries[at].is_export = true;
 	pseudo->entries[at].export = number;
-	return true;
+	return NULL;
 }
 
 /* Returns the index of the export that is named "/"; vfs->export_count if there is no such export. */
@@ -113,12 +124,15 @@ rr_pseudo_init(
 	pseudo->root_export = pseudo_root_export(vfs);
 	pseudo->is_empty = pseudo->root_export < vfs->export_count;
 	for (uint32_t i = 0; i < vfs->export_count; i++) {
-		if (pseudo->is_empty ? i == pseudo->root_export
-				     : pseudo_add_export(pseudo, vfs->exports[i].name, i))
-			continue;
-		rr_log(env, RR_LOG_WARNING,
-			"%s: NFS version 4 cannot reach it, as another export is in its way",
-			vfs->exports[i].name);
+		const char *why = NULL;
+
+		if (!pseudo->is_empty)
+			why = pseudo_add_export(pseudo, vfs->exports[i].name, i);
+		else if (i != pseudo->root_export)
+			why = pseudo_in_the_way;
+		if (why)
+			rr_log(env, RR_LOG_WARNING, "%s: NFS version 4 cannot reach it, as %s",
+				vfs->exports[i].name, why);
 	}
 	return 0;
 }

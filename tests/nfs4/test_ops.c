@@ -7,6 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "nfs4/pseudo.h"
+
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, RW = OPEN4_SHARE_ACCESS_BOTH };
 
 static struct rpcrdma_bytes
@@ -273,6 +275,43 @@ space_and_holes(void **state)
 	assert_int_equal(RUN(peer, op_putfh(file), op), NFS4ERR_INVAL);
 }
 
+static void
+keep_line(void *ctx, enum rr_log_level level, const char *line)
+{
+	(void)level;
+	snprintf(ctx, 200, "%s", line);
+}
+
+/* An export for which the pseudo root has no room leaves no directories there, and the log says why. */
+static void
+an_export_without_room_leaves_nothing(void **state)
+{
+	enum { FEW = RR_PSEUDO_MAX - 2 };
+	static char names[FEW][8], line[200];
+	static struct rr_vfs_export exports[FEW + 2];
+	const struct rr_vfs vfs = { .exports = exports, .export_count = FEW + 2 };
+	struct rr_env env = rr_env_system;
+	struct rr_pseudo pseudo;
+	struct rr_text text;
+
+	(void)state;
+	/* With the root and these exports, there is room for one more. */
+	for (int i = 0; i < FEW; i++) {
+		snprintf(names[i], sizeof(names[i]), "/%d", i);
+		exports[i].name = names[i];
+	}
+	exports[FEW].name = "/x/y";
+	exports[FEW + 1].name = "/z";
+	env.log = keep_line;
+	env.ctx = line;
+	assert_int_equal(rr_pseudo_init(&pseudo, &env, &vfs, &text), 0);
+	assert_int_equal(rr_pseudo_lookup(&pseudo, 0, text_bytes("x")), pseudo.count);
+	assert_int_not_equal(rr_pseudo_of_export(&pseudo, FEW + 1), 0);
+	assert_non_null(strstr(line, "/x/y: "));
+	assert_non_null(strstr(line, "too many"));
+	rr_pseudo_free(&pseudo);
+}
+
 int
 main(void)
 {
@@ -288,6 +327,7 @@ main(void)
 			several_exports_have_one_root, world_setup_two_exports, world_teardown),
 		TEST(secinfo_consumes_the_filehandle),
 		TEST(space_and_holes),
+		cmocka_unit_test(an_export_without_room_leaves_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
