@@ -271,10 +271,6 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	if (c->index >= c->args->decoded) {
 		/* RFC 8881, 15.1.1.1: an operation that does not decode gets its error in its own place. */
 		c->operation = &compound_illegal;
-		/* Not even the first operation was decoded, and no error says why: the arguments end in front
-		 * of it. */
-		if (c->index == 0 && c->args->fault == NFS4_OK)
-			return NFS4ERR_BADXDR;
 		return c->args->fault;
 	}
 	c->op = &c->args->ops[c->index];
