@@ -148,18 +148,6 @@ op_lookupp_done(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the type of the current filehandle's object is known: looks up "..", if the object is a
- * directory. */
-static uint32_t
-op_lookupp_typed(struct rr_nfs4_compound *c)
-{
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	if (c->current.attributes.type != RR_VFS_DIRECTORY)
-		return lookup_not_directory(c);
-	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_lookupp_done);
-}
-
 /* Carries out LOOKUPP. In the pseudo root, entry 0 is the root, which has no parent directory. */
 uint32_t
 rr_op_lookupp(struct rr_nfs4_compound *c)
@@ -170,7 +158,7 @@ rr_op_lookupp(struct rr_nfs4_compound *c)
 		rr_nfs4_set_entry(c, c->server->pseudo.entries[c->current.pseudo].parent);
 		return NFS4_OK;
 	}
-	return rr_nfs4_attributes(c, &c->current, op_lookupp_typed);
+	return lookup_begin(c, (struct rpcrdma_bytes){ "..", 2 }, op_lookupp_done);
 }
 
 /* ---- Flavors ---- */
