@@ -27,8 +27,6 @@ copy_done(struct rr_nfs4_compound *c)
 static uint32_t
 op_clone_done(struct rr_nfs4_compound *c)
 {
-	if (c->vfs_status == RR_VFS_XDEV)
-		return NFS4ERR_XDEV;
 	return rr_nfs4_status(c->vfs_status);
 }
 
