@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/endian.h"
 #include "carrier/carrier.h"
 
 enum { XID = 0x01020304 };
@@ -127,6 +128,80 @@ of_a_call_that_a_shutdown_ends_nothing_is_sent(void **state)
 	one_end(&one);
 }
 
+/* A call, whose message is its XID, that is queued beside others. */
+struct queued {
+	struct rr_transaction base;
+	uint8_t stream[8];
+	int result;
+};
+
+static void
+queued_ended(struct rr_transaction *transaction, int error)
+{
+	rr_container(transaction, struct queued, base)->result = error;
+}
+
+static void
+queued_call(struct rr_carrier *carrier, struct queued *queued, uint32_t xid)
+{
+	rr_put_be32(queued->stream, xid);
+	queued->base.xid = xid;
+	queued->base.call = (struct rpcrdma_message){ .stream = queued->stream, .length = 8 };
+	queued->base.reply_max = 64;
+	queued->base.done = queued_ended;
+	rr_carrier_call(carrier, &queued->base);
+}
+
+/* A reply with calls of the accepting side behind it: all of them are written at once. */
+struct mixed {
+	struct one one;
+	struct queued calls[3];
+};
+
+/* Takes back the call that was written together with the reply, and makes another call. */
+static void
+mixed_sent(void *arg)
+{
+	struct mixed *mixed = arg;
+
+	rr_carrier_cancel(mixed->one.carrier, &mixed->calls[0].base);
+	queued_call(mixed->one.carrier, &mixed->calls[2], XID + 3);
+	mixed->one.sent++;
+}
+
+static void
+mixed_called(void *ctx, struct rr_exchange *exchange)
+{
+	static const uint8_t stream[] = { 1, 2, 3, 4, 0, 0, 0, 1 };
+	const struct rpcrdma_message reply = { .stream = stream, .length = sizeof(stream) };
+	struct mixed *mixed = ctx;
+
+	rr_exchange_reply(exchange, &reply, mixed_sent, mixed);
+	queued_call(mixed->one.carrier, &mixed->calls[0], XID + 1);
+	queued_call(mixed->one.carrier, &mixed->calls[1], XID + 2);
+}
+
+static void
+a_call_that_was_written_with_a_reply_may_be_cancelled_in_its_sent(void **state)
+{
+	static const struct rr_carrier_events mixed_events = { .call = mixed_called };
+	const uint8_t call[] = { 1, 2, 3, 4, 0, 0, 0, 0 };
+	struct world *world = *state;
+	struct mixed mixed = { 0 };
+	int fd = one_connect(world, &mixed.one);
+
+	rr_carrier_attach(mixed.one.carrier, &mixed_events, &mixed);
+	raw_send_record(world, fd, call, sizeof(call));
+	assert_reply(world, fd, "01020304 00000001");
+	assert_reply(world, fd, "01020305 00000000");
+	assert_reply(world, fd, "01020306 00000000");
+	assert_reply(world, fd, "01020307 00000000");
+	assert_int_equal(mixed.one.sent, 1);
+	assert_int_equal(mixed.calls[0].result, 0);
+	close(fd);
+	one_end(&mixed.one);
+}
+
 int
 main(void)
 {
@@ -135,6 +210,9 @@ main(void)
 			the_array_of_a_replys_items_is_not_needed_any_more, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			of_a_call_that_a_shutdown_ends_nothing_is_sent, world_setup, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_call_that_was_written_with_a_reply_may_be_cancelled_in_its_sent, world_setup,
+			world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

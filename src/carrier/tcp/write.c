@@ -78,19 +78,35 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
-/* Is called when octets were written to the socket: removes the messages that are complete from the queue,
- * and calls written() of each. */
+/* Counts octets that were written to the socket as written, from the front of the queue on. */
 static void
-write_advance(struct rr_tcp *tcp, uint64_t octets)
+write_count(struct rr_tcp *tcp, uint64_t octets)
 {
-	while (rr_tcp_alive(tcp) && octets > 0) {
-		struct rr_tcp_out *out = rr_container(tcp->out.next, struct rr_tcp_out, link);
+	rr_list_for_each (link, &tcp->out) {
+		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
+		uint64_t left = out->total - out->done;
 
-		if (octets < out->total - out->done) {
+		if (octets <= left) {
 			out->done += octets;
 			return;
 		}
-		octets -= out->total - out->done;
+		out->done = out->total;
+		octets -= left;
+	}
+}
+
+/* Is called when octets were written to the socket: removes the messages that are complete from the queue,
+ * and calls written() of each. As written() may take other messages back by rr_tcp_unsend(), the octets are
+ * counted before the first written(). */
+static void
+write_advance(struct rr_tcp *tcp, uint64_t octets)
+{
+	write_count(tcp, octets);
+	while (rr_tcp_alive(tcp) && !rr_list_empty(&tcp->out)) {
+		struct rr_tcp_out *out = rr_container(tcp->out.next, struct rr_tcp_out, link);
+
+		if (out->done < out->total)
+			return;
 		rr_list_remove(&out->link);
 		out->written(tcp, out);
 	}
@@ -129,11 +145,13 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 	struct iovec iov[PIECES_MAX];
 	uint64_t octets = 0;
 	uint32_t count, at = 0;
+	struct rr_list *next = out->link.next;
 	struct tail *tail;
 
 	if (rr_list_empty(&out->link))
 		return;
-	if (out->done == 0) {
+	/* A message that was sent as a whole is in the queue only while written() of an earlier one runs. */
+	if (out->done == 0 || out->done == out->total) {
 		rr_list_remove(&out->link);
 		return;
 	}
@@ -149,14 +167,14 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 		memcpy(tail->octets + at, iov[i].iov_base, iov[i].iov_len);
 		at += (uint32_t)iov[i].iov_len;
 	}
-	/* In the copy, the mark counts as sent; if a part of the mark was not sent, it is among the octets. A
-	 * message that was sent in part was the first of the queue. Its copy takes that place: it is put in
-	 * front of the link that is now the first. */
+	/* In the copy, the mark counts as sent; if a part of the mark was not sent, it is among the octets.
+	 * The copy takes the place that the message had in the queue: in front of the link that followed it.
+	 */
 	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
 	tail->out.done = RR_RECORD_MARK_SIZE;
 	tail->out.total = RR_RECORD_MARK_SIZE + at;
 	tail->out.written = write_tail_written;
-	rr_list_append(tcp->out.next, &tail->out.link);
+	rr_list_append(next, &tail->out.link);
 }
 
 void
