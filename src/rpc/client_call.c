@@ -135,23 +135,20 @@ rr_call_send(struct rr_call *call)
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
-/* Allocates the histories (statistics) of all procedures of the call's program, and stores them in *made, a
- * free entry of the client's programs. Returns the history of the call's procedure, or NULL if there is no
- * memory. */
-static struct rr_history *
-call_history_make(
-	const struct rpcrdma_client *client, struct rr_client_program *made, const struct rr_call *call)
+/* Allocates the histories (statistics) of all procedures of the program, and stores them in *made, a free
+ * entry of the client's programs. Returns false if there is no memory. */
+static bool
+call_history_make(const struct rpcrdma_client *client, struct rr_client_program *made,
+	const struct rpcrdma_program *program)
 {
-	const struct rpcrdma_program *program = call->program;
-
 	made->histories =
 		rr_alloc_array(client->engine->env, program->procedure_count, sizeof(*made->histories));
 	if (!made->histories)
-		return NULL;
+		return false;
 	made->prog = program->prog;
 	made->vers = program->vers;
 	made->procedure_count = program->procedure_count;
-	return &made->histories[call->proc];
+	return true;
 }
 
 /* Returns the history (statistics) of the call's procedure. The first call of a program allocates the
@@ -163,8 +160,8 @@ call_history_of(struct rpcrdma_client *client, const struct rr_call *call)
 	for (uint32_t i = 0; i < RR_CLIENT_PROGRAMS; i++) {
 		struct rr_client_program *known = &client->programs[i];
 
-		if (!known->histories)
-			return call_history_make(client, known, call);
+		if (!known->histories && !call_history_make(client, known, call->program))
+			return NULL;
 		if (known->prog == call->program->prog && known->vers == call->program->vers)
 			return call->proc < known->procedure_count ? &known->histories[call->proc] : NULL;
 	}

@@ -157,6 +157,19 @@ what_the_caller_did_wrong_is_an_error_from_the_loop(void **state)
 	call_free(call);
 }
 
+/* The first call of a program makes the statistics of its procedures, and has none itself. */
+static void
+a_first_call_beyond_the_last_procedure_is_not_counted(void **state)
+{
+	struct world *world = *state;
+	struct call *call = call_new(ECHO_V3_program.procedure_count);
+
+	call_start(world, call);
+	assert_null(call->base.history);
+	assert_int_equal(call_wait(world, call), -RPCRDMA_ERR_INVAL);
+	call_free(call);
+}
+
 /* A result without a bound in the schema may be as large as messages are. */
 static void
 a_result_without_a_bound_needs_no_number(void **state)
@@ -203,6 +216,7 @@ suite_errors(void)
 		suite_test(arguments_must_be_consumed_exactly),
 		suite_test(a_result_that_does_not_decode_is_an_error),
 		suite_test(what_the_caller_did_wrong_is_an_error_from_the_loop),
+		suite_test(a_first_call_beyond_the_last_procedure_is_not_counted),
 		suite_test(a_result_without_a_bound_needs_no_number),
 		suite_test(a_reply_that_does_not_fit_keep_is_an_error),
 		suite_test(without_keep_the_result_lives_until_done_returns),
