@@ -28,7 +28,7 @@ post_take_all(struct rr_posts *posts, bool ends)
 	pthread_mutex_lock(&posts->lock);
 	first = posts->first;
 	posts->first = posts->last = NULL;
-	posts->ended = ends;
+	posts->ended |= ends;
 	pthread_mutex_unlock(&posts->lock);
 	return first;
 }

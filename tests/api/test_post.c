@@ -126,6 +126,24 @@ an_engine_that_ends_takes_no_more(void **state)
 	rpcrdma_timer_free(timer);
 }
 
+/* The function was posted before the end, and woke the loop: a turn after the end finds the loop woken. */
+static void
+an_engine_that_was_woken_before_its_end_takes_no_more(void **state)
+{
+	struct rpcrdma_engine *engine = new_engine();
+	struct item a = new_item(engine, 'a');
+	struct rpcrdma_timer *timer;
+
+	(void)state;
+	assert_int_equal(rpcrdma_timer_new(engine, nothing, NULL, &timer), 0);
+	assert_int_equal(post(&a), 0);
+	rpcrdma_engine_free(engine); /* the timer is left */
+	assert_string_equal(ran, "a");
+	assert_int_equal(rpcrdma_engine_turn(engine, 0), 1);
+	assert_int_equal(post(&a), -RPCRDMA_ERR_CANCELLED);
+	rpcrdma_timer_free(timer);
+}
+
 static void
 what_is_missing_is_refused(void **state)
 {
@@ -262,6 +280,7 @@ main(void)
 		cmocka_unit_test(what_is_posted_by_a_posted_function_runs_in_the_next_turn),
 		cmocka_unit_test(what_was_posted_runs_before_the_engine_goes),
 		cmocka_unit_test(an_engine_that_ends_takes_no_more),
+		cmocka_unit_test(an_engine_that_was_woken_before_its_end_takes_no_more),
 		cmocka_unit_test(what_is_missing_is_refused),
 		cmocka_unit_test(many_threads_post_at_a_time),
 		cmocka_unit_test(a_timer_expires_once_each_time_it_was_armed),
