@@ -299,10 +299,13 @@ share_comes_first(const struct rr_pool *pool, const struct rr_account *other,
 	return !small || rr_pool_share_is_small(pool, other, wants) || rr_pool_share_is_huge(pool, wants);
 }
 
-bool
-rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+/* Whether a new request of account for size octets has to wait behind a request of an account in the list:
+ * see rr_pool_share_overtakes(). */
+static bool
+share_overtakes_in(
+	const struct rr_list *list, const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	for (struct rr_list *link = pool->turns.next; link != &pool->turns; link = link->next) {
+	for (struct rr_list *link = list->next; link != list; link = link->next) {
 		const struct rr_account *other = rr_container(link, struct rr_account, turn);
 
 		if (rr_pool_share_wants(other) == 0)
@@ -313,6 +316,14 @@ rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *acc
 			return true;
 	}
 	return false;
+}
+
+bool
+rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+{
+	/* The list `round` has accounts if the request is made inside a wake(). */
+	return share_overtakes_in(&pool->turns, pool, account, size) ||
+	       share_overtakes_in(&pool->round, pool, account, size);
 }
 
 /* ---- What is out ---- */

@@ -181,17 +181,8 @@ rr_pool_wait(struct rr_pool *pool, struct rr_party *party, struct rr_pool_waiter
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
-bool
-rr_pool_is_wanted(const struct rr_pool *pool)
-{
-	for (struct rr_list *link = pool->turns.next; link != &pool->turns; link = link->next) {
-		if (rr_pool_share_wants(rr_container(link, struct rr_account, turn)) > 0)
-			return true;
-	}
-	return false;
-}
-
-/* Whether an account in the list, other than `account`, has a request that waits for memory. */
+/* Whether an account in the list, other than `account` (if that is not NULL), has a request that waits for
+ * memory. */
 static bool
 turn_has_other(const struct rr_list *list, const struct rr_account *account)
 {
@@ -208,6 +199,12 @@ bool
 rr_pool_turn_others_wait(const struct rr_pool *pool, const struct rr_account *account)
 {
 	return turn_has_other(&pool->turns, account) || turn_has_other(&pool->round, account);
+}
+
+bool
+rr_pool_is_wanted(const struct rr_pool *pool)
+{
+	return rr_pool_turn_others_wait(pool, NULL);
 }
 
 bool

@@ -253,6 +253,56 @@ one_that_left_is_not_woken(void **state)
 	assert_int_equal(taker.woken, 0);
 }
 
+/* A waiter of a party (a connection), which takes nothing when it is woken, but asks for memory of no
+ * party. */
+struct asker {
+	struct rr_pool_waiter waiter;
+	struct rr_party *party;
+	bool woken, wanted;
+	void *buffer;
+};
+
+static void
+ask_for_another(struct rr_pool_waiter *waiter)
+{
+	struct asker *asker = rr_container(waiter, struct asker, waiter);
+
+	asker->woken = true;
+	asker->wanted = rr_pool_is_wanted(pool);
+	asker->buffer = rr_pool_get(pool, NULL, 4096);
+}
+
+static void
+asker_wait(struct asker *asker, const char *peer)
+{
+	*asker = (struct asker){ .waiter.wake = ask_for_another,
+		.party = rr_party_new(&shares, peer, NULL, asker) };
+	assert_non_null(asker->party);
+	rr_list_init(&asker->waiter.link);
+	assert_null(rr_pool_get(pool, asker->party, 4096));
+	rr_pool_wait(pool, asker->party, &asker->waiter);
+}
+
+static void
+a_request_inside_wake_does_not_overtake_those_that_the_round_comes_to(void **state)
+{
+	void *a = rr_pool_get(pool, NULL, MAX);
+	struct asker first, second;
+
+	(void)state;
+	asker_wait(&first, "192.0.2.1:1");
+	asker_wait(&second, "192.0.2.2:1");
+	put(a);
+	assert_true(first.woken && second.woken);
+	assert_null(first.buffer);
+	assert_true(first.wanted);
+	assert_non_null(second.buffer); /* no other request waits */
+	assert_false(second.wanted);
+	rr_pool_put(pool, second.buffer);
+	rr_party_end(first.party, &first);
+	rr_party_end(second.party, &second);
+}
+
 static size_t frees;
 
 static void *
@@ -294,6 +344,9 @@ main(void)
 			waiters_are_woken_in_their_order_and_keep_their_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_woken_waiter_may_put, setup, teardown),
 		cmocka_unit_test_setup_teardown(one_that_left_is_not_woken, setup, teardown),
+		cmocka_unit_test_setup_teardown(
+			a_request_inside_wake_does_not_overtake_those_that_the_round_comes_to, setup,
+			teardown),
 		cmocka_unit_test_setup_teardown(what_is_kept_and_out_stays_below_the_bound, setup, teardown),
 	};
 
