@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ends the window, the minute for which warnings are counted, and begins the next window: logs for each host
- * how many warnings were left out in the old window, if any, and forgets all hosts. */
+/* Ends the window, the minute for which warnings are counted, and begins the next window at `now`: logs for
+ * each host how many warnings were left out in the old window, if any, and forgets all hosts. */
 static void
-log_begin_anew(struct rr_peer_log *log)
+log_begin_anew(struct rr_peer_log *log, uint64_t now)
 {
 	const struct rr_env *env = rr_loop_env(log->loop);
 
@@ -25,7 +25,7 @@ log_begin_anew(struct rr_peer_log *log)
 		host->held = 0;
 	}
 	log->count = 0;
-	log->end = rr_now(env) + RR_PEER_LOG_WINDOW;
+	log->end = now + RR_PEER_LOG_WINDOW;
 }
 
 /* Runs at the end of a window in which warnings were left out: logs how many they were, and begins the next
@@ -33,7 +33,9 @@ log_begin_anew(struct rr_peer_log *log)
 static void
 log_expired(struct rr_timer *timer)
 {
-	log_begin_anew(rr_container(timer, struct rr_peer_log, timer));
+	struct rr_peer_log *log = rr_container(timer, struct rr_peer_log, timer);
+
+	log_begin_anew(log, rr_now(rr_loop_env(log->loop)));
 }
 
 /* Returns the entry of the host to which the peer's address belongs; makes the entry if there
@@ -66,11 +68,13 @@ log_may(struct rr_peer_log *log, const char *peer)
 {
 	const struct rr_env *env = rr_loop_env(log->loop);
 	struct rr_peer_log_host *host;
+	uint64_t now;
 
 	if (env->log_level >= RR_LOG_INFO)
 		return true;
-	if (rr_now(env) >= log->end)
-		log_begin_anew(log);
+	now = rr_now(env);
+	if (now >= log->end)
+		log_begin_anew(log, now);
 	host = host_of(log, peer);
 	if (host->lines < RR_PEER_LOG_LINES) {
 		host->lines++;
@@ -78,7 +82,7 @@ log_may(struct rr_peer_log *log, const char *peer)
 	}
 	host->held++;
 	if (!rr_timer_armed(&log->timer))
-		rr_loop_arm(log->loop, &log->timer, log->end - rr_now(env));
+		rr_loop_arm(log->loop, &log->timer, log->end - now);
 	return false;
 }
 
@@ -107,5 +111,5 @@ rr_peer_log_init(struct rr_peer_log *log, struct rr_loop *loop)
 void
 rr_peer_log_end(struct rr_peer_log *log)
 {
-	log_begin_anew(log);
+	log_begin_anew(log, rr_now(rr_loop_env(log->loop)));
 }

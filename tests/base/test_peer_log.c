@@ -75,6 +75,29 @@ the_lines_of_a_host_are_bounded_over_its_connections(void **state)
 	assert_string_equal(world->last, "192.0.2.2:1: misbehaves, number 1");
 }
 
+/* A clock that goes on by two nanoseconds whenever it is read. */
+static uint64_t
+running_now(void *ctx)
+{
+	struct stage *stage = ctx;
+
+	return stage->now += 2;
+}
+
+static void
+a_window_that_ends_between_two_looks_at_the_clock_ends(void **state)
+{
+	struct world *world = *state;
+
+	warn(world, "192.0.2.1:7", RR_PEER_LOG_LINES);
+	world->stage.now = world->log->end - 3;
+	world->stage.env.now = running_now;
+	warn(world, "192.0.2.1:7", 1);
+	assert_true(rr_timer_armed(&world->log->timer));
+	assert_true(rr_loop_due(world->stage.loop) <= (int64_t)RR_PEER_LOG_WINDOW);
+	assert_true(rr_loop_due(world->stage.loop) >= 0);
+}
+
 static void
 one_line_says_how_many_were_left_out(void **state)
 {
@@ -146,6 +169,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(the_lines_of_a_host_are_bounded_over_its_connections),
+		TEST(a_window_that_ends_between_two_looks_at_the_clock_ends),
 		TEST(one_line_says_how_many_were_left_out),
 		TEST(the_lines_of_all_hosts_are_bounded),
 		TEST(a_verbose_log_has_all_lines),
