@@ -31,7 +31,10 @@ rr_address_text(const struct sockaddr *address, char *text, size_t size)
 		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
 		snprintf(text, size, "[%s]:%u", host, ntohs(in6->sin6_port));
 		return;
-	case AF_UNIX: snprintf(text, size, "%s", un->sun_path); return;
+	case AF_UNIX:
+		/* unix(7): the path need not end with a zero, if it fills sun_path. */
+		snprintf(text, size, "%.*s", (int)sizeof(un->sun_path), un->sun_path);
+		return;
 	default: snprintf(text, size, "address family %d", address->sa_family);
 	}
 }

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <rpcrdma/error.h>
 #include <string.h>
+#include <sys/un.h>
 
 #include "base/address.h"
 #include "base/errno.h"
@@ -36,6 +37,21 @@ a_numeric_address_resolves_to_itself_with_the_port(void **state)
 		rr_address_set_port((struct sockaddr *)&addresses[0], 111);
 		assert_int_equal(rr_address_port((const struct sockaddr *)&addresses[0]), 111);
 	}
+}
+
+static void
+a_path_that_fills_its_address_ends_with_it(void **state)
+{
+	struct {
+		struct sockaddr_un address;
+		char behind[8];
+	} un = { .address.sun_family = AF_UNIX, .behind = "behind" };
+	char text[2 * sizeof(un)];
+
+	(void)state;
+	memset(un.address.sun_path, 'p', sizeof(un.address.sun_path));
+	rr_address_text((const struct sockaddr *)&un.address, text, sizeof(text));
+	assert_int_equal(strlen(text), sizeof(un.address.sun_path));
 }
 
 static void
@@ -76,6 +92,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_numeric_address_resolves_to_itself_with_the_port),
+		cmocka_unit_test(a_path_that_fills_its_address_ends_with_it),
 		cmocka_unit_test(what_is_no_host_is_an_error_with_its_name),
 		cmocka_unit_test(an_errno_of_a_connection_is_one_error_everywhere),
 	};
