@@ -92,6 +92,7 @@ what_is_wrong_is_shown(void **state)
 	refuses("delay send 1 20ms more", "not 'more'");
 	refuses("random rate=0", "not 'rate=0'");
 	refuses("random rate=1.5", "rate");
+	refuses("random rate=1e-10", "not 'rate=1e-10'");
 	refuses("random seed=", "seed=");
 	refuses("random kinds=drop,", "kinds");
 	refuses("random kinds=", "kinds");

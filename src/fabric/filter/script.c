@@ -217,7 +217,7 @@ script_read_kinds(const char *list, uint32_t *kinds)
 }
 
 /* Reads a fraction above 0 and at most 1, and sets *rate to that fraction of 2^32. Returns false if the word
- * is no such fraction. */
+ * is no such fraction, or if it is below 2^-32: with a rate of 0, there would be no faults at all. */
 static bool
 script_read_rate(const char *word, uint32_t *rate)
 {
@@ -227,7 +227,7 @@ script_read_rate(const char *word, uint32_t *rate)
 	if (end == word || *end || !(value > 0 && value <= 1))
 		return false;
 	*rate = value < 1 ? (uint32_t)(value * 4294967296.0) : UINT32_MAX;
-	return true;
+	return *rate > 0;
 }
 
 /* Reads the rest of a statement for random faults: its parameters (seed, rate, kinds, delay), each of which
