@@ -202,6 +202,29 @@ a_call_that_was_written_with_a_reply_may_be_cancelled_in_its_sent(void **state)
 	one_end(&mixed.one);
 }
 
+static void
+a_connection_without_memory_is_an_error_of_its_own(void **state)
+{
+	static const struct rr_carrier_events no_events = { 0 };
+	struct world *world = *state;
+	const struct rr_carrier_place to = { RR_TRANSPORT_TCP, (struct sockaddr *)&world->address,
+		sizeof(world->address) };
+	struct rr_carrier *carrier;
+	struct rr_text why;
+	uint32_t fail_at = 0;
+	int error;
+
+	do {
+		world->stage.allocations = 0;
+		world->stage.fail_at = ++fail_at;
+		error = rr_carrier_connect(world->stage.engine, &to, &no_events, world, &carrier, &why);
+		assert_true(error == 0 || error == -RPCRDMA_ERR_NOMEM);
+	} while (error);
+	assert_true(fail_at > 2);
+	world->stage.fail_at = 0;
+	rr_carrier_close(carrier);
+}
+
 int
 main(void)
 {
@@ -213,6 +236,8 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_call_that_was_written_with_a_reply_may_be_cancelled_in_its_sent, world_setup,
 			world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_connection_without_memory_is_an_error_of_its_own, world_setup, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -315,6 +315,18 @@ tcp_staging_of(struct rr_carriers *base)
 	return carriers->staging;
 }
 
+/* Frees a carrier that could not be made, and returns error. */
+static int
+tcp_forget(struct rr_tcp *tcp, int error)
+{
+	const struct rr_env *env = tcp->base.engine->env;
+
+	rr_party_end(tcp->base.party, tcp);
+	rr_map_free(&tcp->xids, env);
+	rr_free(env, tcp);
+	return error;
+}
+
 int
 rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, enum rr_tcp_state state,
 	struct rr_tcp **result, struct rr_text *text)
@@ -348,13 +360,12 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	rr_list_init(&tcp->out);
 	rr_tcp_init_calls(tcp);
 	rr_tcp_init_exchanges(tcp);
-	if (!tcp->base.party || rr_loop_watch(engine->loop, &tcp->watch, fd,
-					state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) < 0) {
-		rr_party_end(tcp->base.party, tcp);
-		rr_map_free(&tcp->xids, engine->env);
-		rr_free(engine->env, tcp);
-		return rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s", strerror(errno));
-	}
+	if (!tcp->base.party)
+		return tcp_forget(tcp, rr_fail(text, -RPCRDMA_ERR_NOMEM, "no memory for a connection"));
+	if (rr_loop_watch(engine->loop, &tcp->watch, fd, state == RR_TCP_OPEN ? RR_READABLE : RR_WRITABLE) <
+		0)
+		return tcp_forget(tcp, rr_fail(text, -RPCRDMA_ERR_SYSTEM, "a socket cannot be watched: %s",
+					       strerror(errno)));
 	/* A new carrier is open only if its connection was accepted. */
 	if (state == RR_TCP_OPEN)
 		rr_party_accepted(tcp->base.party, RR_ACCEPTED_TCP);
