@@ -50,8 +50,10 @@ rr_loop_new(const struct rr_env *env)
 {
 	struct rr_loop *loop = rr_alloc(env, sizeof(*loop));
 
-	if (!loop)
+	if (!loop) {
+		errno = ENOMEM;
 		return NULL;
+	}
 	loop->env = env;
 	rr_heap_init(&loop->timers, loop_timer_is_before);
 	rr_list_init(&loop->tasks);

@@ -50,8 +50,8 @@ struct rr_grave {
 	struct rr_list link; /* private */
 };
 
-/* Makes a loop. Returns NULL if there is no memory, or if the system gives no epoll descriptor (errno says
- * why). */
+/* Makes a loop. Returns NULL, with errno, if there is no memory (ENOMEM), or if the system gives no epoll
+ * descriptor. */
 struct rr_loop *rr_loop_new(const struct rr_env *env);
 
 /* Frees the loop and the objects that are buried. Before, all watches must have ended, all timers must be

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "carrier/engine_capture.h"
 
+#include <errno.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -54,11 +55,10 @@ engine_make_loop(struct rpcrdma_engine *engine)
 {
 	engine->wake.ready = engine_woken;
 	engine->wake.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	engine->loop = rr_loop_new(engine->env);
-	if (engine->loop)
-		rr_shares_init(&engine->shares, engine->loop);
-	if (!engine->loop || engine->wake.fd < 0)
-		return -RPCRDMA_ERR_SYSTEM;
+	engine->loop = engine->wake.fd >= 0 ? rr_loop_new(engine->env) : NULL;
+	if (!engine->loop)
+		return errno == ENOMEM ? -RPCRDMA_ERR_NOMEM : -RPCRDMA_ERR_SYSTEM;
+	rr_shares_init(&engine->shares, engine->loop);
 	rr_loop_poll(engine->loop, engine->config.poll * RR_MICROSECOND);
 	return rr_loop_watch(engine->loop, &engine->wake, engine->wake.fd, RR_READABLE);
 }

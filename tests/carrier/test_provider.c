@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "../test.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
 
@@ -128,6 +129,38 @@ an_engine_has_no_adapters_until_they_are_wanted(void **state)
 	(void)state;
 	assert_int_equal(rr_engine_new(&rr_env_system, &rr_engine_config_default, &engine), 0);
 	assert_null(rr_room_in(engine)->adapters);
+	rpcrdma_engine_free(engine);
+}
+
+/* An environment in which one allocation fails. */
+static uint32_t allocations, fail_at;
+
+static void *
+failing_realloc(void *ctx, void *old, size_t size)
+{
+	if (size > 0 && ++allocations == fail_at)
+		return NULL;
+	return rr_env_system.realloc(ctx, old, size);
+}
+
+static void
+an_engine_without_memory_says_so(void **state)
+{
+	struct rr_env env = rr_env_system;
+	struct rpcrdma_engine *engine;
+	int error;
+
+	(void)state;
+	env.realloc = failing_realloc;
+	for (fail_at = 1;; fail_at++) {
+		allocations = 0;
+		errno = EBADF; /* an error of long ago */
+		error = rr_engine_new(&env, &rr_engine_config_default, &engine);
+		if (error == 0)
+			break;
+		assert_int_equal(error, -RPCRDMA_ERR_NOMEM);
+	}
+	assert_true(fail_at > 2);
 	rpcrdma_engine_free(engine);
 }
 
@@ -322,6 +355,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_engine_has_no_adapters_until_they_are_wanted),
+		cmocka_unit_test(an_engine_without_memory_says_so),
 		cmocka_unit_test(what_is_asked_for_is_taken),
 		cmocka_unit_test(who_does_not_ask_gets_what_the_engine_is_told),
 		cmocka_unit_test(an_address_of_no_adapter_goes_over_sockets),
