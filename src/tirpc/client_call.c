@@ -19,6 +19,7 @@ struct call {
 	void *args, *result;
 	uint64_t deadline;
 	struct rr_transaction transaction;
+	bool started; /* the call was handed to the connection */
 	bool done;
 	int error;        /* of the transaction */
 	bool may_refresh; /* the server did not accept the credential */
@@ -174,6 +175,7 @@ call_start(struct call *call, uint32_t length)
 		.done = call_done,
 		.ctx = call,
 	};
+	call->started = true;
 	rr_carrier_call(client->carrier, &call->transaction);
 }
 
@@ -232,6 +234,7 @@ call_exchange(struct call *call, bool once)
 		enum clnt_stat status;
 		int error = rr_tirpc_connect(client, call->deadline);
 
+		call->started = false;
 		if (error < 0)
 			return call_unsent(client, error);
 		status = call_encode(call, &length);
@@ -304,9 +307,9 @@ rr_tirpc_call(CLIENT *handle, rpcproc_t proc, xdrproc_t xargs, void *args, xdrpr
 	limit = call_nanoseconds(client->has_timeout ? &client->timeout : &timeout);
 	call.deadline = rr_now(client->engine->env) + limit;
 	/* As over TCP, a call without time and without a result routine is only sent: that its time is over
-	 * is no error. */
+	 * is no error, unless the connection was lost and there was no time to make it again. */
 	status = call_run(&call, limit == 0);
-	if (limit == 0 && !xresult && status == RPC_TIMEDOUT)
+	if (limit == 0 && !xresult && call.started && status == RPC_TIMEDOUT)
 		status = call_fail(client, RPC_SUCCESS, 0);
 	pthread_mutex_unlock(&client->lock);
 	pthread_setcancelstate(cancel, NULL);

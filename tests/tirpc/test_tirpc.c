@@ -294,6 +294,7 @@ static void
 test_without_a_server(void **state)
 {
 	CLIENT *client = client_of(NFS_PROGRAM, NFS_VERSION);
+	struct timeval nothing = { 0, 0 }, patience = { test_patience(), 0 };
 	enum clnt_stat status;
 
 	(void)state;
@@ -301,6 +302,11 @@ test_without_a_server(void **state)
 	stop();
 	status = call_null(client, 0);
 	assert_true(status == RPC_CANTSEND || status == RPC_CANTRECV);
+	/* A call that is only sent has no time to make the connection again: it was not sent. */
+	assert_true(clnt_control(client, CLSET_TIMEOUT, (char *)&nothing));
+	assert_int_equal(clnt_call(client, NFSPROC_NULL, (xdrproc_t)xdr_void, NULL, NULL, NULL, nothing),
+		RPC_TIMEDOUT);
+	assert_true(clnt_control(client, CLSET_TIMEOUT, (char *)&patience));
 	assert_null(rpcrdma_clnt_create_port("127.0.0.1", port, NFS_PROGRAM, NFS_VERSION, "rdma"));
 	assert_int_equal(rpc_createerr.cf_stat, RPC_SYSTEMERROR);
 	assert_int_equal(rpc_createerr.cf_error.re_errno, ECONNREFUSED);
