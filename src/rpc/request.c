@@ -78,6 +78,10 @@ rpcrdma_request_on_lost(
 		return -RPCRDMA_ERR_INVAL;
 	request->lost = lost;
 	request->above = ctx;
+	/* The connection of a request that is kept may have ended already: lost() then comes from the loop.
+	 */
+	if (lost && request->kept && !request->exchange->carrier)
+		rr_server_connection_lost(request->server);
 	return 0;
 }
 

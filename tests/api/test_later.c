@@ -283,6 +283,35 @@ what_is_lost_may_be_answered_later(void **state)
 	warm_up(world->client);
 }
 
+/* server.h: rpcrdma_request_on_lost() "may be called inside the handler that is about to keep the request, or
+ * later". */
+static void
+what_is_lost_already_is_known_in_the_next_turn(void **state)
+{
+	struct world *world = *state;
+
+	begin(world);
+	call_and_go(world, 1);
+	world_until(world, desk.lost == 1);
+	desk.ends_when_lost = true;
+	assert_int_equal(rpcrdma_request_on_lost(desk.kept[0], lost, &desk), 0);
+	assert_int_equal(desk.lost, 1);
+	world_until(world, desk.lost == 2);
+	assert_int_equal(desk.count, 0);
+	/* Also after the server was freed, which the last request ends. */
+	desk.ends_when_lost = false;
+	call_and_go(world, 1);
+	world_until(world, desk.lost == 3);
+	rpcrdma_server_free(world->server);
+	world->server = NULL;
+	assert_int_equal(rpcrdma_request_on_lost(desk.kept[0], lost, &desk), 0);
+	world_until(world, desk.lost == 4);
+	assert_int_equal(rpcrdma_request_on_lost(desk.kept[0], lost, &desk), 0);
+	end_all();
+	rpcrdma_engine_turn(world->engine, 0);
+	assert_int_equal(desk.lost, 4);
+}
+
 static void
 requests_outlive_their_server(void **state)
 {
@@ -524,6 +553,7 @@ main(void)
 		T(the_end_of_the_connection_is_known),
 		T(what_is_lost_may_end_all_others),
 		T(what_is_lost_may_be_answered_later),
+		T(what_is_lost_already_is_known_in_the_next_turn),
 		T(requests_outlive_their_server),
 		T(a_shutdown_waits_for_the_answer),
 		T(no_more_are_kept_than_the_server_takes),
