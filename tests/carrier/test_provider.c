@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/address.h"
@@ -192,6 +193,50 @@ what_is_asked_for_is_taken(void **state)
 	rpcrdma_engine_free(world.engine);
 }
 
+static char logged[256]; /* the last line */
+
+static void
+keep_line(void *ctx, enum rr_log_level level, const char *line)
+{
+	(void)ctx;
+	(void)level;
+	snprintf(logged, sizeof(logged), "%s", line);
+}
+
+static void
+a_connection_declined_without_memory_is_logged_as_such(void **state)
+{
+	struct sockaddr_in address = local(INADDR_LOOPBACK);
+	struct rr_acceptor *acceptor;
+	struct world world;
+
+	(void)state;
+	world_begin(&world, &rr_engine_config_default);
+	acceptor = listen_at(&world, RR_TRANSPORT_VERBS, &address);
+	world.env.realloc = failing_realloc;
+	world.env.log = keep_line;
+	logged[0] = 0;
+	/* One of the allocations is that of the connection at the side that accepts. */
+	for (fail_at = 1; !strstr(logged, "declined"); fail_at++) {
+		const struct rr_carrier_place place = { RR_TRANSPORT_VERBS, (struct sockaddr *)&address,
+			sizeof(address) };
+		struct rr_text text;
+
+		assert_true(fail_at < 100);
+		allocations = 0;
+		if (rr_carrier_connect(world.engine, &place, &events, &world, &world.client, &text) < 0)
+			continue;
+		while (!world.connected && !world.closed)
+			assert_true(rr_loop_turn(world.engine->loop, -1) >= 0);
+		close_all(&world);
+	}
+	assert_non_null(strstr(logged, "declined, as there is no memory"));
+	world.env.realloc = rr_env_system.realloc;
+	world.env.log = NULL;
+	rr_acceptor_close(acceptor);
+	rpcrdma_engine_free(world.engine);
+}
+
 static void
 who_does_not_ask_gets_what_the_engine_is_told(void **state)
 {
@@ -357,6 +402,7 @@ main(void)
 		cmocka_unit_test(an_engine_has_no_adapters_until_they_are_wanted),
 		cmocka_unit_test(an_engine_without_memory_says_so),
 		cmocka_unit_test(what_is_asked_for_is_taken),
+		cmocka_unit_test(a_connection_declined_without_memory_is_logged_as_such),
 		cmocka_unit_test(who_does_not_ask_gets_what_the_engine_is_told),
 		cmocka_unit_test(an_address_of_no_adapter_goes_over_sockets),
 		cmocka_unit_test(all_addresses_are_listened_at_over_both),

@@ -46,6 +46,22 @@ acceptor_has_room(struct rpcrdma_engine *engine, const struct rr_fabric *fabric,
 	       rr_shares_admit(&engine->shares, peer);
 }
 
+/* Declines a connection that a peer asks for, and logs why: there was no room for it (has_room is false), or
+ * no memory. */
+static void
+acceptor_decline(struct rpcrdma_engine *engine, struct rr_endpoint *endpoint, bool has_room)
+{
+	struct rr_peer_log *log = rr_loop_peer_log(engine->loop);
+	const char *peer = rr_endpoint_peer(endpoint);
+
+	if (has_room)
+		rr_log_peer(log, peer, "%s: declined, as there is no memory", peer);
+	else
+		rr_log_peer(log, peer, "%s: declined, as there are %u connections", peer,
+			rr_shares_accepted(&engine->shares));
+	rr_endpoint_reject(endpoint, NULL, 0);
+}
+
 /* Is called when a peer asks for a connection: accepts the connection and hands it to the acceptor's
  * handler, or declines it if there is no room or no memory. If accepting fails, the handler gets a
  * connection that then ends. */
@@ -56,16 +72,13 @@ acceptor_requested(void *ctx, struct rr_endpoint *endpoint, const void *private_
 	struct rr_room *room = acceptor->room;
 	struct rpcrdma_engine *engine = room->base.engine;
 	struct rr_fabric *fabric = rr_endpoint_fabric(endpoint);
-	struct rr_connection *connection = NULL;
+	bool has_room = acceptor_has_room(engine, fabric, rr_endpoint_peer(endpoint));
+	struct rr_connection *connection =
+		has_room ? rr_rdma_new(room, fabric, rr_endpoint_peer(endpoint), false) : NULL;
 	int error;
 
-	if (acceptor_has_room(engine, fabric, rr_endpoint_peer(endpoint)))
-		connection = rr_rdma_new(room, fabric, rr_endpoint_peer(endpoint), false);
 	if (!connection) {
-		rr_log_peer(rr_loop_peer_log(engine->loop), rr_endpoint_peer(endpoint),
-			"%s: declined, as there are %u connections", rr_endpoint_peer(endpoint),
-			rr_shares_accepted(&engine->shares));
-		rr_endpoint_reject(endpoint, NULL, 0);
+		acceptor_decline(engine, endpoint, has_room);
 		return;
 	}
 	error = rr_driver_accept(connection, endpoint, private_data, size);
