@@ -237,12 +237,11 @@ record_add(struct pieces *pieces, const void *data, uint64_t length)
 	*pieces->octets += length - skip;
 }
 
-uint32_t
-rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, uint64_t skip,
-	struct iovec *iov, uint32_t max, uint64_t *octets)
+/* Does what rr_record_gather() does, for any record. */
+static uint32_t
+record_gather(struct pieces pieces, const uint8_t mark[4], const struct rpcrdma_message *message)
 {
 	static const uint8_t zeroes[3];
-	struct pieces pieces = { .iov = iov, .max = max, .skip = skip, .octets = octets };
 	const uint8_t *stream = message->stream;
 	uint32_t done = 0;
 
@@ -258,4 +257,19 @@ rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, u
 	if (message->length > done)
 		record_add(&pieces, stream + done, message->length - done);
 	return pieces.count;
+}
+
+uint32_t
+rr_record_gather(const uint8_t mark[4], const struct rpcrdma_message *message, uint64_t skip,
+	struct iovec *iov, uint32_t max, uint64_t *octets)
+{
+	/* Most records have no items, and none of their octets was sent: they are the mark and the stream. */
+	if (skip == 0 && message->item_count == 0 && message->length > 0 && max >= 2) {
+		iov[0] = (struct iovec){ (uint8_t *)(uintptr_t)mark, RR_RECORD_MARK_SIZE };
+		iov[1] = (struct iovec){ (uint8_t *)(uintptr_t)message->stream, message->length };
+		*octets += RR_RECORD_MARK_SIZE + message->length;
+		return 2;
+	}
+	return record_gather(
+		(struct pieces){ .iov = iov, .max = max, .skip = skip, .octets = octets }, mark, message);
 }

@@ -83,6 +83,7 @@ struct rr_tcp {
 	uint64_t moved;      /* octets that the socket took and brought so far */
 
 	struct rr_list out;       /* struct rr_tcp_out */
+	uint64_t uncounted;       /* octets written to the socket that are not in `done` of a message yet */
 	struct rr_map xids;       /* slots of call.c, found by the XID of their call */
 	struct rr_list slots;     /* slots of call.c that are in use, in the order of their calls */
 	struct rr_list refused;   /* transactions never sent: done() is due */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/checked.h"
 #include "base/endian.h"
 #include "carrier/tcp/tcp_private.h"
 #include "wire/rpc.h"
@@ -78,35 +79,36 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
-/* Counts octets that were written to the socket as written, from the front of the queue on. */
+/* Counts the octets of tcp->uncounted as octets of the messages in the queue, from its front on. */
 static void
-write_count(struct rr_tcp *tcp, uint64_t octets)
+write_count(struct rr_tcp *tcp)
 {
 	rr_list_for_each (link, &tcp->out) {
 		struct rr_tcp_out *out = rr_container(link, struct rr_tcp_out, link);
-		uint64_t left = out->total - out->done;
+		uint64_t part = rr_min(tcp->uncounted, out->total - out->done);
 
-		if (octets <= left) {
-			out->done += octets;
-			return;
-		}
-		out->done = out->total;
-		octets -= left;
+		out->done += part;
+		tcp->uncounted -= part;
 	}
 }
 
 /* Is called when octets were written to the socket: removes the messages that are complete from the queue,
- * and calls written() of each. As written() may take other messages back by rr_tcp_unsend(), the octets are
- * counted before the first written(). */
+ * and calls written() of each. written() may take messages back by rr_tcp_unsend(), which first counts the
+ * octets that were not counted yet: so a message can be complete before this function comes to it. */
 static void
 write_advance(struct rr_tcp *tcp, uint64_t octets)
 {
-	write_count(tcp, octets);
+	tcp->uncounted = octets;
 	while (rr_tcp_alive(tcp) && !rr_list_empty(&tcp->out)) {
 		struct rr_tcp_out *out = rr_container(tcp->out.next, struct rr_tcp_out, link);
+		uint64_t left = out->total - out->done;
 
-		if (out->done < out->total)
+		if (tcp->uncounted < left) {
+			out->done += tcp->uncounted;
+			tcp->uncounted = 0;
 			return;
+		}
+		tcp->uncounted -= left;
 		rr_list_remove(&out->link);
 		out->written(tcp, out);
 	}
@@ -150,6 +152,7 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 
 	if (rr_list_empty(&out->link))
 		return;
+	write_count(tcp);
 	/* A message that was sent as a whole is in the queue only while written() of an earlier one runs. */
 	if (out->done == 0 || out->done == out->total) {
 		rr_list_remove(&out->link);
