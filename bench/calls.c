@@ -12,6 +12,7 @@
  * what both libraries have.
  */
 #include <err.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <rpcrdma/client.h>
@@ -240,6 +241,8 @@ plain_move(int fd, bool sends, size_t size, bool waits)
 
 		if (n == 0)
 			exit(0);
+		if (n < 0 && errno != EAGAIN && errno != EINTR)
+			err(1, "the connection");
 		size -= n > 0 ? (size_t)n : 0;
 	}
 }
@@ -294,7 +297,10 @@ plain(size_t call, size_t reply, bool waits)
 		getsockname(listener, (struct sockaddr *)&address, &size))
 		err(1, "a port");
 	if (fork() == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pin(false);
+		/* Else the connection would not end with the client, and this process would serve for ever. */
+		close(fd);
 		plain_serve(listener, call, reply, waits);
 	}
 	pin(true);
