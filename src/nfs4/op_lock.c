@@ -4,7 +4,8 @@
  *
  * A lock is in the tables, where it stands against the locks of other clients, and in the storage, where
  * local programs see it. Each lock-owner has its own open of the file in the storage: c->opened[1], while
- * c->opened[0] is the open of the OPEN. With storage that has no locks, the lock in the tables is enough.
+ * c->opened[0] is the open of the OPEN; rr_lock_reopen() replaces both. With storage that has no locks, the
+ * lock in the tables is enough.
  */
 #include <string.h>
 
@@ -98,16 +99,13 @@ lock_finish(struct rr_nfs4_compound *c)
 	return NFS4_OK;
 }
 
-/* Runs when the storage has answered to the request for the lock. If the storage has granted the lock, or
- * does not support locks, the lock is entered into the tables. Else the LOCK is refused, and a lock state
- * that no answer has named ends. */
+/* Refuses the LOCK, as the storage has failed with c->vfs_status, and ends a lock state that no answer has
+ * named. */
 static uint32_t
-lock_locked(struct rr_nfs4_compound *c)
+lock_refused(struct rr_nfs4_compound *c)
 {
 	struct rr_lock_work *work = c->op_memory;
 
-	if (c->vfs_status == RR_VFS_OK || c->vfs_status == RR_VFS_NOTSUPP)
-		return lock_finish(c);
 	if (c->vfs_status == RR_VFS_LOCK)
 		lock_local_conflict(&c->vfs.lock, &work->conflict);
 	rr_nfs4_lock_tables(c->server);
@@ -116,6 +114,25 @@ lock_locked(struct rr_nfs4_compound *c)
 	if (c->vfs_status == RR_VFS_LOCK)
 		return rr_lock_denied(work, &c->res.u.oplock.u.denied);
 	return rr_nfs4_status(c->vfs_status);
+}
+
+/* Runs when the storage has answered to the request for the lock. If the storage has granted the lock, or
+ * does not support locks, the lock is entered into the tables. Else the LOCK is refused. */
+static uint32_t
+lock_locked(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status == RR_VFS_OK || c->vfs_status == RR_VFS_NOTSUPP)
+		return lock_finish(c);
+	return lock_refused(c);
+}
+
+/* Runs when rr_lock_reopen() has ended: with the new open, which can lock for writing, the storage locks the
+ * range. */
+static uint32_t
+lock_reopened(struct rr_nfs4_compound *c)
+{
+	return c->vfs_status == RR_VFS_OK ? rr_lock_storage(c, RR_VFS_LOCK_WRITE, lock_locked)
+					  : lock_refused(c);
 }
 
 /* Runs when the storage has opened the file for the lock-owner, or could not, or when c->opened[1] is an open
@@ -131,8 +148,10 @@ lock_opened(struct rr_nfs4_compound *c)
 	/* This LOCK has set `opening` in lock_open(), as there was no open yet. */
 	if (!c->opened[1])
 		c->state->opening = false;
-	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal))
+	if (c->vfs_status == RR_VFS_OK && rr_nfs4_state_opened(c->state, c->vfs.opening.open, c->principal)) {
+		c->state->access = c->lock_access;
 		c->opened[1] = rr_nfs4_opened_hold(c->state->opened);
+	}
 	rr_nfs4_unlock_tables(c->server);
 	/* The lock state has ended meanwhile, or there is no memory: nobody needs the new open. */
 	if (c->vfs_status == RR_VFS_OK) {
@@ -142,33 +161,37 @@ lock_opened(struct rr_nfs4_compound *c)
 	return rr_lock_storage(c, work->write ? RR_VFS_LOCK_WRITE : RR_VFS_LOCK_READ, lock_locked);
 }
 
-/* Has the storage open the file for the lock-owner, unless an earlier LOCK has done that, and goes on with
- * lock_opened(). */
+/* Tells whether another LOCK or LOCKU uses c->opened[1]: then the open has more references than those of the
+ * lock state and of this LOCK. The caller holds the lock of the tables. */
+static bool
+lock_is_used(const struct rr_nfs4_compound *c)
+{
+	return c->opened[1] && c->opened[1]->holders > 2;
+}
+
+/* Has the storage open the file for the lock-owner, unless an earlier LOCK has done that with enough access,
+ * and goes on with lock_opened() or, for a lock state that has an open already, lock_reopened(). */
 static uint32_t
 lock_open(struct rr_nfs4_compound *c)
 {
-	struct rr_vfs *vfs = c->server->vfs;
-	struct rr_vfs_opening *opening;
+	const struct rr_lock_work *work = c->op_memory;
 	bool is_other;
 
 	/* An earlier LOCK has opened the file. Any error tells lock_opened() that there is no new open. */
-	if (c->opened[1]) {
+	if (c->opened[1] && !work->reopens) {
 		c->vfs_status = RR_VFS_EXIST;
 		return lock_opened(c);
 	}
 	rr_nfs4_lock_tables(c->server);
-	is_other = c->state->opening || c->state->opened;
-	c->state->opening = !is_other;
+	is_other = c->state->opening || c->state->opened != c->opened[1] || lock_is_used(c);
+	if (!is_other)
+		c->state->opening = true;
 	rr_nfs4_unlock_tables(c->server);
-	/* Another LOCK of the lock-owner opens the file, or has just done so. */
+	/* Another LOCK of the lock-owner opens the file, or has just done so, or uses the open that is to be
+	 * replaced. */
 	if (is_other)
 		return NFS4ERR_DELAY;
-	opening = &rr_nfs4_vfs_begin(c)->opening;
-	opening->object = rr_nfs4_object_as(c, &c->current, 0);
-	opening->access = c->lock_access;
-	/* The share reservation of the OPEN's open holds for this open, too. */
-	opening->relation = RR_VFS_BESIDE;
-	return rr_nfs4_vfs(c, vfs->ops->open(vfs, opening), lock_opened);
+	return work->reopens ? rr_lock_reopen(c, lock_reopened) : rr_lock_open(c, lock_opened);
 }
 
 /* Returns NFS4_OK if `open` has opened the file for writing, for a lock to write, or for reading, for a lock
@@ -185,18 +208,18 @@ lock_check_mode(const struct rr_nfs4_state *open, bool write)
  * work->made if no answer has named the lock state yet (its seqid is 0). Returns NFS4ERR_DELAY if there is no
  * memory, or there are too many states. The caller holds the lock of the tables. */
 static nfsstat4
-lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **state)
+lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, struct rr_nfs4_state **open,
+	struct rr_nfs4_state **state)
 {
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
 	struct rr_lock_work *work = c->op_memory;
-	struct rr_nfs4_state *open;
-	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->open_stateid, RR_NFS4_OPEN, &open);
+	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->open_stateid, RR_NFS4_OPEN, open);
 
 	if (status == NFS4_OK)
-		status = lock_check_mode(open, work->write);
+		status = lock_check_mode(*open, work->write);
 	if (status != NFS4_OK)
 		return status;
-	*state = rr_nfs4_lock_state(tables, open, locker->lock_owner.owner);
+	*state = rr_nfs4_lock_state(tables, *open, locker->lock_owner.owner);
 	work->made = *state && (*state)->seqid == 0;
 	return *state ? NFS4_OK : NFS4ERR_DELAY;
 }
@@ -204,42 +227,65 @@ lock_new_owner(struct rr_nfs4_compound *c, const open_to_lock_owner4 *locker, st
 /* Finds the lock state by the stateid of an earlier LOCK, and checks that its open allows this lock. The
  * caller holds the lock of the tables. */
 static nfsstat4
-lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **state)
+lock_known_owner(struct rr_nfs4_compound *c, const exist_lock_owner4 *locker, struct rr_nfs4_state **open,
+	struct rr_nfs4_state **state)
 {
 	const struct rr_lock_work *work = c->op_memory;
 	nfsstat4 status = rr_nfs4_find_state(c, &c->current, &locker->lock_stateid, RR_NFS4_LOCK, state);
 
-	return status == NFS4_OK ? lock_check_mode((*state)->parent, work->write) : status;
+	if (status != NFS4_OK)
+		return status;
+	*open = (*state)->parent;
+	return lock_check_mode(*open, work->write);
+}
+
+/* Finds out whether the lock state needs another open of the storage, and stores that in work->reopens: its
+ * own was opened for reading only, and this LOCK is to write by an open state that has been upgraded since,
+ * or is another one. Returns NFS4ERR_DELAY if the open state waits for the storage to upgrade it. The caller
+ * holds the lock of the tables. */
+static nfsstat4
+lock_check_open(
+	struct rr_nfs4_compound *c, const struct rr_nfs4_state *open, const struct rr_nfs4_state *state)
+{
+	struct rr_lock_work *work = c->op_memory;
+
+	if (state->opening)
+		return NFS4ERR_DELAY;
+	/* The new open must be able to do what the present open can do. If `open` has too little access for
+	 * that, the storage refuses the lock. */
+	work->reopens = work->write && state->opened && !(state->access & OPEN4_SHARE_ACCESS_WRITE) &&
+			!(state->access & ~open->access);
+	return work->reopens && open->opening ? NFS4ERR_DELAY : NFS4_OK;
 }
 
 /*
- * Finds or makes the lock state. Stores it in c->state, the open of its OPEN in c->opened[0] and its own
- * open, if there is one, in c->opened[1], with references. If another owner has a conflicting lock,
- * work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a reclaim,
- * NFS4ERR_RECLAIM_CONFLICT. A client that is ready to wait (READW_LT, WRITEW_LT) is then entered in the list
- * of waits. The caller holds the lock of the tables.
+ * Finds or makes the lock state. Stores it in c->state, the open of the OPEN that this LOCK names in
+ * c->opened[0] and the lock state's own open, if there is one, in c->opened[1], with references. If another
+ * owner has a conflicting lock, work->conflict describes that lock, and NFS4ERR_DENIED is returned; for a
+ * reclaim, NFS4ERR_RECLAIM_CONFLICT. A client that is ready to wait (READW_LT, WRITEW_LT) is then entered in
+ * the list of waits. The caller holds the lock of the tables.
  */
 static nfsstat4
 lock_prepare(struct rr_nfs4_compound *c, const LOCK4args *args)
 {
 	struct rr_nfs4_tables *tables = &c->server->shared->tables;
 	struct rr_lock_work *work = c->op_memory;
-	struct rr_nfs4_state *state = NULL;
+	struct rr_nfs4_state *open = NULL, *state = NULL;
 	nfsstat4 status =
 		args->reclaim ? rr_nfs4_may_reclaim(c) : rr_nfs4_grace_grant(&tables->grace, c->client);
 
 	if (status == NFS4_OK)
 		status = args->locker.new_lock_owner
-				 ? lock_new_owner(c, &args->locker.u.open_owner, &state)
-				 : lock_known_owner(c, &args->locker.u.lock_owner, &state);
-	if (status == NFS4_OK && state->opening)
-		status = NFS4ERR_DELAY;
+				 ? lock_new_owner(c, &args->locker.u.open_owner, &open, &state)
+				 : lock_known_owner(c, &args->locker.u.lock_owner, &open, &state);
+	if (status == NFS4_OK)
+		status = lock_check_open(c, open, state);
 	if (status != NFS4_OK)
 		return status;
 	c->state = rr_nfs4_state_hold(state);
-	c->lock_access = state->parent->access;
-	if (state->parent->opened)
-		c->opened[0] = rr_nfs4_opened_hold(state->parent->opened);
+	c->lock_access = open->access;
+	if (open->opened)
+		c->opened[0] = rr_nfs4_opened_hold(open->opened);
 	if (state->opened)
 		c->opened[1] = rr_nfs4_opened_hold(state->opened);
 	if (!rr_nfs4_lock_conflict(tables, c->client, &state->file->id, lock_owner(state), work->span,

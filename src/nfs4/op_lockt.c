@@ -84,6 +84,9 @@ op_locku_typed(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_find_state(c, &c->current, &c->op->u.oplocku.lock_stateid, RR_NFS4_LOCK, &state);
+	/* A LOCK moves the ranges to a new open: rr_lock_reopen(). */
+	if (status == NFS4_OK && state->opening)
+		status = NFS4ERR_DELAY;
 	if (status == NFS4_OK) {
 		c->state = rr_nfs4_state_hold(state);
 		if (state->opened)

@@ -75,14 +75,17 @@ struct rr_nfs4_state {
 	uint32_t seqid, holders;
 	struct rr_vfs_handle handle;   /* by which the client knows the file */
 	struct rr_nfs4_opened *opened; /* the storage's open of the file; NULL: not opened yet */
-	uint32_t access, deny;         /* OPEN4_SHARE_*: of an open; a delegation has access alone */
+	/* OPEN4_SHARE_*: of an open. A delegation has access alone, and so has a lock: the access of its
+	 * `opened`. */
+	uint32_t access, deny;
 	/* For an open: the combinations that its OPENs asked for, as bits access * 4 + deny; and its lock
 	 * states. */
 	uint32_t combinations;
 	struct rr_list locks;
 	/* The storage opens the file for this state: until that has ended, other operations that need such an
 	 * open get NFS4ERR_DELAY. So no operation replaces an open by an open with less access, and an
-	 * operation that fails undoes only its own change of the share. */
+	 * operation that fails undoes only its own change of the share. The ranges of a lock do not change
+	 * meanwhile, unless the state ends. */
 	bool opening;
 	/* For a lock: its place in the open's locks, the open, and the locked ranges. */
 	struct rr_list of_open;

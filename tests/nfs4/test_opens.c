@@ -409,10 +409,11 @@ second_session(struct world *world, const struct peer *peer)
 	return beside;
 }
 
-/* Starts the operations by `beside`. While the storage holds its open, `peer` gets NFS4ERR_DELAY for `op`.
- * Then lets the storage go on, and returns the status that `beside` got. */
+/* Starts the operations by `beside`. While the storage holds its open, `peer` gets `expected` for `op`. Then
+ * lets the storage go on, and returns the status that `beside` got. */
 static nfsstat4
-cross(struct peer *beside, const nfs_argop4 *ops, struct peer *peer, nfs_argop4 op, bool fails)
+cross_expecting(struct peer *beside, const nfs_argop4 *ops, struct peer *peer, nfs_argop4 op, bool fails,
+	nfsstat4 expected)
 {
 	const struct rr_memory_script script = { hold_open, &fails };
 	struct world *world = peer->world;
@@ -424,11 +425,18 @@ cross(struct peer *beside, const nfs_argop4 *ops, struct peer *peer, nfs_argop4 
 	while (rr_memory_held(world->memory) == 0)
 		rr_loop_turn(world->stage.engine->loop, -1);
 	rr_memory_steer(world->memory, NULL);
-	assert_int_equal(RUN(peer, ops[0], ops[1], op), NFS4ERR_DELAY);
+	assert_int_equal(RUN(peer, ops[0], ops[1], op), expected);
 	rr_memory_release(world->memory);
 	while (!first.done)
 		rr_loop_turn(world->stage.engine->loop, -1);
 	return beside->res.status;
+}
+
+/* The same where `op` is put off. */
+static nfsstat4
+cross(struct peer *beside, const nfs_argop4 *ops, struct peer *peer, nfs_argop4 op, bool fails)
+{
+	return cross_expecting(beside, ops, peer, op, fails, NFS4ERR_DELAY);
 }
 
 /* While the storage opens the file for an OPEN, another OPEN of the same open-owner is put off. So none takes
@@ -471,6 +479,52 @@ first_locks_of_an_owner_do_not_cross(void **state)
 	assert_int_equal(RUN(peer, ops[0], ops[1], other), NFS4_OK);
 }
 
+/* While the storage opens the file once more, as a lock-owner begins to write, a LOCKU of the lock-owner is
+ * put off: it would unlock by the open that is replaced. If the storage fails, the lock state keeps that
+ * open, and the next LOCK tries again. */
+static void
+a_lock_owner_that_begins_to_write_does_not_unlock_meanwhile(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *beside = second_session(world, peer);
+	nfs_argop4 ops[] = { op_root(), op_lookup("file"), op_plain(OP_LOCK) };
+	stateid4 open, lock;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true),
+				 op_lock(&stateid_current, "l", READ_LT, 0, 10)),
+		NFS4_OK);
+	lock = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid;
+	lock.seqid = 0;
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	open = opened(peer, 1);
+	ops[2] = op_lock_again(&lock, WRITE_LT, 5, 1);
+	assert_int_equal(cross(beside, ops, peer, op_unlock(&lock, 0, 10), true), NFS4ERR_SERVERFAULT);
+	assert_int_equal(cross(beside, ops, peer, op_unlock(&lock, 0, 10), false), NFS4_OK);
+	assert_int_equal(RUN(peer, ops[0], ops[1], op_lock(&open, "m", READ_LT, 5, 1)), NFS4ERR_DENIED);
+	assert_int_equal(RUN(peer, ops[0], ops[1], op_unlock(&lock, 0, 10)), NFS4_OK);
+	assert_int_equal(RUN(peer, ops[0], ops[1], op_lock(&open, "m", WRITE_LT, 0, 20)), NFS4_OK);
+}
+
+/* The same. If the client closes the file meanwhile, the LOCK fails, and leaves no open in the storage. */
+static void
+a_lock_owner_that_begins_to_write_may_end_meanwhile(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *beside = second_session(world, peer);
+	nfs_argop4 ops[] = { op_root(), op_lookup("file"), op_plain(OP_LOCK) }, deny;
+	stateid4 open;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true),
+				 op_lock(&stateid_current, "l", READ_LT, 0, 10)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	open = opened(peer, 1);
+	ops[2] = op_lock(&open, "l", WRITE_LT, 5, 1);
+	assert_int_equal(cross_expecting(beside, ops, peer, op_close(&open), false, NFS4_OK), NFS4ERR_DELAY);
+	deny = op_open("file", "p", RW, RW, false);
+	assert_int_equal(RUN(peer, ops[0], deny), NFS4_OK);
+}
+
 int
 main(void)
 {
@@ -492,6 +546,10 @@ main(void)
 			opens_of_an_owner_do_not_cross, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			first_locks_of_an_owner_do_not_cross, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(a_lock_owner_that_begins_to_write_does_not_unlock_meanwhile,
+			world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(a_lock_owner_that_begins_to_write_may_end_meanwhile,
+			world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -275,6 +275,77 @@ space_and_holes(void **state)
 	assert_int_equal(RUN(peer, op_putfh(file), op), NFS4ERR_INVAL);
 }
 
+/* 18.10.3 */
+static void
+a_lock_to_read_becomes_one_to_write_after_an_upgrade(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	stateid4 open;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "m", RW, 0, true), op_close(&stateid_current)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, false),
+				 op_lock(&stateid_current, "l", READ_LT, 0, 10)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	open = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_lock(&open, "l", WRITE_LT, 0, 10)), NFS4_OK);
+}
+
+/* A lock-owner may lock by opens of several open-owners. */
+static void
+a_lock_owner_locks_by_two_opens(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "m", RW, 0, true), op_close(&stateid_current)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, false),
+				 op_lock(&stateid_current, "l", READ_LT, 0, 10)),
+		NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", RW, 0, false),
+				 op_lock(&stateid_current, "l", WRITE_LT, 0, 10)),
+		NFS4_OK);
+}
+
+/* When a LOCK to write needs a new open of the storage, the earlier locks of the lock-owner are there by the
+ * new open, and by no other: LOCKU removes all of them. */
+static void
+earlier_locks_stay_when_a_lock_owner_begins_to_write(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	nfs_argop4 op, locku;
+	stateid4 open;
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "m", RW, 0, true), op_close(&stateid_current)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, false),
+				 op_lock(&stateid_current, "l", READ_LT, 0, 10)),
+		NFS4_OK);
+	open = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(
+		RUN(peer, op_root(), op_lookup("file"), op_lock(&open, "l", READ_LT, 20, 10)), NFS4_OK);
+	op = op_lock(&open, "l", WRITE_LT, 5, 20);
+	op.u.oplock.locker = (locker4){ false,
+		{ .lock_owner = { .lock_stateid = peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid } } };
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op), NFS4ERR_OPENMODE);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op), NFS4_OK);
+	assert_int_equal(locked_locally(world, "file", 4), F_RDLCK);
+	assert_int_equal(locked_locally(world, "file", 5), F_WRLCK);
+	assert_int_equal(locked_locally(world, "file", 24), F_WRLCK);
+	assert_int_equal(locked_locally(world, "file", 25), F_RDLCK);
+	assert_int_equal(locked_locally(world, "file", 30), F_UNLCK);
+	locku = (nfs_argop4){ .argop = OP_LOCKU,
+		.u.oplocku = {
+			WRITE_LT, 0, peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid, 0, UINT64_MAX } };
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), locku), NFS4_OK);
+	for (off_t octet = 0; octet < 40; octet++)
+		assert_int_equal(locked_locally(world, "file", octet), F_UNLCK);
+}
+
 static void
 keep_line(void *ctx, enum rr_log_level level, const char *line)
 {
@@ -322,6 +393,9 @@ main(void)
 		TEST(the_current_stateid_stands_for_the_last_one),
 		TEST(byte_ranges_are_locked_between_clients),
 		TEST(a_refused_lock_leaves_the_storage_as_it_was),
+		TEST(a_lock_to_read_becomes_one_to_write_after_an_upgrade),
+		TEST(a_lock_owner_locks_by_two_opens),
+		TEST(earlier_locks_stay_when_a_lock_owner_begins_to_write),
 		TEST(names_are_checked),
 		cmocka_unit_test_setup_teardown(
 			several_exports_have_one_root, world_setup_two_exports, world_teardown),
