@@ -299,7 +299,8 @@ plain(size_t call, size_t reply, bool waits)
 	if (fork() == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		pin(false);
-		/* Else the connection would not end with the client, and this process would serve for ever. */
+		/* Else the connection would not end with the client, and this process would serve for ever.
+		 */
 		close(fd);
 		plain_serve(listener, call, reply, waits);
 	}
