@@ -131,7 +131,7 @@ relay_keep_stream(struct rr_relay *relay, struct rpcrdma_message *reply, uint32_
 		return true;
 	if (reply->length > relay->gateway->buffer_size)
 		return false;
-	/* What is put behind the copy begins at a multiple of eight octets. */
+	/* The room behind the copy, which rr_items_take() fills, begins at a multiple of eight octets. */
 	*used = (reply->length + 7) & ~UINT32_C(7);
 	reply->stream = memcpy(relay->buffer, stream, reply->length);
 	return true;

@@ -175,7 +175,6 @@ uint32_t
 rr_op_backchannel_ctl(struct rr_nfs4_compound *c)
 {
 	const BACKCHANNEL_CTL4args *args = &c->op->u.opbackchannel_ctl;
-
 	nfsstat4 status;
 
 	rr_nfs4_lock_tables(c->server);

@@ -115,8 +115,8 @@ cat_write_ready(struct cat *cat)
 }
 
 /* Copies the file to standard output, piece by piece, until its end, an error or a signal. Returns an exit
- * status, after a message if it is not OK. If the reader of the
- * pipe has gone, the status is RR_EXIT_FAILED, without a message. */
+ * status, after a message if it is not OK. If the reader of the pipe has gone, the status is RR_EXIT_FAILED,
+ * without a message. */
 static int
 cat_stream(struct cat *cat)
 {
@@ -151,8 +151,8 @@ cat_stream(struct cat *cat)
 }
 
 /* Copies the file that the URL names to standard output. Any object other than a regular file is an error.
- * Returns an exit status, after a message if it is not OK. If the reader of the
- * pipe has gone, the status is RR_EXIT_FAILED, without a message. */
+ * Returns an exit status, after a message if it is not OK. If the reader of the pipe has gone, the status is
+ * RR_EXIT_FAILED, without a message. */
 static int
 cat_show(struct cat *cat)
 {
@@ -174,8 +174,8 @@ cat_show(struct cat *cat)
 
 /* Makes an engine, connects to the server of the URL, and copies the file to standard output. The caller
  * closes cat->remote and frees cat->engine and cat->memory, also after a failure. Returns an exit status,
- * after a message if it is not OK. If the reader of the
- * pipe has gone, the status is RR_EXIT_FAILED, without a message. */
+ * after a message if it is not OK. If the reader of the pipe has gone, the status is RR_EXIT_FAILED, without
+ * a message. */
 static int
 cat_open_and_show(struct cat *cat, const struct rr_engine_config *config, const char *url)
 {

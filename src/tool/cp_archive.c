@@ -6,7 +6,8 @@
 
 #include "tool/cp.h"
 
-/* What cp -a keeps beside data, modes and times: hard links within the tree, and extended attributes. */
+/* The parts of files that cp -a keeps beside data, modes and times: hard links within the tree, and extended
+ * attributes. */
 
 /* ---- Hard links ---- */
 

@@ -118,8 +118,8 @@ local_leave(struct rr_side *side, struct rr_place *place)
 }
 
 /* Adds the names of an open directory to the catalog, without their attributes. errno is set to 0 before each
- * readdir(), as readdir() returns NULL both at the end and after an error. If there
- * is no memory for a name, the error is ENOMEM. Returns 0, or a negative number. */
+ * readdir(), as readdir() returns NULL both at the end and after an error. If there is no memory for a name,
+ * the error is ENOMEM. Returns 0, or a negative number. */
 static int
 local_gather(struct rr_side *side, DIR *stream, struct rr_catalog *catalog)
 {

@@ -8,8 +8,8 @@
 
 #include "tool/cp_local.h"
 
-/* What cp -a keeps of local files, beside data: owners, hard links, extended attributes. The operations are
- * those of struct rr_side_ops: cp_side.h says what each does and returns. */
+/* The parts of local files that cp -a keeps beside data: owners, hard links, extended attributes. The
+ * operations are those of struct rr_side_ops: cp_side.h says what each does and returns. */
 
 /* Sets the owner and the group of the open file fd to those in info. Returns true if both are set. Returns
  * false if the owner or the group could not be set, which is no error of the copy. After the first owner that

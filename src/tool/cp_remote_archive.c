@@ -2,8 +2,8 @@
 #include "tool/cp_remote.h"
 #include "ulb/nfs42.h"
 
-/* What cp -a keeps of files of a server, beside data: owners, hard links, extended attributes. The operations
- * are those of struct rr_side_ops: cp_side.h says what each does and returns. */
+/* The parts of files of a server that cp -a keeps beside data: owners, hard links, extended attributes. The
+ * operations are those of struct rr_side_ops: cp_side.h says what each does and returns. */
 
 /* Converts a time to that of NFS version 3, which has the years 1970 to 2106. An earlier time becomes the
  * first time of that range, and a later time the last one. */

@@ -92,7 +92,7 @@ struct rr_crew_queue {
 	uint32_t ready;      /* of these, jobs that wait for a thread only */
 	uint32_t turn;       /* index of the place from which the next search for a job begins */
 	struct rr_fair fair; /* the turns of owners */
-	/* Where there are more places than entries, several share an entry. */
+	/* If there are more places than entries, several share an entry. */
 	struct rr_crew_place places[RR_CREW_PLACES];
 	struct rr_list buckets[RR_CREW_BUCKETS]; /* of nodes, by key */
 };

@@ -80,7 +80,7 @@ proc_plus_entry(struct rr_v4_slot *slot, const entry4 *from, entryplus3 *entry)
 	entry->name = from->name;
 	/* If the server sends no fileid, its attribute mounted_on_fileid takes the place. */
 	entry->fileid = taken.attributes.fileid ? taken.attributes.fileid : taken.mounted_on;
-	/* Where the server cannot send the attributes of an entry, LOOKUP finds out why. */
+	/* If the server cannot send the attributes of an entry, LOOKUP finds out why. */
 	entry->name_attributes.attributes_follow = rr_v4_attr_in(taken.have, FATTR4_TYPE);
 	entry->name_attributes.u.attributes = taken.attributes;
 	entry->name_handle.handle_follows = taken.handle.length > 0;

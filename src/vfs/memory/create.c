@@ -190,7 +190,7 @@ create_may(const struct rr_memory_run *run, const struct rr_vfs_create *create)
 	return rr_memory_may_change(run->node, run->caller);
 }
 
-/* Where the name exists, the call uses the existing object, if create_existing() allows that; else it makes a
+/* If the name exists, the call uses the existing object, if create_existing() allows that; else it makes a
  * new one, if create_may() allows that. */
 enum rr_vfs_status
 rr_memory_create(struct rr_memory_run *run)

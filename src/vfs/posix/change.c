@@ -51,14 +51,14 @@ uint64_t
 rr_change_number(const struct rr_changes *changes, const struct statx *st)
 {
 	uint64_t object = change_object(st), time = change_time(&st->stx_ctime);
-	/* Where the slot has the same upper bits, the XOR leaves the count alone. Any greater number means
+	/* If the slot has the same upper bits, the XOR leaves the count alone. Any greater number means
 	 * that the slot belongs to another object or another time. */
 	uint64_t count = atomic_load(&changes->slots[change_slot(object)]) ^ change_stamp(object, time);
 
 	return count <= count_mask ? time + count : time;
 }
 
-/* Where the slot has a count for this object and this time of change, the count grows by 1, up to its
+/* If the slot has a count for this object and this time of change, the count grows by 1, up to its
  * greatest value. Otherwise the count begins anew: at 0 if the time itself shows the change, or at 1 if the
  * object had the same time before the change. The count 0 is stored, too, for the case that another thread
  * has looked at the object before this change, and ends a further change within the same tick: that change

@@ -72,7 +72,7 @@ op_read_result(struct rr_posix_work *work, struct rr_vfs_read *read)
 	rr_posix_know(work->posix, &rest->subject.object, &read->object_after);
 	end = rest->subject.object.st.stx_size;
 	read->length = rest->done;
-	/* Where no octet was read, the file has ended there, even if it has grown meanwhile: without eof, a
+	/* If no octet was read, the file has ended there, even if it has grown meanwhile: without eof, a
 	 * client might repeat the read for ever. Only a read of size 0 has to look at the size of the file.
 	 */
 	read->eof =
@@ -127,7 +127,7 @@ op_read_end(struct rr_posix_work *work, struct rr_vfs_read *read, enum rr_vfs_st
 	return status;
 }
 
-/* Where the tree hurries and part of the data is not in memory (RR_VFS_PENDING), the read does not end here:
+/* If the tree hurries and part of the data is not in memory (RR_VFS_PENDING), the read does not end here:
  * work->rest keeps the object for the thread or the ring that reads the rest. */
 enum rr_vfs_status
 rr_posix_read(struct rr_posix_work *work, struct rr_vfs_call *call)
@@ -244,7 +244,7 @@ rr_posix_commit(struct rr_posix_work *work, struct rr_vfs_call *call)
 	enum rr_vfs_status status;
 
 	commit->change.exact = commit->change.after.valid = false;
-	/* Where there is something to store, the verifier is read again after that, in job.c. */
+	/* If there is something to store, the verifier is read again after that, in job.c. */
 	commit->verifier = rr_posix_verifier(work->posix);
 	status = rr_posix_find(work, &commit->object, &subject);
 	if (status != RR_VFS_OK)

@@ -50,7 +50,7 @@ shared_set_of(struct rr_posix_shared *shared, const struct statx *st)
 	for (; set < RR_POSIX_DEVICES; set++) {
 		uint64_t there = atomic_load(&shared->devices[set]);
 
-		/* Where another thread is faster, "there" is what that thread has stored. */
+		/* If another thread is faster, "there" is what that thread has stored. */
 		if (there == 0 && atomic_compare_exchange_strong(&shared->devices[set], &there, device))
 			break;
 		if (there == device)

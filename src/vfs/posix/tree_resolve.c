@@ -33,7 +33,7 @@ rr_tree_intern(struct rr_tree *tree, struct rr_node *parent, const char *name, i
 		rr_nodes_set_fd(nodes, node, &node->path_fd, fd);
 	if (!node)
 		return NULL;
-	/* Where there is no memory for its name, the node has no place: it serves this call, and the next
+	/* If there is no memory for its name, the node has no place: it serves this call, and the next
 	 * call has to find the object by other means. */
 	node->verified = rr_nodes_place(nodes, node, parent, name) == 0 ? rr_tree_believed(tree, parent) : 0;
 	node->gone = false;

@@ -146,7 +146,7 @@ rr_tree_walk_begin(struct rr_tree *tree)
 	struct rr_handle_id id;
 	int fd;
 
-	/* Where the root cannot be opened, there is no frame, and the first step of the walk is its end. */
+	/* If the root cannot be opened, there is no frame, and the first step of the walk is its end. */
 	walk_clear(tree);
 	search->hindered = false;
 	fd = walk_open(tree, search->root->node->path_fd, "", TO_READ, &id);
