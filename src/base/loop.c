@@ -11,8 +11,12 @@
 
 #include "base/peer_log.h"
 
-/* The most events that one wait takes; the most rounds of tasks in one turn. */
-enum { BATCH = 64, TASK_ROUNDS = 100 };
+enum {
+	BATCH = 64,        /* the most events that one wait takes */
+	TASK_ROUNDS = 100, /* the most rounds of tasks in one turn */
+	LOOKS = 3,         /* calls of look() in one turn, until one finds something */
+	FOUND_MAX = 4,     /* turns in a row in which look() may find something: then all others are served */
+};
 
 struct rr_loop {
 	uint64_t turns;
@@ -31,6 +35,9 @@ struct rr_loop {
 	struct epoll_event ready[BATCH]; /* events of the turn in progress; rr_loop_unwatch() clears those of
 					    its watch */
 	int nready;
+	struct rr_watch *alone;  /* the only watch that was ready in the last wait that had any; else NULL */
+	struct rr_watch *likely; /* has look(), and was ready alone twice in a row; else NULL */
+	uint32_t found;          /* turns in a row in which look() of `likely` found something */
 	struct rr_peer_log peer_log;
 };
 
@@ -141,6 +148,8 @@ void
 rr_loop_unwatch(struct rr_loop *loop, struct rr_watch *watch)
 {
 	loop_control(loop, EPOLL_CTL_DEL, watch);
+	if (loop->alone == watch)
+		loop->alone = loop->likely = NULL;
 	for (int i = 0; i < loop->nready; i++)
 		if (loop->ready[i].data.ptr == watch)
 			loop->ready[i].data.ptr = NULL;
@@ -247,26 +256,72 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 	loop->polls = false;
 }
 
-/* Waits for ready descriptors, at most limit milliseconds, and returns the result of epoll_wait(2). If
- * rr_loop_poll() set a time and the last wait was shorter than that time, first looks for events again and
- * again, without waiting, for that time. */
+/* Calls look() of the watch whose descriptor is likely to be readable, if there is one, and returns whether
+ * it found something. Does not call it if tasks are queued, as these need not wait. */
+static bool
+loop_look(struct rr_loop *loop)
+{
+	for (int i = 0; i < LOOKS && loop->likely && loop->found < FOUND_MAX; i++) {
+		if (!rr_list_empty(&loop->tasks))
+			break;
+		if (loop->likely->look(loop->likely)) {
+			loop->found++;
+			return true;
+		}
+	}
+	/* The time that look() may have read is too old after a wait. */
+	loop->now = 0;
+	return false;
+}
+
+/* Waits for ready descriptors, at most limit milliseconds, and puts their events into loop->ready. Returns
+ * how many there are, or -1 with errno. */
 static int
-loop_wait_for_events(struct rr_loop *loop, int limit)
+loop_ask(struct rr_loop *loop, int limit)
+{
+	int n = epoll_wait(loop->epoll, loop->ready, BATCH, limit);
+
+	loop->nready = n > 0 ? n : 0;
+	loop->found = 0;
+	if (n > 0) {
+		struct rr_watch *watch = n == 1 ? loop->ready[0].data.ptr : NULL;
+
+		loop->likely = watch && watch == loop->alone && watch->look ? watch : NULL;
+		loop->alone = watch;
+	}
+	return n;
+}
+
+/* Looks for something to read, and then asks for ready descriptors, both without waiting. Returns 1 if look()
+ * found something; otherwise the result of loop_ask(). */
+static int
+loop_try(struct rr_loop *loop)
+{
+	return loop_look(loop) ? 1 : loop_ask(loop, 0);
+}
+
+/* Waits for something to read or to write, at most limit milliseconds. If rr_loop_poll() set a time and the
+ * last wait was shorter than that time, first tries again and again, without waiting, for that time. Returns
+ * a positive number if something was read or descriptors are ready, 0 if not, or -1 with errno. */
+static int
+loop_wait(struct rr_loop *loop, int limit)
 {
 	uint64_t until;
 	int n;
 
-	if (loop->poll_limit == 0 || limit == 0)
-		return epoll_wait(loop->epoll, loop->ready, BATCH, limit);
+	if (limit == 0)
+		return loop_try(loop);
+	if (loop->poll_limit == 0)
+		return loop_ask(loop, limit);
 	until = rr_now(loop->env) + loop->poll_limit;
 	while (loop->polls) {
-		n = epoll_wait(loop->epoll, loop->ready, BATCH, 0);
+		n = loop_try(loop);
 		if (n != 0)
 			return n;
 		sched_yield();
 		loop->polls = rr_now(loop->env) < until;
 	}
-	n = epoll_wait(loop->epoll, loop->ready, BATCH, limit);
+	n = loop_ask(loop, limit);
 	loop->polls = rr_now(loop->env) < until;
 	return n;
 }
@@ -390,14 +445,17 @@ rr_loop_leave(struct rr_loop *loop)
 int
 rr_loop_turn(struct rr_loop *loop, int64_t timeout)
 {
+	int limit = loop_wait_limit(loop, timeout), n;
 	bool ran;
-	int n = loop_wait_for_events(loop, loop_wait_limit(loop, timeout));
 
-	if (n < 0 && errno != EINTR)
-		return -RPCRDMA_ERR_SYSTEM;
+	/* look() may be called while the turn waits: it is inside the turn already. */
 	loop->turns++;
 	loop->turning = true;
-	loop->nready = n > 0 ? n : 0;
+	n = loop_wait(loop, limit);
+	if (n < 0 && errno != EINTR) {
+		loop->turning = false;
+		return -RPCRDMA_ERR_SYSTEM;
+	}
 	ran = n > 0;
 	loop_handle_ready(loop);
 	ran |= loop_run_timers(loop);

@@ -21,10 +21,15 @@ struct rr_loop;
 
 enum { RR_READABLE = 1, RR_WRITABLE = 2 };
 
-/* Watches a descriptor: ready() is called when something can be read or written. */
+/* Watches a descriptor: ready() is called when something can be read or written.
+ *
+ * look() may be NULL. It is called when it is likely, but not known, that something can be read: it tries to
+ * read, and returns whether it found anything. If it did not, it has changed nothing. Reading at once is
+ * cheaper than asking the system first, if the guess is right. */
 struct rr_watch {
 	void (*ready)(struct rr_watch *watch,
 		unsigned events); /* RR_READABLE, RR_WRITABLE; errors and hang-ups set both */
+	bool (*look)(struct rr_watch *watch);
 	int fd;
 	unsigned wanted; /* events that the loop now waits for; private */
 };
@@ -111,7 +116,11 @@ void rr_loop_bury(struct rr_loop *loop, struct rr_grave *grave,
 /* Runs one turn of the loop. Waits for at most timeout nanoseconds (negative: until something happens; 0: not
  * at all), but not longer than to the next timer; a signal ends the wait. Then handles ready descriptors,
  * expired timers and queued tasks, and frees what is buried. Returns 1 if anything of this ran, 0 if nothing
- * did, or -RPCRDMA_ERR_SYSTEM. */
+ * did, or -RPCRDMA_ERR_SYSTEM.
+ *
+ * If the last two turns with ready descriptors had the same one alone, a turn that does not wait calls look()
+ * of its watch first. If that finds something, the other descriptors have to wait for a later turn: at most
+ * four turns in a row do so. */
 int rr_loop_turn(struct rr_loop *loop, int64_t timeout);
 
 /* Both return the time, as rr_now() of the loop's environment does. rr_loop_clock() reads the clock.

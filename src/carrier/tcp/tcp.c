@@ -94,6 +94,24 @@ tcp_ready(struct rr_watch *watch, unsigned events)
 	tcp_update(tcp);
 }
 
+/* Is called when the socket may be readable: reads, and returns whether octets or the end of the stream were
+ * there. A carrier that wants to read has no whole record in memory, so that without new octets nothing
+ * changes. */
+static bool
+tcp_look(struct rr_watch *watch)
+{
+	struct rr_tcp *tcp = rr_container(watch, struct rr_tcp, watch);
+	uint64_t moved = tcp->moved;
+
+	if (tcp->state != RR_TCP_OPEN || !(watch->wanted & RR_READABLE))
+		return false;
+	rr_tcp_read(tcp);
+	if (tcp->moved == moved && tcp->state == RR_TCP_OPEN)
+		return false;
+	tcp_update(tcp);
+	return true;
+}
+
 /* Is called when the peer's FIN, or the rest of a record, did not come in time: ends the connection. */
 static void
 tcp_timed_out(struct rr_timer *timer)
@@ -356,6 +374,7 @@ rr_tcp_new(struct rr_carriers *carriers, int fd, const struct sockaddr *peer, en
 	rr_alive_init(&tcp->alive, tcp_peer_is_dead);
 	tcp->waiter.wake = tcp_wake;
 	tcp->watch.ready = tcp_ready;
+	tcp->watch.look = tcp_look;
 	rr_list_init(&tcp->waiter.link);
 	rr_list_init(&tcp->out);
 	rr_tcp_init_calls(tcp);

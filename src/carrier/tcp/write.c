@@ -124,7 +124,10 @@ rr_tcp_flush(struct rr_tcp *tcp)
 		ssize_t sent;
 
 		message.msg_iovlen = write_gather(tcp, iov, &octets);
-		sent = sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
+		/* For one vector, send(2) is cheaper than sendmsg(2). */
+		sent = message.msg_iovlen == 1
+			       ? send(tcp->watch.fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL)
+			       : sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
 		if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 			rr_tcp_fail(
 				tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));

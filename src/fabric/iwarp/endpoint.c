@@ -407,6 +407,26 @@ endpoint_ready(struct rr_watch *watch, unsigned events)
 		rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* Called by the loop when the socket may be readable: reads, and returns whether octets or the end of the
+ * stream were there. If so, schedules the endpoint's task. */
+static bool
+endpoint_look(struct rr_watch *watch)
+{
+	struct rr_iwarp_endpoint *endpoint = rr_container(watch, struct rr_iwarp_endpoint, watch);
+	const struct rr_iwarp *engine = &endpoint->engine;
+	enum rr_iwarp_state state = engine->state;
+	uint64_t moved = engine->base.moved;
+
+	if (endpoint->state != RR_IWARP_ENDPOINT_UP || !(watch->wanted & RR_READABLE))
+		return false;
+	rr_iwarp_stream_read(endpoint);
+	if (engine->base.moved == moved && engine->state == state)
+		return false;
+	if (engine->state != RR_IWARP_RELEASED)
+		rr_iwarp_endpoint_defer(endpoint);
+	return true;
+}
+
 /* Runs as the endpoint's task, at the end of the turn of the loop: handles the event TURN. */
 static void
 endpoint_run(struct rr_task *task)
@@ -475,7 +495,7 @@ rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct socka
 	endpoint->engine.wait.wake = endpoint_wake;
 	endpoint->engine.flush = rr_iwarp_stream_flush;
 	endpoint->fd = fd;
-	endpoint->watch = (struct rr_watch){ .ready = endpoint_ready, .fd = -1 };
+	endpoint->watch = (struct rr_watch){ .ready = endpoint_ready, .look = endpoint_look, .fd = -1 };
 	rr_timer_init(&endpoint->timer, endpoint_expired);
 	rr_alive_init(&endpoint->alive, endpoint_peer_is_dead);
 	rr_timer_init(&endpoint->owed, endpoint_stalled);

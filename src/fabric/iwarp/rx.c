@@ -158,7 +158,6 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 	if (rx->to)
 		rx->to += size;
 	rx->left -= size;
-	engine->base.moved += size;
 	if (!rx->left)
 		rx_expect_tail(rx);
 }
@@ -228,7 +227,6 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 	if (!rr_iwarp_take_send(engine, length))
 		return 0;
 	memcpy(rx->receive, payload, length);
-	engine->base.moved += length;
 	engine->may_send = true;
 	rx->count++;
 	*outcome = rr_iwarp_deliver(engine);

@@ -99,8 +99,9 @@ rr_socket_read(int fd, struct iovec *vectors, int count)
 {
 	ssize_t n;
 
+	/* For one vector, recv(2) is cheaper than readv(2). */
 	do
-		n = readv(fd, vectors, count);
+		n = count == 1 ? recv(fd, vectors->iov_base, vectors->iov_len, 0) : readv(fd, vectors, count);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -111,8 +112,10 @@ rr_socket_write(int fd, const struct iovec *vectors, uint32_t count)
 	struct msghdr message = { .msg_iov = (struct iovec *)(uintptr_t)vectors, .msg_iovlen = count };
 	ssize_t n;
 
+	/* For one vector, send(2) is cheaper than sendmsg(2). */
 	do
-		n = sendmsg(fd, &message, MSG_NOSIGNAL);
+		n = count == 1 ? send(fd, vectors->iov_base, vectors->iov_len, MSG_NOSIGNAL)
+			       : sendmsg(fd, &message, MSG_NOSIGNAL);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }

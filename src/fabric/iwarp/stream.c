@@ -48,6 +48,8 @@ stream_read_once(struct rr_iwarp_endpoint *endpoint)
 	n = rr_socket_read(endpoint->fd, vectors, count);
 	if (n == -EAGAIN)
 		return false;
+	if (n > 0)
+		endpoint->engine.base.moved += (uint64_t)n;
 	if (n < 0)
 		rr_iwarp_stream_lost(endpoint, (int)-n);
 	else if (n == 0)
