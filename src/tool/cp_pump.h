@@ -17,8 +17,7 @@
  */
 
 /* The most pieces that are moved at a time; the most octets of a piece. */
-
-enum { RR_PUMP_PIECES = RR_WINDOW_MOST, RR_PUMP_PIECE = 1 << 20 };
+enum { RR_PUMP_PIECES = RR_WINDOW_MOST, RR_PUMP_PIECE = 1 << 19 };
 
 /* The choices of --sparse. */
 enum rr_sparse {

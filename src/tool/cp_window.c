@@ -4,9 +4,8 @@
 #include "base/checked.h"
 
 enum {
-	LEAST_OCTETS =
-		4 << 20, /* of the pieces of the smallest window: the caches of most processors have room */
-	LEAST_PIECES = 4,
+	LEAST_OCTETS = 1 << 20, /* of the pieces of the smallest window: a processor's own cache has room */
+	LEAST_PIECES = 2,
 	ALONE = 2 /* the first piece takes longer than later ones: memory is new, and TCP begins slowly */
 };
 

@@ -15,7 +15,7 @@
  */
 
 /* The most pieces that are moved at a time. */
-enum { RR_WINDOW_MOST = 16 };
+enum { RR_WINDOW_MOST = 32 };
 
 /* The caller sets a window to zeroes before the first copy between two sides. */
 struct rr_window {
