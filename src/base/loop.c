@@ -38,6 +38,7 @@ struct rr_loop {
 	struct rr_watch *alone;  /* the only watch that was ready in the last wait that had any; else NULL */
 	struct rr_watch *likely; /* has look(), and was ready alone twice in a row; else NULL */
 	uint32_t found;          /* turns in a row in which look() of `likely` found something */
+	bool waits;              /* the last call of epoll_wait(2) in this turn was allowed to wait */
 	struct rr_peer_log peer_log;
 };
 
@@ -261,6 +262,7 @@ rr_loop_poll(struct rr_loop *loop, uint64_t limit)
 static bool
 loop_look(struct rr_loop *loop)
 {
+	loop->waits = false;
 	for (int i = 0; i < LOOKS && loop->likely && loop->found < FOUND_MAX; i++) {
 		if (!rr_list_empty(&loop->tasks))
 			break;
@@ -283,6 +285,7 @@ loop_ask(struct rr_loop *loop, int limit)
 
 	loop->nready = n > 0 ? n : 0;
 	loop->found = 0;
+	loop->waits = limit != 0;
 	if (n > 0) {
 		struct rr_watch *watch = n == 1 ? loop->ready[0].data.ptr : NULL;
 
@@ -416,6 +419,12 @@ uint64_t
 rr_loop_now(struct rr_loop *loop)
 {
 	return loop->now > 0 ? loop->now : rr_loop_clock(loop);
+}
+
+bool
+rr_loop_waits(const struct rr_loop *loop)
+{
+	return loop->waits;
 }
 
 uint64_t

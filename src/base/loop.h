@@ -143,6 +143,10 @@ bool rr_loop_calls_back(const struct rr_loop *loop);
 void rr_loop_enter(struct rr_loop *loop);
 void rr_loop_leave(struct rr_loop *loop);
 
+/* Returns whether the turn that is under way has waited for its events, or would have waited if there had
+ * been none. If not, as in a program that spins or polls, this thread is not asleep while its peers work. */
+bool rr_loop_waits(const struct rr_loop *loop);
+
 /* Returns how many turns of the loop there have been. Callers use it to limit what they do within one turn,
  * as everything else waits meanwhile. */
 uint64_t rr_loop_turns(const struct rr_loop *loop);

@@ -69,6 +69,19 @@ note_receive(struct side *side, const struct rr_event *event)
 	rr_fabric_release(side->world->fabric, event->data);
 }
 
+/* Sends an octet as an answer, and notes whether earlier ones have left. */
+static void
+answer(struct side *side)
+{
+	uint64_t moved = rr_endpoint_moved(side->endpoint);
+
+	if (side->receives == 1)
+		side->moved_then = moved;
+	if (!side->answered_before && moved != side->moved_then)
+		side->answered_before = side->receives;
+	assert_int_equal(side_send(side, "x", 1, 0), 0);
+}
+
 static void
 handle(void *ctx, const struct rr_event *event)
 {
@@ -101,6 +114,8 @@ handle(void *ctx, const struct rr_event *event)
 	case RR_EVENT_RECEIVED:
 		assert_true(side->established);
 		note_receive(side, event);
+		if (side->answers)
+			answer(side);
 		break;
 	}
 	if (side->closes && event->kind == side->close_on)

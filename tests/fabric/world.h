@@ -31,6 +31,12 @@ struct side {
 	/* With closes: the side closes its endpoint inside the handler of this event. */
 	enum rr_event_kind close_on;
 	bool closes;
+	/* The side sends an octet for each receive, and notes before which receive the first of these octets
+	 * had left. It counts the octets that moved since the first receive: all receives must come in one
+	 * read. */
+	bool answers;
+	uint64_t moved_then;
+	uint32_t answered_before; /* 0: no octet left between two receives */
 	bool established, disconnected;
 	int status;
 	char text[256];

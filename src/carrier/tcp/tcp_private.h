@@ -38,6 +38,7 @@ enum {
 	RR_TCP_BEGUN = 32768,   /* octets of a larger record that must have come before it gets memory, if its
 				   peer has not proved to use up memory */
 	RR_TCP_BATCH = 16,      /* messages that are worked through before the answers to them are sent */
+	RR_TCP_BATCH_SPIN = 32, /* the same where the engine's loop does not wait */
 	RR_TCP_SMALL = 1024,    /* calls up to this size lie in their exchange */
 	RR_TCP_KEPT = 1024,     /* the most exchanges, and the most slots, that an engine keeps for reuse */
 	RR_TCP_HEADER_SLACK =

@@ -15,6 +15,9 @@ enum {
 	READS_PER_TURN = 16,
 	WRITES_PER_TURN = 4,
 	EMSS_INTERVAL = 1 << 18, /* octets after which TCP is asked for its segment size again */
+	/* Sends that are handed on before the requests that they brought about leave, if the loop does not
+	 * wait. If it does, these are RR_IWARP_FLUSH_EACH: with small batches neither side falls asleep. */
+	FLUSH_EACH_SPIN = 2 * RR_IWARP_FLUSH_EACH,
 };
 
 void
@@ -139,6 +142,8 @@ rr_iwarp_stream_flush(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_container(engine, struct rr_iwarp_endpoint, engine);
 
+	if (!rr_loop_waits(engine->base.fabric->loop) && engine->rx.send_msn % FLUSH_EACH_SPIN != 0)
+		return;
 	if (endpoint->state == RR_IWARP_ENDPOINT_UP && !endpoint->full)
 		stream_write_once(endpoint);
 }
