@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 from tap import Server, free_port
 
-SIZES = (0, 1, 2, 3, 4, 999, 2048, 4095, 4096, 4097, 65537, 1048576, 1048577, 5 << 20)
+SIZES = (0, 1, 2, 3, 4, 999, 2048, 4095, 4096, 4097, 65537, 524288, 1048576, 1048577, 5 << 20)
 
 
 def require(reason, condition):
