@@ -32,7 +32,6 @@ enum { KICKS = sizeof(kick_delays) / sizeof(kick_delays[0]) };
 static void
 driver_take_copied(struct rr_connection *connection, struct rr_job *job)
 {
-	rr_list_remove(&job->link);
 	if (job->calls_nobody) {
 		job->completed(job, RR_WORK_SEND, 0);
 		return;
@@ -66,46 +65,64 @@ driver_count_transfer(struct rr_connection *connection, const struct rr_work *wo
 	connection->base.counters.rdma_writes += work->kind == RR_WORK_WRITE;
 }
 
+/* Tells whether the endpoint has room for another work request. */
+static bool
+driver_has_room(const struct rr_connection *connection)
+{
+	return connection->posted < rr_fabric_config(connection->fabric)->work_max;
+}
+
+/* Posts a work request of the job. A Send is the last work request of a job: the job is then taken out of the
+ * connection's list. Returns false if the work request cannot be posted, which aborts the connection. */
+static bool
+driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
+{
+	int error;
+
+	work->cookie = job;
+	work->may_copy = true;
+	error = rr_endpoint_post(connection->endpoint, work);
+	/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
+	 * RPC-over-RDMA error message, the Responder MUST close the connection" */
+	if (error < 0) {
+		rr_driver_abort(connection, error, "%s: a work request could not be posted: %s",
+			connection->base.peer, rpcrdma_strerror(error));
+		return false;
+	}
+	driver_count_transfer(connection, work);
+	/* The provider reports no completion of a request that it has copied. */
+	if (error != RR_POST_COPIED) {
+		connection->posted++;
+		rr_stall_posted(connection, work);
+	}
+	if (work->kind > RR_WORK_SEND_INVALIDATE)
+		return true;
+	rr_list_remove(&job->link);
+	if (error == RR_POST_COPIED)
+		driver_take_copied(connection, job);
+	return true;
+}
+
 /* Posts the work requests that the job still has, while the endpoint has room. Returns true when all of them
  * were posted; the job is then in no list. Returns false if the endpoint has no more room. Also returns false
  * if a work request cannot be posted, which aborts the connection. */
 static bool
 driver_post_job(struct rr_connection *connection, struct rr_job *job)
 {
-	const struct rr_fabric *fabric = connection->fabric;
-	uint32_t sge_max = rr_driver_sge_max(fabric);
+	uint32_t sge_max = rr_driver_sge_max(connection->fabric);
 	struct rr_sge sges[RR_MAX_SGE];
 
-	while (connection->posted < rr_fabric_config(fabric)->work_max) {
-		struct rr_work work = { .sges = sges, .cookie = job, .may_copy = true };
-		int error;
+	while (driver_has_room(connection)) {
+		struct rr_work work = { .sges = sges };
 
 		if (!job->next(job, &work, sges, sge_max)) {
 			rr_list_remove(&job->link);
 			return true;
 		}
-		error = rr_endpoint_post(connection->endpoint, &work);
-		/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
-		 * RPC-over-RDMA error message, the Responder MUST close the connection" */
-		if (error < 0) {
-			rr_driver_abort(connection, error, "%s: a work request could not be posted: %s",
-				connection->base.peer, rpcrdma_strerror(error));
+		if (!driver_post(connection, job, &work))
 			return false;
-		}
-		driver_count_transfer(connection, &work);
-		/* The provider reports no completion of a request that it has copied. */
-		if (error != RR_POST_COPIED) {
-			connection->posted++;
-			rr_stall_posted(connection, &work);
-		}
-		/* A Send is the last work request of a job. */
-		if (work.kind > RR_WORK_SEND_INVALIDATE)
-			continue;
-		if (error == RR_POST_COPIED)
-			driver_take_copied(connection, job);
-		else
-			rr_list_remove(&job->link);
-		return true;
+		if (work.kind <= RR_WORK_SEND_INVALIDATE)
+			return true;
 	}
 	return false;
 }
@@ -125,7 +142,6 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 {
 	if (!connection->endpoint)
 		return;
-	rr_stall_watch(connection);
 	/* Most jobs have no other job in front of them, and room for all their work requests. */
 	if (rr_list_empty(&connection->jobs) && driver_post_job(connection, job))
 		return;
@@ -133,6 +149,18 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 		return;
 	rr_list_append(&connection->jobs, &job->link);
 	driver_post_jobs(connection);
+}
+
+bool
+rr_driver_can_send(const struct rr_connection *connection)
+{
+	return connection->endpoint && rr_list_empty(&connection->jobs) && driver_has_room(connection);
+}
+
+void
+rr_driver_send(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
+{
+	driver_post(connection, job, work);
 }
 
 /* Is called when a work request completed: calls completed() of its job, then posts work requests that

@@ -260,29 +260,10 @@ plan_form_of(const struct rr_reply_limits *limits, const struct rr_chunk_lists *
 	return RR_REPLY_ERROR;
 }
 
-/* Tells whether the call offered no chunk, and the reply is one stream that fits inline. Most replies are
- * such replies, and need no further plan. */
-static bool
-plan_reply_is_plain(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
-	const struct rpcrdma_message *reply)
-{
-	return reply->item_count == 0 && reply->length > 0 && !rr_rdma_has_lists(offered) &&
-	       limits->sge_max > 1 && (uint64_t)RR_RDMA_HEADER_MIN + reply->length <= limits->threshold;
-}
-
 void
 rr_plan_reply(const struct rr_reply_limits *limits, const struct rr_chunk_lists *offered,
 	const struct rpcrdma_message *reply, struct rr_reply_plan *plan)
 {
-	if (plan_reply_is_plain(limits, offered, reply)) {
-		plan->form = RR_REPLY_INLINE;
-		plan->header = RR_RDMA_HEADER_MIN;
-		plan->body = reply->length;
-		plan->reduced = 0;
-		plan->piece_count = 1;
-		plan->pieces[0] = (struct rr_piece){ reply->stream, reply->length, false };
-		return;
-	}
 	plan->form = RR_REPLY_ERROR;
 	plan->header = plan_reply_header(offered, 0);
 	plan->body = plan->reduced = plan->piece_count = 0;

@@ -206,6 +206,16 @@ marshal_put_body(struct rr_slot *slot, const struct rr_call_plan *plan)
 	slot->sges[0].length += call->length;
 }
 
+/* Fills in the Send of the slot's call. */
+static void
+marshal_make_send(struct rr_slot *slot, struct rr_work *work)
+{
+	rr_slot_set_state(slot, RR_SLOT_POSTED);
+	work->kind = RR_WORK_SEND;
+	work->sges = slot->sges;
+	work->sge_count = slot->sge_count;
+}
+
 /* Fills in the Send of the slot's call, the only work request of its job. Returns false if the Send was
  * posted already. */
 static bool
@@ -217,11 +227,22 @@ marshal_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	(void)sge_max;
 	if (slot->state != RR_SLOT_QUEUED)
 		return false;
-	rr_slot_set_state(slot, RR_SLOT_POSTED);
-	work->kind = RR_WORK_SEND;
-	work->sges = slot->sges;
-	work->sge_count = slot->sge_count;
+	marshal_make_send(slot, work);
 	return true;
+}
+
+/* Posts the Send of the slot's call: at once if it can be posted, else as soon as there is room for it. */
+static void
+marshal_submit(struct rr_connection *connection, struct rr_slot *slot)
+{
+	struct rr_work work;
+
+	if (!rr_driver_can_send(connection)) {
+		rr_driver_submit(connection, &slot->job);
+		return;
+	}
+	marshal_make_send(slot, &work);
+	rr_driver_send(connection, &slot->job, &work);
 }
 
 /* Counts the reason why a call has chunks, or offers chunks for its reply. */
@@ -295,7 +316,7 @@ rr_slot_send(struct rr_connection *connection, struct rr_transaction *transactio
 	marshal_put_body(slot, plan);
 	transaction->slot = slot;
 	marshal_count_call(slot, plan);
-	rr_driver_submit(connection, &slot->job);
+	marshal_submit(connection, slot);
 	rr_driver_watch_first_reply(connection);
 	return 0;
 }

@@ -1,10 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "carrier/rdma/responder/responder.h"
+#include "carrier/rdma/responder/provided.h"
 
-/* The structures of messages that arrived. They belong to the engine, which keeps some for reuse, so that
- * connections without work cost no memory. */
+/* The structures of messages that arrived, and their states. They belong to the engine, which keeps some for
+ * reuse, so that connections without work cost no memory. */
 
 enum { KEPT_MAX = 256 }; /* inbounds that an engine keeps for reuse */
+
+/* Ends an inbound call for whose reply no Send completes, as the connection closed. This is a task, so that
+ * the owner's sent() is not called inside the function that closes the connection or gives the reply. */
+static void
+inbound_finish_without_send(struct rr_task *task)
+{
+	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
+}
 
 /* Allocates the structure of an inbound call, with the arrays of its chunk lists and its buffer behind it.
  * Returns NULL if there is no memory. */
@@ -25,6 +33,7 @@ inbound_make(struct rr_room *room)
 	rr_list_init(&inbound->link);
 	rr_list_init(&inbound->waiter.link);
 	rr_list_init(&inbound->job.link);
+	rr_task_init(&inbound->task, inbound_finish_without_send);
 	return inbound;
 }
 
@@ -134,4 +143,58 @@ rr_responder_trim(struct rr_room *room)
 	while ((link = rr_list_pop(&room->exchanges)))
 		rr_free(room->base.engine->env, rr_container(link, struct rr_inbound, link));
 	room->exchange_count = 0;
+}
+
+/* ---- The states of an inbound ---- */
+
+/* Is called when the Send of the answer completed: frees the inbound call, unless its reply lies in a Read
+ * chunk that the peer is still to pull. */
+static void
+inbound_sent(struct rr_inbound *inbound)
+{
+	struct rr_connection *connection = inbound->connection;
+
+	if (inbound->provided) {
+		rr_inbound_set_state(inbound, RR_INBOUND_NAMED);
+		rr_provided_named(inbound->provided);
+		return;
+	}
+	rr_inbound_finish(inbound);
+	if (!connection->closed)
+		rr_connection_check_idle(connection);
+}
+
+/* Has the loop end the inbound call later, as the sent() of its reply must not be called inside the function
+ * that closes the connection. */
+static void
+inbound_finish_later(struct rr_inbound *inbound)
+{
+	rr_loop_defer(inbound->engine->loop, &inbound->task);
+}
+
+/* Leaves the inbound call as it is: the event does not matter in this state, as the owner has not answered
+ * yet, or the Send has not completed. */
+static void
+inbound_hold(struct rr_inbound *inbound)
+{
+	(void)inbound;
+}
+
+typedef void inbound_action(struct rr_inbound *inbound);
+
+void
+rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event)
+{
+	/* clang-format off */
+	static inbound_action *const table[RR_INBOUND_STATES][RR_INBOUND_EVENTS] = {
+		/*                          SENT          PULLED             LOST */
+		[RR_INBOUND_ARRIVING] =   { inbound_hold, inbound_hold,      rr_inbound_free },
+		[RR_INBOUND_DELIVERED] =  { inbound_hold, inbound_hold,      inbound_hold },
+		[RR_INBOUND_REPLYING] =   { inbound_hold, inbound_hold,      inbound_finish_later },
+		[RR_INBOUND_POSTED] =     { inbound_sent, inbound_hold,      inbound_finish_later },
+		[RR_INBOUND_NAMED] =      { inbound_hold, rr_inbound_finish, inbound_finish_later },
+	};
+	/* clang-format on */
+
+	table[inbound->state][event](inbound);
 }

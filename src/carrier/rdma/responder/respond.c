@@ -19,68 +19,6 @@
 /* Where the credit value, the third word, lies in each header. */
 enum { CREDIT_AT = 8 };
 
-/* Ends an inbound call for whose reply no Send completes, as the connection closed. This is a task, so that
- * the owner's sent() is not called inside the function that closes the connection or gives the reply. */
-static void
-respond_finish_without_send(struct rr_task *task)
-{
-	rr_inbound_finish(rr_container(task, struct rr_inbound, task));
-}
-
-/* ---- The states of an inbound ---- */
-
-/* Is called when the Send of the answer completed: frees the inbound call, unless its reply lies in a Read
- * chunk that the peer is still to pull. */
-static void
-inbound_sent(struct rr_inbound *inbound)
-{
-	struct rr_connection *connection = inbound->connection;
-
-	if (inbound->provided) {
-		rr_inbound_set_state(inbound, RR_INBOUND_NAMED);
-		rr_provided_named(inbound->provided);
-		return;
-	}
-	rr_inbound_finish(inbound);
-	if (!connection->closed)
-		rr_connection_check_idle(connection);
-}
-
-/* Has the loop end the inbound call later, as the sent() of its reply must not be called inside the function
- * that closes the connection. */
-static void
-inbound_finish_later(struct rr_inbound *inbound)
-{
-	rr_loop_defer(inbound->engine->loop, &inbound->task);
-}
-
-/* Leaves the inbound call as it is: the event does not matter in this state, as the owner has not answered
- * yet, or the Send has not completed. */
-static void
-inbound_hold(struct rr_inbound *inbound)
-{
-	(void)inbound;
-}
-
-typedef void inbound_action(struct rr_inbound *inbound);
-
-void
-rr_inbound_event(struct rr_inbound *inbound, enum rr_inbound_event event)
-{
-	/* clang-format off */
-	static inbound_action *const table[RR_INBOUND_STATES][RR_INBOUND_EVENTS] = {
-		/*                          SENT          PULLED             LOST */
-		[RR_INBOUND_ARRIVING] =   { inbound_hold, inbound_hold,      rr_inbound_free },
-		[RR_INBOUND_DELIVERED] =  { inbound_hold, inbound_hold,      inbound_hold },
-		[RR_INBOUND_REPLYING] =   { inbound_hold, inbound_hold,      inbound_finish_later },
-		[RR_INBOUND_POSTED] =     { inbound_sent, inbound_hold,      inbound_finish_later },
-		[RR_INBOUND_NAMED] =      { inbound_hold, rr_inbound_finish, inbound_finish_later },
-	};
-	/* clang-format on */
-
-	table[inbound->state][event](inbound);
-}
-
 /* Is called when a work request of the answer completed, also if it failed or was flushed. */
 static void
 respond_completed(struct rr_job *job, enum rr_work_kind kind, int status)
@@ -186,15 +124,11 @@ respond_put_option(struct rr_inbound *inbound)
 	return inbound->option;
 }
 
-/* Encodes the header of the answer into the buffer, and returns how many octets it has. The chunks are those
- * of the call, with the lengths that were written: RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the
- * segment count and all segments from the Requester-provided Write chunk into the RPC Reply message's
- * Transport header", and likewise the Reply chunk. RFC 8166, 4.6.2: "senders MUST NOT send RDMA_DONE
- * messages." RFC 8166, 4.6.1, says the same of RDMA_MSGP. */
-static uint32_t
-respond_put_header(struct rr_inbound *inbound)
+/* Returns the header of the answer, with that procedure: XID and version are those of the call. */
+static struct rr_rdma_header
+respond_header(const struct rr_inbound *inbound, enum rr_rdma_proc proc)
 {
-	struct rr_rdma_header header = {
+	return (struct rr_rdma_header){
 		.xid = inbound->header.xid,
 		/* draft-cel-nfsv4-rpcrdma-version-two-00, 5.3: "a responder MUST send Replies with the same
 		 * RPC-over-RDMA protocol version that the requester uses to send its Calls". RFC 8166, 4.5,
@@ -203,10 +137,22 @@ respond_put_header(struct rr_inbound *inbound)
 		 * value in a reverse-direction Reply message as in the matching Call message." */
 		.vers = inbound->header.vers,
 		.credit = inbound->connection->granted,
-		/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "Position Zero Read chunks are always sent
-		 * using an RPC-over-RDMA RDMA_NOMSG message." */
-		.proc = inbound->plan.form == RR_REPLY_INLINE ? RR_RDMA_MSG : RR_RDMA_NOMSG,
+		.proc = proc,
 	};
+}
+
+/* Encodes the header of the answer into the buffer, and returns how many octets it has. The chunks are those
+ * of the call, with the lengths that were written: RFC 8166, 3.4.6 and 4.3.3: "The Responder MUST copy the
+ * segment count and all segments from the Requester-provided Write chunk into the RPC Reply message's
+ * Transport header", and likewise the Reply chunk. RFC 8166, 4.6.2: "senders MUST NOT send RDMA_DONE
+ * messages." RFC 8166, 4.6.1, says the same of RDMA_MSGP. */
+static uint32_t
+respond_put_header(struct rr_inbound *inbound)
+{
+	/* draft-cel-nfsv4-rpcrdma-reliable-reply-02, 4.1: "Position Zero Read chunks are always sent using an
+	 * RPC-over-RDMA RDMA_NOMSG message." */
+	bool is_inline = inbound->plan.form == RR_REPLY_INLINE;
+	struct rr_rdma_header header = respond_header(inbound, is_inline ? RR_RDMA_MSG : RR_RDMA_NOMSG);
 	static const struct rr_chunk_lists nothing;
 	const struct rr_chunk_lists *lists;
 	struct rr_chunk_lists memory;
@@ -224,25 +170,32 @@ respond_put_header(struct rr_inbound *inbound)
 		length = (uint32_t)rpcrdma_xdr_length(&writer);
 	}
 	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,
-		length + (inbound->plan.form == RR_REPLY_INLINE ? inbound->plan.body : 0),
+		length + (is_inline ? inbound->plan.body : 0),
 		header.proc > RR_RDMA_NOMSG ? &nothing : lists);
 	return length;
 }
 
-/* Fills in the Send of the answer: the header, and, if the reply is inline, the reply. Before this, posts the
- * Receive again that the call used up. */
+/* Is called before the Send of the answer is posted: posts the Receive again that the call used up. RFC 8166,
+ * 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected before the next RPC
+ * Reply message is sent." It is not posted earlier, so that a peer which takes no answers cannot go on
+ * calling. A request of this side has used up no Receive. */
+static void
+respond_set_posted(struct rr_inbound *inbound)
+{
+	if (inbound->receive)
+		rr_driver_allow(inbound->connection, 1);
+	rr_inbound_answered(inbound);
+	rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
+}
+
+/* Fills in the Send of the answer: the header, and, if the reply is inline, the reply. */
 static void
 respond_make_send(struct rr_inbound *inbound, struct rr_work *work, struct rr_sge *sges)
 {
 	/* Only a Send with a reply may invalidate: not an RDMA_ERROR, and no message of a feature. */
 	bool invalidates = inbound->plan.form <= RR_REPLY_PROVIDED && inbound->invalidate.length > 0;
 
-	/* RFC 8166, 3.3.1: "The Responder MUST ensure that an increase in receive resources is effected
-	 * before the next RPC Reply message is sent." So the Receive that the call used up is posted again
-	 * first. It is not posted earlier, so that a peer which takes no answers cannot go on calling. */
-	if (inbound->receive)
-		rr_driver_allow(inbound->connection, 1);
-	rr_inbound_answered(inbound);
+	respond_set_posted(inbound);
 	work->kind = invalidates ? RR_WORK_SEND_INVALIDATE : RR_WORK_SEND;
 	work->remote_handle = invalidates ? inbound->invalidate.handle : 0;
 	inbound->connection->base.counters.remote_invalidations += invalidates;
@@ -303,7 +256,6 @@ respond_next_work(struct rr_job *job, struct rr_work *work, struct rr_sge *sges,
 	}
 	if (inbound->state != RR_INBOUND_REPLYING)
 		return false;
-	rr_inbound_set_state(inbound, RR_INBOUND_POSTED);
 	respond_make_send(inbound, work, sges);
 	return true;
 }
@@ -336,29 +288,31 @@ respond_grant(struct rr_connection *connection, uint32_t credits)
 		connection->granted_max = credits;
 }
 
-/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. Before
- * this, decides how many credits the answer grants. A request of this side, which has no receive, grants
- * none. */
+/* Prepares the inbound call for the Send of its answer, and decides how many credits the answer grants. A
+ * request of this side, which has no receive, grants none. */
+static void
+respond_begin(struct rr_inbound *inbound)
+{
+	inbound->job.completed = respond_completed;
+	/* The job may still be in the connection's list: it read the Read chunks of the call, and leaves the
+	 * list only when it is asked for one more work request and has none. */
+	rr_list_remove(&inbound->job.link);
+	if (inbound->receive)
+		respond_grant(inbound->connection, respond_credits_for(inbound));
+}
+
+/* Begins to send the answer that the plan describes: submits its RDMA Writes and its Send as a job. */
 static void
 respond_answer(struct rr_inbound *inbound)
 {
-	struct rr_connection *connection = inbound->connection;
-
 	rr_inbound_set_state(inbound, RR_INBOUND_REPLYING);
 	inbound->next_transfer = 0;
 	inbound->transfer.chunk = NULL;
 	if (inbound->plan.reduced != 0 || inbound->plan.form == RR_REPLY_LONG)
 		respond_next_transfer(inbound);
 	inbound->job.next = respond_next_work;
-	inbound->job.completed = respond_completed;
-	/* The job may still be in the connection's list: it read the Read chunks of the call, and leaves the
-	 * list only when it is asked for one more work request and has none. */
-	rr_list_remove(&inbound->job.link);
-	/* The task ends the inbound if the connection closes before the Send has completed. */
-	rr_task_init(&inbound->task, respond_finish_without_send);
-	if (inbound->plan.form != RR_REPLY_OPTION || inbound->receive)
-		respond_grant(connection, respond_credits_for(inbound));
-	rr_driver_submit(connection, &inbound->job);
+	respond_begin(inbound);
+	rr_driver_submit(inbound->connection, &inbound->job);
 }
 
 int
@@ -502,6 +456,44 @@ respond_plan(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 		rr_plan_reply(&limits, &inbound->lists, reply, &inbound->plan);
 }
 
+/* Tells whether the reply can be sent without a plan: it is one stream that fits inline, its call had no
+ * chunks, and its Send can be posted at once. Most replies are like this. */
+static bool
+respond_is_plain(const struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	const struct rr_connection *connection = inbound->connection;
+	uint32_t threshold = rr_connection_send_max(connection, inbound->header.vers);
+
+	return reply->item_count == 0 && !rr_rdma_has_lists(&inbound->lists) &&
+	       (uint64_t)RR_RDMA_HEADER_MIN + reply->length <= threshold &&
+	       reply->length <= inbound->engine->config.message_max && rr_driver_can_send(connection) &&
+	       rr_driver_sge_max(inbound->fabric) > 1 && respond_is_reply_to(inbound, reply);
+}
+
+/* Sends and counts a reply that needs no plan: a header without chunks, and the stream behind it. */
+static void
+respond_plain(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
+{
+	static const struct rr_chunk_lists nothing;
+	struct rpcrdma_counters *counters = &inbound->connection->base.counters;
+	struct rr_sge sges[] = { { inbound->buffer, RR_RDMA_HEADER_MIN }, { reply->stream, reply->length } };
+	struct rr_work work = { .kind = RR_WORK_SEND, .sges = sges, .sge_count = 2 };
+	struct rr_rdma_header header;
+
+	respond_begin(inbound);
+	respond_set_posted(inbound);
+	header = respond_header(inbound, RR_RDMA_MSG);
+	rr_rdma_put_plain(inbound->buffer, &header);
+	rr_trace_add(&inbound->connection->trace, inbound->engine->loop, true, inbound->buffer,
+		RR_RDMA_HEADER_MIN + reply->length, &nothing);
+	RR_PROBE(reply_sent, inbound->connection->base.peer, inbound->header.xid, reply->length, UINT64_C(0),
+		0);
+	counters->replies++;
+	counters->inline_messages++;
+	counters->octets_inline += reply->length;
+	rr_driver_send(inbound->connection, &inbound->job, &work);
+}
+
 void
 rr_responder_reply(
 	struct rr_exchange *exchange, const struct rpcrdma_message *reply, void (*sent)(void *arg), void *arg)
@@ -512,8 +504,11 @@ rr_responder_reply(
 	inbound->arg = arg;
 	/* The connection has ended: nothing is sent, and the loop calls sent(). */
 	if (!inbound->connection) {
-		rr_task_init(&inbound->task, respond_finish_without_send);
 		rr_loop_defer(inbound->engine->loop, &inbound->task);
+		return;
+	}
+	if (respond_is_plain(inbound, reply)) {
+		respond_plain(inbound, reply);
 		return;
 	}
 	respond_plan(inbound, reply);
