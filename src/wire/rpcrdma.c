@@ -75,93 +75,131 @@ rr_rdma_get_of(const struct rr_rdma_version *version, struct rpcrdma_xdr_reader 
 	return version->get(reader, header, lists);
 }
 
-/* Reads a segment from the stream and returns it: handle, length and offset. If the stream ends before, the
- * reader fails, and all fields are 0. */
-static struct rr_segment
-rdma_get_segment(struct rpcrdma_xdr_reader *reader)
-{
-	const uint8_t *words = rr_xdr_octets(reader, RR_SEGMENT_SIZE);
+/* The octets of a header whose lists are being read. */
+struct words {
+	const uint8_t *next, *end;
+};
 
-	if (!words)
-		return (struct rr_segment){ 0 };
+/* Returns the next size octets, and moves behind them. Returns NULL if there are fewer. */
+static inline const uint8_t *
+words_take(struct words *words, size_t size)
+{
+	const uint8_t *octets = words->next;
+
+	if ((size_t)(words->end - octets) < size)
+		return NULL;
+	words->next += size;
+	return octets;
+}
+
+/* Reads the word that tells whether an element of a list, or the Reply chunk, follows. Returns false if there
+ * is no such word, or it is neither 0 nor 1. */
+static inline bool
+words_get_bool(struct words *words, bool *value)
+{
+	const uint8_t *octets = words_take(words, WORD);
+
+	if (!octets || rr_get_be32(octets) > 1)
+		return false;
+	*value = rr_get_be32(octets) == 1;
+	return true;
+}
+
+/* Returns the segment that lies in these octets: handle, length and offset. */
+static inline struct rr_segment
+rdma_segment_at(const uint8_t octets[RR_SEGMENT_SIZE])
+{
 	return (struct rr_segment){
-		.handle = rr_get_be32(words),
-		.length = rr_get_be32(words + WORD),
-		.offset = rr_get_be64(words + 2 * WORD),
+		.handle = rr_get_be32(octets),
+		.length = rr_get_be32(octets + WORD),
+		.offset = rr_get_be64(octets + 2 * WORD),
 	};
 }
 
 /* Reads the Read list into lists->reads. Returns RR_HEADER_LIMIT if the list has more segments than the
  * caller's array, RR_HEADER_MALFORMED if the message ends within the list or a position is not a multiple of
  * four. */
-static enum rr_header_result
-rdma_get_reads(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+static inline enum rr_header_result
+rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
 {
-	while (rpcrdma_get_bool(reader)) {
+	bool more;
+
+	while (words_get_bool(words, &more)) {
+		const uint8_t *octets;
 		struct rr_read_segment *read;
 
+		if (!more)
+			return RR_HEADER_OK;
 		if (lists->read_count == lists->read_max)
 			return RR_HEADER_LIMIT;
+		octets = words_take(words, WORD + RR_SEGMENT_SIZE);
+		if (!octets)
+			return RR_HEADER_MALFORMED;
 		read = &lists->reads[lists->read_count++];
-		read->position = rpcrdma_get_u32(reader);
-		read->target = rdma_get_segment(reader);
+		read->position = rr_get_be32(octets);
+		read->target = rdma_segment_at(octets + WORD);
 		/* RFC 8166, 3.4.5: "The value in this field MUST be a multiple of four." */
 		if (read->position % WORD != 0)
 			return RR_HEADER_MALFORMED;
 	}
-	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
+	return RR_HEADER_MALFORMED;
 }
 
 /* Reads the segments of a Write chunk or the Reply chunk into the caller's array lists->segments. Returns
  * RR_HEADER_MALFORMED if the rest of the message is too short for that many segments, RR_HEADER_LIMIT if the
  * array has no room for them. */
-static enum rr_header_result
-rdma_get_chunk(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
+static inline enum rr_header_result
+rdma_get_chunk(struct words *words, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
-	uint32_t count = rpcrdma_get_count(reader, UINT32_MAX, RR_SEGMENT_SIZE);
+	const uint8_t *octets = words_take(words, WORD);
+	uint32_t count = octets ? rr_get_be32(octets) : 0;
 
-	if (reader->failed)
+	if (!octets || count > (size_t)(words->end - words->next) / RR_SEGMENT_SIZE)
 		return RR_HEADER_MALFORMED;
 	if (count > lists->segment_max - lists->segment_count)
 		return RR_HEADER_LIMIT;
 	*chunk = (struct rr_chunk){ count > 0 ? &lists->segments[lists->segment_count] : NULL, count };
-	for (uint32_t i = 0; i < count; i++)
-		chunk->segments[i] = rdma_get_segment(reader);
+	for (uint32_t i = 0; i < count; i++, words->next += RR_SEGMENT_SIZE)
+		chunk->segments[i] = rdma_segment_at(words->next);
 	lists->segment_count += count;
 	return RR_HEADER_OK;
 }
 
 /* Reads the Write list into lists->writes. Returns RR_HEADER_LIMIT if the list has more chunks or segments
  * than the caller's arrays, RR_HEADER_MALFORMED if the message ends within the list. */
-static enum rr_header_result
-rdma_get_writes(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+static inline enum rr_header_result
+rdma_get_writes(struct words *words, struct rr_chunk_lists *lists)
 {
-	while (rpcrdma_get_bool(reader)) {
+	bool more;
+
+	while (words_get_bool(words, &more)) {
 		enum rr_header_result result;
 
+		if (!more)
+			return RR_HEADER_OK;
 		if (lists->write_count == lists->write_max)
 			return RR_HEADER_LIMIT;
-		result = rdma_get_chunk(reader, lists, &lists->writes[lists->write_count]);
+		result = rdma_get_chunk(words, lists, &lists->writes[lists->write_count]);
 		if (result != RR_HEADER_OK)
 			return result;
 		lists->write_count++;
 	}
-	return reader->failed ? RR_HEADER_MALFORMED : RR_HEADER_OK;
+	return RR_HEADER_MALFORMED;
 }
 
 /* Reads the Reply chunk, if the message has one, and sets lists->has_reply accordingly. Returns
  * RR_HEADER_MALFORMED if the message ends within it, RR_HEADER_LIMIT if it has too many segments for the
  * caller's array. */
-static enum rr_header_result
-rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
+static inline enum rr_header_result
+rdma_get_reply(struct words *words, struct rr_chunk_lists *lists)
 {
 	enum rr_header_result result = RR_HEADER_OK;
-	bool present = rpcrdma_get_bool(reader);
+	bool present;
 
-	if (reader->failed)
+	if (!words_get_bool(words, &present))
 		return RR_HEADER_MALFORMED;
 	if (present)
-		result = rdma_get_chunk(reader, lists, &lists->reply);
+		result = rdma_get_chunk(words, lists, &lists->reply);
 	lists->has_reply = present && result == RR_HEADER_OK;
 	return result;
 }
@@ -169,15 +207,20 @@ rdma_get_reply(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 enum rr_header_result
 rr_rdma_get_lists(struct rpcrdma_xdr_reader *reader, struct rr_chunk_lists *lists)
 {
+	struct words words = { reader->next, reader->end };
 	enum rr_header_result result;
 
 	if (rdma_get_no_lists(reader))
 		return RR_HEADER_OK;
-	result = rdma_get_reads(reader, lists);
+	result = rdma_get_reads(&words, lists);
 	if (result == RR_HEADER_OK)
-		result = rdma_get_writes(reader, lists);
+		result = rdma_get_writes(&words, lists);
 	if (result == RR_HEADER_OK)
-		result = rdma_get_reply(reader, lists);
+		result = rdma_get_reply(&words, lists);
+	if (result == RR_HEADER_OK)
+		reader->next = words.next;
+	else
+		rpcrdma_xdr_fail(reader);
 	return result;
 }
 
@@ -262,54 +305,73 @@ rr_rdma_put_plain(uint8_t to[RR_RDMA_HEADER_MIN], const struct rr_rdma_header *h
 	memset(to + RR_RDMA_FIXED_SIZE, 0, NO_LISTS_SIZE);
 }
 
-/* Writes a segment: handle, length and offset. */
-static void
-rdma_put_segment(struct rpcrdma_xdr_writer *writer, const struct rr_segment *segment)
+/* These functions write at `to`, where the caller has made room, and return where the next octets belong. */
+static inline uint8_t *
+rdma_put_word(uint8_t *to, uint32_t word)
 {
-	uint8_t *to = rr_xdr_room(writer, RR_SEGMENT_SIZE);
+	rr_put_be32(to, word);
+	return to + WORD;
+}
 
-	if (!to)
-		return;
+/* Writes a segment: handle, length and offset. */
+static inline uint8_t *
+rdma_put_segment(uint8_t *to, const struct rr_segment *segment)
+{
 	rr_put_be32(to, segment->handle);
 	rr_put_be32(to + WORD, segment->length);
 	rr_put_be64(to + 2 * WORD, segment->offset);
+	return to + RR_SEGMENT_SIZE;
 }
 
 /* Writes a Write chunk or the Reply chunk: the number of its segments, and the segments. */
-static void
-rdma_put_chunk(struct rpcrdma_xdr_writer *writer, const struct rr_chunk *chunk)
+static inline uint8_t *
+rdma_put_chunk(uint8_t *to, const struct rr_chunk *chunk)
 {
-	rpcrdma_put_u32(writer, chunk->count);
+	to = rdma_put_word(to, chunk->count);
 	for (uint32_t i = 0; i < chunk->count; i++)
-		rdma_put_segment(writer, &chunk->segments[i]);
+		to = rdma_put_segment(to, &chunk->segments[i]);
+	return to;
+}
+
+/* Returns how many octets the three lists take. */
+static uint32_t
+rdma_lists_octets(const struct rr_chunk_lists *lists)
+{
+	uint32_t segments = lists->has_reply ? lists->reply.count : 0;
+
+	for (uint32_t i = 0; i < lists->write_count; i++)
+		segments += lists->writes[i].count;
+	return rr_rdma_header_size(lists->read_count, lists->write_count, lists->has_reply, segments) -
+	       RR_RDMA_FIXED_SIZE;
 }
 
 void
 rr_rdma_put_lists(struct rpcrdma_xdr_writer *writer, const struct rr_chunk_lists *lists)
 {
-	uint8_t *to;
-
 	/* Most headers have no chunks. */
-	if (!lists || !rr_rdma_has_lists(lists)) {
-		to = rr_xdr_room(writer, NO_LISTS_SIZE);
-		if (to)
-			memset(to, 0, NO_LISTS_SIZE);
+	bool is_empty = !lists || !rr_rdma_has_lists(lists);
+	uint8_t *to = rr_xdr_room(writer, is_empty ? NO_LISTS_SIZE : rdma_lists_octets(lists));
+
+	if (!to)
+		return;
+	if (is_empty) {
+		memset(to, 0, NO_LISTS_SIZE);
 		return;
 	}
 	for (uint32_t i = 0; i < lists->read_count; i++) {
-		rpcrdma_put_bool(writer, true);
-		rpcrdma_put_u32(writer, lists->reads[i].position);
-		rdma_put_segment(writer, &lists->reads[i].target);
+		to = rdma_put_word(to, true);
+		to = rdma_put_word(to, lists->reads[i].position);
+		to = rdma_put_segment(to, &lists->reads[i].target);
 	}
-	rpcrdma_put_bool(writer, false);
+	to = rdma_put_word(to, false);
 	for (uint32_t i = 0; i < lists->write_count; i++) {
-		rpcrdma_put_bool(writer, true);
-		rdma_put_chunk(writer, &lists->writes[i]);
+		to = rdma_put_word(to, true);
+		to = rdma_put_chunk(to, &lists->writes[i]);
 	}
-	rpcrdma_put_bool(writer, false);
-	rpcrdma_put_bool(writer, lists->has_reply);
+	to = rdma_put_word(to, false);
+	to = rdma_put_word(to, lists->has_reply);
 	if (lists->has_reply)
-		rdma_put_chunk(writer, &lists->reply);
+		rdma_put_chunk(to, &lists->reply);
 }
 
 /* ---- Sizes ---- */

@@ -152,13 +152,13 @@ rr_driver_submit(struct rr_connection *connection, struct rr_job *job)
 }
 
 bool
-rr_driver_can_send(const struct rr_connection *connection)
+rr_driver_can_post(const struct rr_connection *connection)
 {
 	return connection->endpoint && rr_list_empty(&connection->jobs) && driver_has_room(connection);
 }
 
 void
-rr_driver_send(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
+rr_driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
 {
 	driver_post(connection, job, work);
 }

@@ -242,11 +242,11 @@ uint32_t rr_driver_receives(const struct rpcrdma_engine *engine);
  * complete. Has no effect if the endpoint is closed: completed() is then never called. */
 void rr_driver_submit(struct rr_connection *connection, struct rr_job *job);
 
-/* rr_driver_send() posts the Send of a job that has no other work request left and is in no list. The caller
- * has filled in the kind, the sges and, for a Send with Invalidate, the handle of work, and has found that
- * rr_driver_can_send(): that no other job waits for room, and there is room for this Send. */
-bool rr_driver_can_send(const struct rr_connection *connection);
-void rr_driver_send(struct rr_connection *connection, struct rr_job *job, struct rr_work *work);
+/* rr_driver_post() posts the only work request that a job has left; the job is in no list. The caller has
+ * filled in what is posted, but not the cookie, and has found that rr_driver_can_post(): that no other job
+ * waits for room, and there is room for this work request. */
+bool rr_driver_can_post(const struct rr_connection *connection);
+void rr_driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work);
 
 /* Calls completed() of the jobs whose Send the provider copied. This may call the owner. */
 void rr_driver_complete(struct rr_connection *connection);

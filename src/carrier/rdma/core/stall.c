@@ -90,7 +90,8 @@ rr_stall_posted(struct rr_connection *connection, const struct rr_work *work)
 {
 	for (uint32_t i = 0; i < work->sge_count; i++)
 		connection->stall.outstanding += work->sges[i].length;
-	rr_stall_watch(connection);
+	if (!rr_timer_armed(&connection->stall.timer))
+		rr_stall_watch(connection);
 }
 
 /* Is called when a work request completed, after connection->posted was counted down: moves its octets from

@@ -55,7 +55,6 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 
 	if (plan->segments == 0)
 		return 0;
-	memset(positions, 0, sizeof(positions));
 	/* The plan of a long call takes no items out: they are among the pieces of the whole message. */
 	if (plan->long_call)
 		count = rr_pieces(call, 0, pieces);
@@ -70,7 +69,7 @@ marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, s
 
 		if (error)
 			return error;
-		reads[i].position = positions[i];
+		reads[i].position = plan->long_call ? 0 : positions[i];
 		reads[i].target = slot->segments[slot->region_count - 1];
 		slot->read_octets += pieces[i].length;
 	}
@@ -237,12 +236,12 @@ marshal_submit(struct rr_connection *connection, struct rr_slot *slot)
 {
 	struct rr_work work;
 
-	if (!rr_driver_can_send(connection)) {
+	if (!rr_driver_can_post(connection)) {
 		rr_driver_submit(connection, &slot->job);
 		return;
 	}
 	marshal_make_send(slot, &work);
-	rr_driver_send(connection, &slot->job, &work);
+	rr_driver_post(connection, &slot->job, &work);
 }
 
 /* Counts the reason why a call has chunks, or offers chunks for its reply. */

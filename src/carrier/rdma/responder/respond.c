@@ -466,7 +466,7 @@ respond_is_plain(const struct rr_inbound *inbound, const struct rpcrdma_message 
 
 	return reply->item_count == 0 && !rr_rdma_has_lists(&inbound->lists) &&
 	       (uint64_t)RR_RDMA_HEADER_MIN + reply->length <= threshold &&
-	       reply->length <= inbound->engine->config.message_max && rr_driver_can_send(connection) &&
+	       reply->length <= inbound->engine->config.message_max && rr_driver_can_post(connection) &&
 	       rr_driver_sge_max(inbound->fabric) > 1 && respond_is_reply_to(inbound, reply);
 }
 
@@ -491,7 +491,7 @@ respond_plain(struct rr_inbound *inbound, const struct rpcrdma_message *reply)
 	counters->replies++;
 	counters->inline_messages++;
 	counters->octets_inline += reply->length;
-	rr_driver_send(inbound->connection, &inbound->job, &work);
+	rr_driver_post(inbound->connection, &inbound->job, &work);
 }
 
 void

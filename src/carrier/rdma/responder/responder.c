@@ -147,6 +147,24 @@ responder_read_completed(struct rr_job *job, enum rr_work_kind kind, int status)
 		responder_deliver(inbound);
 }
 
+/* Posts the RDMA Reads of the call's chunks. Most calls with chunks need one RDMA Read, which is posted at
+ * once if there is room for it. */
+static void
+responder_submit(struct rr_inbound *inbound)
+{
+	struct rr_sge sge;
+	struct rr_work work = { .sges = &sge };
+
+	inbound->job.next = responder_next_read;
+	inbound->job.completed = responder_read_completed;
+	if (inbound->fetch.left > 1 || !rr_driver_can_post(inbound->connection)) {
+		rr_driver_submit(inbound->connection, &inbound->job);
+		return;
+	}
+	rr_fetch_next(&inbound->fetch, &work, &sge);
+	rr_driver_post(inbound->connection, &inbound->job, &work);
+}
+
 /* Takes pool memory for the Read chunks of the call and begins to read the chunks. If there is no memory, the
  * call waits; if no other user could give memory back, the connection ends instead. */
 static void
@@ -166,9 +184,7 @@ responder_pull(struct rr_inbound *inbound)
 		return;
 	}
 	inbound->fetch = rr_fetch(&inbound->lists, &inbound->chunks, inbound->memory);
-	inbound->job.next = responder_next_read;
-	inbound->job.completed = responder_read_completed;
-	rr_driver_submit(connection, &inbound->job);
+	responder_submit(inbound);
 }
 
 /* Is called when the pool may have memory for the Read chunks of a call: begins to pull them, or waits
