@@ -72,35 +72,29 @@ driver_has_room(const struct rr_connection *connection)
 	return connection->posted < rr_fabric_config(connection->fabric)->work_max;
 }
 
-/* Posts a work request of the job. A Send is the last work request of a job: the job is then taken out of the
- * connection's list. Returns false if the work request cannot be posted, which aborts the connection. */
-static bool
+/* Posts a work request of the job. Returns 0, RR_POST_COPIED if the provider copied the request, which is
+ * then complete and reports no completion, or an error, which aborts the connection. */
+static inline int
 driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
 {
-	int error;
+	int result;
 
 	work->cookie = job;
 	work->may_copy = true;
-	error = rr_endpoint_post(connection->endpoint, work);
+	result = rr_endpoint_post(connection->endpoint, work);
 	/* RFC 8166, 4.5.4: "If a Responder is unable to construct and transmit an RPC Reply or
 	 * RPC-over-RDMA error message, the Responder MUST close the connection" */
-	if (error < 0) {
-		rr_driver_abort(connection, error, "%s: a work request could not be posted: %s",
-			connection->base.peer, rpcrdma_strerror(error));
-		return false;
+	if (result < 0) {
+		rr_driver_abort(connection, result, "%s: a work request could not be posted: %s",
+			connection->base.peer, rpcrdma_strerror(result));
+		return result;
 	}
 	driver_count_transfer(connection, work);
-	/* The provider reports no completion of a request that it has copied. */
-	if (error != RR_POST_COPIED) {
+	if (result != RR_POST_COPIED) {
 		connection->posted++;
 		rr_stall_posted(connection, work);
 	}
-	if (work->kind > RR_WORK_SEND_INVALIDATE)
-		return true;
-	rr_list_remove(&job->link);
-	if (error == RR_POST_COPIED)
-		driver_take_copied(connection, job);
-	return true;
+	return result;
 }
 
 /* Posts the work requests that the job still has, while the endpoint has room. Returns true when all of them
@@ -114,15 +108,22 @@ driver_post_job(struct rr_connection *connection, struct rr_job *job)
 
 	while (driver_has_room(connection)) {
 		struct rr_work work = { .sges = sges };
+		int result;
 
 		if (!job->next(job, &work, sges, sge_max)) {
 			rr_list_remove(&job->link);
 			return true;
 		}
-		if (!driver_post(connection, job, &work))
+		result = driver_post(connection, job, &work);
+		if (result < 0)
 			return false;
-		if (work.kind <= RR_WORK_SEND_INVALIDATE)
-			return true;
+		/* A Send is the last work request of a job. */
+		if (work.kind > RR_WORK_SEND_INVALIDATE)
+			continue;
+		rr_list_remove(&job->link);
+		if (result == RR_POST_COPIED)
+			driver_take_copied(connection, job);
+		return true;
 	}
 	return false;
 }
@@ -160,7 +161,9 @@ rr_driver_can_post(const struct rr_connection *connection)
 void
 rr_driver_post(struct rr_connection *connection, struct rr_job *job, struct rr_work *work)
 {
-	driver_post(connection, job, work);
+	/* Only a Send is complete here for its job: an RDMA Read is never copied. */
+	if (driver_post(connection, job, work) == RR_POST_COPIED)
+		driver_take_copied(connection, job);
 }
 
 /* Is called when a work request completed: calls completed() of its job, then posts work requests that
