@@ -31,20 +31,21 @@ rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32_t *
 }
 
 /* Appends a piece, that is, a part of a message in memory, unless it is empty. Returns how many pieces there
- * are then. */
+ * are then. pieces may be NULL: the piece is then only counted. */
 static uint32_t
 pieces_add(struct rr_piece *pieces, uint32_t count, const void *data, uint32_t length, bool item)
 {
 	if (length == 0)
 		return count;
-	pieces[count] = (struct rr_piece){ data, length, item };
+	if (pieces)
+		pieces[count] = (struct rr_piece){ data, length, item };
 	return count + 1;
 }
 
 /* RFC 8166, 3.5.3: chunks that hold a Payload stream "MUST include appropriate XDR roundup padding to
  * maintain proper XDR alignment of their contents." */
 uint32_t
-rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX])
+rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece *pieces)
 {
 	const uint8_t *stream = message->stream;
 	uint32_t count = 0, at = 0;

@@ -23,9 +23,9 @@ int rr_message_check(const struct rpcrdma_message *message, uint32_t max, uint32
 
 /* Fills in the pieces of a message that passed rr_message_check(), in the order in which they are sent: each
  * item stands at its place in the stream, with its padding behind it. Item i is left out if bit i of reduced
- * is set. Returns how many pieces there are. */
-uint32_t rr_pieces(
-	const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece pieces[RR_PIECES_MAX]);
+ * is set. Returns how many pieces there are. pieces has room for RR_PIECES_MAX of them, or is NULL: they are
+ * then only counted. */
+uint32_t rr_pieces(const struct rpcrdma_message *message, uint64_t reduced, struct rr_piece *pieces);
 
 /* Returns at which octet of the unreduced stream the item with that index begins: the Position of its Read
  * chunk. */

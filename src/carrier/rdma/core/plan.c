@@ -128,7 +128,6 @@ static int
 plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message *call, uint32_t octets,
 	struct rr_call_plan *plan)
 {
-	struct rr_piece pieces[RR_PIECES_MAX];
 	int item;
 
 	plan->body = octets;
@@ -153,7 +152,7 @@ plan_arguments(const struct rr_call_limits *limits, const struct rpcrdma_message
 	plan->why_call = plan->why_call == RR_WHY_ARGUMENTS ? RR_WHY_REST : RR_WHY_STREAM;
 	plan->reduced = 0;
 	plan->body = 0;
-	plan->segments = rr_pieces(call, 0, pieces);
+	plan->segments = rr_pieces(call, 0, NULL);
 	plan->header = plan_call_header(plan);
 	return plan->header > limits->call_threshold ? -RPCRDMA_ERR_LIMIT : 0;
 }

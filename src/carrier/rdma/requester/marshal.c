@@ -50,7 +50,7 @@ static int
 marshal_offer_arguments(struct rr_slot *slot, const struct rr_call_plan *plan, struct rr_read_segment *reads)
 {
 	const struct rpcrdma_message *call = &slot->transaction->call;
-	struct rr_piece pieces[RR_PIECES_MAX];
+	struct rr_piece pieces[RR_SLOT_READS]; /* a call has RR_CALL_ITEMS items at most */
 	uint32_t count = 0, positions[RR_SLOT_READS];
 
 	if (plan->segments == 0)
