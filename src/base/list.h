@@ -46,12 +46,20 @@ rr_list_prepend(struct rr_list *list, struct rr_list *link)
 	rr_list_append(list->next, link);
 }
 
+/* Takes link out of the list that it is in, and leaves in link what then means nothing: it goes into another
+ * list, or is not used any more. */
+static inline void
+rr_list_unlink(const struct rr_list *link)
+{
+	link->prev->next = link->next;
+	link->next->prev = link->prev;
+}
+
 /* Takes link out of the list that it is in. There is no effect if link is in no list. */
 static inline void
 rr_list_remove(struct rr_list *link)
 {
-	link->prev->next = link->next;
-	link->next->prev = link->prev;
+	rr_list_unlink(link);
 	rr_list_init(link);
 }
 

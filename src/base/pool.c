@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
-#include "base/pool_private.h"
+#include "base/pool_share.h"
 
 /*
  * Ownership: a buffer is its taker's from rr_pool_get() to rr_pool_put(). In front of each buffer, in the
@@ -37,58 +37,49 @@ static void
 pool_trim(struct rr_pool *pool, size_t limit)
 {
 	for (int i = RR_POOL_CLASSES - 1; i >= 0 && pool->kept > limit; i--) {
-		while (pool->kept > limit && !rr_list_empty(&pool->free[i])) {
-			struct rr_list *link = rr_list_pop(&pool->free[i]);
-			struct rr_pool_head *head = rr_container(link, struct rr_pool_head, link);
+		while (pool->kept > limit && pool->kept_of[i]) {
+			struct rr_pool_head *head = pool->kept_of[i];
 
+			pool->kept_of[i] = head->next;
 			pool->kept -= head->size;
 			rr_free(pool->env, head->memory);
 		}
 	}
 }
 
-/* Returns the largest power of two that is less than size. size must be above 1. */
-static size_t
-pool_power_below(size_t size)
+/* A size that buffers have. */
+struct pool_size {
+	size_t octets; /* 0: more octets were wanted than there can be */
+	size_t number; /* among the sizes, from the least; buffers of those below RR_POOL_CLASSES are kept */
+};
+
+/* Returns the least size of buffers that is not below `wanted` octets. */
+static struct pool_size
+pool_size_of(size_t wanted)
 {
-	return (size_t)1 << (8 * sizeof(unsigned long) - 1 - (unsigned)__builtin_clzl(size - 1));
+	size_t last = wanted > 0 ? wanted - 1 : 0, parts;
+	/* Sizes are multiples of RR_POOL_MIN as long as there are up to twice RR_POOL_STEPS of them. */
+	unsigned long at_least = last | (unsigned long)RR_POOL_MIN << RR_POOL_SHIFT_STEPS;
+	/* The number of the highest bit: that of the leading zeroes, with all bits inverted. */
+	unsigned highest = (unsigned)__builtin_clzl(at_least) ^ (8 * sizeof(at_least) - 1);
+	unsigned shift = highest - RR_POOL_SHIFT_STEPS;
+
+	parts = (last >> shift) + 1;
+	return (struct pool_size){ parts << shift, (shift - RR_POOL_SHIFT_MIN) * RR_POOL_STEPS + parts - 1 };
 }
 
-size_t
-rr_pool_rounded_of(size_t size)
-{
-	size_t step, rounded;
-
-	if (size <= RR_POOL_MIN)
-		return RR_POOL_MIN;
-	step = pool_power_below(size) / RR_POOL_STEPS;
-	if (step < RR_POOL_MIN)
-		step = RR_POOL_MIN;
-	return __builtin_add_overflow(size, step - 1, &rounded) ? 0 : rounded / step * step;
-}
-
-/* Returns the free list for buffers of `rounded` octets, a size that rr_pool_rounded_of() returned. */
-static struct rr_list *
-list_of(struct rr_pool *pool, size_t rounded)
-{
-	size_t power = rounded > RR_POOL_MIN ? pool_power_below(rounded) : RR_POOL_MIN;
-	unsigned above = (unsigned)__builtin_ctzl(power) - RR_POOL_SHIFT_MIN;
-
-	return &pool->free[(size_t)above * RR_POOL_STEPS + (rounded - power) / (power / RR_POOL_STEPS)];
-}
-
-/* Allocates a buffer of size octets, aligned to ALIGNMENT, and returns its head. If the pool would exceed its
+/* Allocates a buffer of that size, aligned to ALIGNMENT, and returns its head. If the pool would exceed its
  * bound with it, first frees buffers that are kept for reuse. Returns NULL if there is no memory. */
 static struct rr_pool_head *
-pool_new_buffer(struct rr_pool *pool, size_t size)
+pool_new_buffer(struct rr_pool *pool, struct pool_size size)
 {
 	size_t total;
 	uint8_t *memory, *buffer;
 	struct rr_pool_head *head;
 
-	if (__builtin_add_overflow(size, ALIGNMENT + sizeof(*head), &total))
+	if (__builtin_add_overflow(size.octets, ALIGNMENT + sizeof(*head), &total))
 		return NULL;
-	pool_trim(pool, pool->max > pool->used + size ? pool->max - pool->used - size : 0);
+	pool_trim(pool, rr_pool_left_below(pool->max, pool->used + size.octets));
 	memory = pool->env->realloc(pool->env->ctx, NULL, total);
 	if (!memory)
 		return NULL;
@@ -96,22 +87,23 @@ pool_new_buffer(struct rr_pool *pool, size_t size)
 	buffer += -(uintptr_t)buffer & (ALIGNMENT - 1);
 	head = pool_head_of(buffer);
 	head->memory = memory;
-	head->size = size;
-	rr_list_init(&head->link);
+	head->kept = size.number < RR_POOL_CLASSES ? &pool->kept_of[size.number] : NULL;
+	head->size = size.octets;
 	return head;
 }
 
-/* Takes a buffer of the size `rounded` out of its free list and returns its head. Returns NULL if no such
- * buffer is kept. */
-static struct rr_pool_head *
-pool_kept_buffer(struct rr_pool *pool, size_t rounded)
+/* Returns the head of a buffer of that size: of one that is kept for reuse, or else of a new one. Returns
+ * NULL if there is no memory. */
+static inline struct rr_pool_head *
+pool_buffer(struct rr_pool *pool, struct pool_size size)
 {
-	struct rr_list *link = rounded <= RR_POOL_KEPT ? rr_list_pop(list_of(pool, rounded)) : NULL;
+	struct rr_pool_head *head = size.number < RR_POOL_CLASSES ? pool->kept_of[size.number] : NULL;
 
-	if (!link)
-		return NULL;
-	pool->kept -= rounded;
-	return rr_container(link, struct rr_pool_head, link);
+	if (!head)
+		return pool_new_buffer(pool, size);
+	pool->kept_of[size.number] = head->next;
+	pool->kept -= size.octets;
+	return head;
 }
 
 /* ---- Getting and putting ---- */
@@ -122,28 +114,26 @@ rr_pool_account(struct rr_pool *pool, struct rr_party *party)
 	return party ? &party->accounts[pool->resource] : &pool->nobody;
 }
 
-/* Grants the account a buffer of at least size octets, and returns the head of the buffer. Returns NULL if
- * the account's share does not allow the buffer now, if requests of other accounts must be granted first, or
- * if there is no memory. */
+/* Grants the account a buffer of at least `wanted` octets, and returns the head of the buffer. Returns NULL
+ * if the account's share does not allow the buffer now, if requests of other accounts must be granted first,
+ * or if there is no memory. */
 static struct rr_pool_head *
-pool_take(struct rr_pool *pool, struct rr_account *account, size_t size)
+pool_take(struct rr_pool *pool, struct rr_account *account, size_t wanted)
 {
-	size_t rounded = rr_pool_rounded_of(size);
+	struct pool_size size = pool_size_of(wanted);
 	struct rr_pool_head *head;
 
-	if (rounded == 0)
+	if (size.octets == 0)
 		return NULL;
 	/* If the request is refused, rr_pool_wait() finds here how many octets the caller waits for. If the
 	 * request is granted, rr_pool_share_charge() sets this to 0. */
-	account->refused = rounded;
-	if (pool->woken != account && !rr_list_empty(&pool->turns) &&
-		rr_pool_share_overtakes(pool, account, rounded))
+	account->refused = size.octets;
+	if (!rr_list_empty(&pool->turns) && pool->woken != account &&
+		rr_pool_share_overtakes(pool, account, size.octets))
 		return NULL;
-	if (rr_pool_share_judge(pool, account, rounded) != RR_POOL_GRANTED)
+	if (rr_pool_share_judge(pool, account, size.octets) != RR_POOL_GRANTED)
 		return NULL;
-	head = pool_kept_buffer(pool, rounded);
-	if (!head)
-		head = pool_new_buffer(pool, rounded);
+	head = pool_buffer(pool, size);
 	if (!head)
 		return NULL;
 	head->granted = rr_loop_now(pool->shares->loop);
@@ -178,20 +168,22 @@ rr_pool_get_some(struct rr_pool *pool, struct rr_party *party, size_t *size, siz
  * for memory, queues the task that wakes them, unless the buffer comes from the account whose request is
  * just being woken. That account may have been freed with its party: its address is compared, and nothing
  * else. */
-static void
+static inline void
 pool_keep(struct rr_pool *pool, struct rr_pool_head *head)
 {
 	const struct rr_account *account = head->account;
 
-	if (head->size <= RR_POOL_KEPT) {
-		rr_list_append(list_of(pool, head->size), &head->link);
+	if (head->kept) {
+		head->next = *head->kept;
+		*head->kept = head;
 		pool->kept += head->size;
 	} else {
 		rr_free(pool->env, head->memory);
 	}
-	pool_trim(pool, pool->max > pool->used ? pool->max - pool->used : 0);
+	if (pool->used + pool->kept > pool->max)
+		pool_trim(pool, rr_pool_left_below(pool->max, pool->used));
 	/* An account that is being woken, and gives back only what it has just taken, has changed nothing. */
-	if (pool->woken != account && !rr_list_empty(&pool->turns))
+	if (!rr_list_empty(&pool->turns) && pool->woken != account)
 		rr_loop_defer(pool->shares->loop, &pool->task);
 }
 
@@ -259,13 +251,11 @@ rr_pool_trim(struct rr_pool *pool, void *buffer, size_t length)
 {
 	struct rr_pool_head *head = pool_head_of(buffer), *smaller;
 	struct rr_account *account = head->account;
-	size_t rounded = rr_pool_rounded_of(length);
+	struct pool_size size = pool_size_of(length);
 
-	if (rounded == 0 || rounded >= head->size)
+	if (size.octets == 0 || size.octets >= head->size)
 		return buffer;
-	smaller = pool_kept_buffer(pool, rounded);
-	if (!smaller)
-		smaller = pool_new_buffer(pool, rounded);
+	smaller = pool_buffer(pool, size);
 	if (!smaller)
 		return buffer;
 	memcpy(pool_buffer_of(smaller), buffer, length);
@@ -288,7 +278,7 @@ rr_pool_step(struct rr_pool *pool, struct rr_party *party, void *buffer, size_t 
 {
 	const struct rr_account *account = rr_pool_account(pool, party);
 	size_t held = buffer ? pool_head_of(buffer)->size : 0;
-	size_t step = rr_pool_rounded_of(come > RR_POOL_STEP ? come : RR_POOL_STEP);
+	size_t step = pool_size_of(come > RR_POOL_STEP ? come : RR_POOL_STEP).octets;
 
 	if (wanted > pool->max / 4 || step > wanted || account->used > held)
 		return wanted;
@@ -329,12 +319,11 @@ rr_pool_new(struct rr_shares *shares, enum rr_resource resource, size_t max)
 	pool->shares = shares;
 	pool->resource = resource;
 	pool->max = max;
+	rr_pool_share_init(pool);
 	rr_pool_turn_init(pool);
 	rr_list_init(&pool->nobody.waiters);
 	rr_list_init(&pool->nobody.turn);
 	rr_list_init(&pool->nobody.held);
-	for (int i = 0; i < RR_POOL_CLASSES; i++)
-		rr_list_init(&pool->free[i]);
 	shares->pools[resource] = pool;
 	return pool;
 }

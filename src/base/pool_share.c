@@ -5,28 +5,20 @@
  * buffer that was kept for longer than RR_SHARE_LATE sets the proof to 0 and begins another probation. What
  * an account holds beyond its proof is memory without proof.
  */
-#include "base/pool_private.h"
+#include "base/pool_share.h"
 
-/* Returns how many octets of the pool are reserved for small requests. */
-static size_t
-share_reserve_of(const struct rr_pool *pool)
+void
+rr_pool_share_init(struct rr_pool *pool)
 {
-	return pool->max / RR_POOL_RESERVE;
-}
+	size_t part = pool->max / RR_POOL_RESERVE;
 
-/* Returns how many octets are left below bound when `used` octets are taken; 0 if there are none left. */
-static size_t
-share_left_below(size_t bound, size_t used)
-{
-	return bound > used ? bound - used : 0;
-}
-
-bool
-rr_pool_share_is_small(const struct rr_pool *pool, const struct rr_account *account, size_t size)
-{
-	size_t start = share_reserve_of(pool) < RR_POOL_START ? share_reserve_of(pool) : RR_POOL_START;
-
-	return account->party && account->used + size <= start;
+	pool->small_max = part < RR_POOL_START ? part : RR_POOL_START;
+	pool->large_max = pool->max - part;
+	/* The last eighth of the memory for large requests is for other hosts. */
+	pool->host_max = pool->large_max - pool->large_max / RR_POOL_RESERVE;
+	pool->unproven_max = part * RR_POOL_UNPROVEN - part;
+	/* Requests of no party need no proof. */
+	pool->nobody.proven = SIZE_MAX;
 }
 
 bool
@@ -40,21 +32,13 @@ rr_pool_share_is_entitled(const struct rr_pool *pool, const struct rr_account *a
 bool
 rr_pool_share_is_huge(const struct rr_pool *pool, size_t size)
 {
-	return size > pool->max - share_reserve_of(pool);
-}
-
-/* Returns how many octets all parties (connections) together may hold without proof: octets beyond what the
- * peer of each party has sent or taken so far. Small requests may take their reserve in addition. */
-static size_t
-share_unproven_max(const struct rr_pool *pool)
-{
-	return pool->max / RR_POOL_RESERVE * RR_POOL_UNPROVEN - share_reserve_of(pool);
+	return size > pool->large_max;
 }
 
 bool
 rr_pool_share_is_huge_unproven(const struct rr_pool *pool, size_t size)
 {
-	return size > share_unproven_max(pool);
+	return size > pool->unproven_max;
 }
 
 size_t
@@ -67,38 +51,14 @@ rr_pool_share_wants(const struct rr_account *account)
 
 /* ---- What is proved ---- */
 
-/* Returns how many of `used` octets would be without proof if the account held that many: those beyond the
- * number of octets that the peer has sent or taken so far (account->proven). The result is 0 for the account
- * of requests without a party. */
-static size_t
-share_unproven_of(const struct rr_account *account, size_t used)
-{
-	return account->party ? share_left_below(used, account->proven) : 0;
-}
-
-bool
-rr_pool_share_is_unproven(const struct rr_account *account, size_t size)
-{
-	return share_unproven_of(account, account->used + size) > 0;
-}
-
 /* Sets account->proven, the number of octets that the account's peer has sent or taken so far, but at most
  * pool->max. Updates the sum pool->unproven. */
 static void
 share_set_proven(struct rr_pool *pool, struct rr_account *account, uint64_t proven)
 {
-	pool->unproven -= share_unproven_of(account, account->used);
+	pool->unproven -= rr_pool_share_unproven(account, account->used);
 	account->proven = proven < pool->max ? (size_t)proven : pool->max;
-	pool->unproven += share_unproven_of(account, account->used);
-}
-
-/* Sets account->used, the number of octets that the account holds, and updates the sum pool->unproven. */
-static void
-share_set_used(struct rr_pool *pool, struct rr_account *account, size_t used)
-{
-	pool->unproven -= share_unproven_of(account, account->used);
-	account->used = used;
-	pool->unproven += share_unproven_of(account, account->used);
+	pool->unproven += rr_pool_share_unproven(account, account->used);
 }
 
 /* Sets account->proven, the number of octets that the account's peer has sent or taken, to 0, and begins the
@@ -128,6 +88,9 @@ rr_pool_share_prove(struct rr_pool *pool, const struct rr_pool_head *head)
 		share_begin_probation(pool, account, now);
 		return;
 	}
+	/* The proof has reached its bound, and octets that move can only add to it. */
+	if (account->proven == pool->max)
+		return;
 	/* Probation begins when the first buffer comes back. What the peer moves during probation is
 	 * subtracted from all that it moves later. */
 	if (account->probation_ends == 0)
@@ -161,13 +124,13 @@ rr_pool_doubt(struct rr_pool *pool, struct rr_party *party)
 bool
 rr_pool_share_has_plenty(const struct rr_pool *pool, size_t size)
 {
-	return pool->unproven + size <= share_unproven_max(pool) / 8 && !rr_pool_is_wanted(pool);
+	return pool->unproven + size <= pool->unproven_max / 8 && !rr_pool_is_wanted(pool);
 }
 
 bool
 rr_pool_share_is_beyond(const struct rr_pool *pool)
 {
-	return pool->unproven > share_unproven_max(pool);
+	return pool->unproven > pool->unproven_max;
 }
 
 /* Whether the account may exceed the bound on memory without proof (octets beyond what the peers have sent or
@@ -192,9 +155,9 @@ static bool
 share_is_further_barred(
 	const struct rr_pool *pool, const struct rr_account *account, size_t more, size_t after)
 {
-	size_t most = share_unproven_max(pool);
+	size_t most = pool->unproven_max;
 
-	if (more > share_left_below(most / 2, pool->unproven))
+	if (more > rr_pool_left_below(most / 2, pool->unproven))
 		return true;
 	return after > most / RR_POOL_NEWCOMERS && rr_pool_turn_others_wait(pool, account);
 }
@@ -205,72 +168,34 @@ share_is_further_barred(
 static bool
 share_is_barred(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	size_t before = share_unproven_of(account, account->used),
-	       after = share_unproven_of(account, account->used + size);
+	size_t before = rr_pool_share_unproven(account, account->used),
+	       after = rr_pool_share_unproven(account, account->used + size);
 	bool small = rr_pool_share_is_small(pool, account, size);
-	size_t room = share_left_below(
-		share_unproven_max(pool) + (small ? share_reserve_of(pool) : 0), pool->unproven);
+	size_t room = pool->unproven_max + (small ? pool->max - pool->large_max : 0);
 
 	if (after == before || (pool->unproven == before && !rr_pool_turn_others_wait(pool, account)))
 		return false;
-	if (after - before > room)
+	if (after - before > rr_pool_left_below(room, pool->unproven))
 		return true;
 	/* Stricter bounds hold for a large request of an account that holds a buffer already. */
 	return account->used > 0 && !small && share_is_further_barred(pool, account, after - before, after);
-}
-
-/* Returns how many more octets the host of the account's party may have for large requests. One host may hold
- * seven eighths of the memory for large requests; the last eighth is for other hosts. */
-static size_t
-share_room_of_host(const struct rr_pool *pool, const struct rr_account *account)
-{
-	size_t bound = pool->max - share_reserve_of(pool), most = bound - bound / RR_POOL_RESERVE;
-
-	return share_left_below(most, account->party->host->used[pool->resource]);
-}
-
-/* Returns how many more octets the account may have for large requests: the least of the room below the
- * pool's bound for large requests, the free memory, and the room of its host. */
-static size_t
-share_room_of(const struct rr_pool *pool, const struct rr_account *account)
-{
-	size_t room = share_left_below(pool->max - share_reserve_of(pool), pool->large);
-	size_t free = share_left_below(pool->max, pool->used), here = share_room_of_host(pool, account);
-
-	room = room < free ? room : free;
-	return room < here ? room : here;
 }
 
 struct rr_host *
 rr_pool_share_full_host(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
 	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
-		size <= share_room_of_host(pool, account))
+		size <= rr_pool_share_room_of_host(pool, account))
 		return NULL;
 	return account->party->host;
 }
 
 enum rr_pool_verdict
-rr_pool_share_judge(const struct rr_pool *pool, const struct rr_account *account, size_t size)
+rr_pool_share_judge_unproven(const struct rr_pool *pool, const struct rr_account *account, size_t size)
 {
-	size_t room;
-
-	/* A request that is larger than any bound is granted if nothing is in use. */
-	if (pool->used == 0)
-		return RR_POOL_GRANTED;
 	if (share_is_barred(pool, account, size) && !share_is_guest(pool, account))
 		return rr_pool_share_is_entitled(pool, account, size) ? RR_POOL_BARRED : RR_POOL_ENOUGH;
-	/* A first buffer, where all others are of small requests, may take their reserve too: a request that
-	 * is larger than the rest of the pool would otherwise be granted only if nothing is in use. */
-	if (!account->party || rr_pool_share_is_small(pool, account, size) ||
-		(account->used == 0 && pool->large == 0))
-		return size <= share_left_below(pool->max, pool->used) ? RR_POOL_GRANTED : RR_POOL_LATER;
-	/* A large request of a party: its first buffer, or one more. */
-	room = share_room_of(pool, account);
-	if (account->used == 0)
-		return size <= room ? RR_POOL_GRANTED : RR_POOL_LATER;
-	/* The party may hold as much as is still free afterwards. */
-	return size <= room && account->used + size <= room - size ? RR_POOL_GRANTED : RR_POOL_ENOUGH;
+	return rr_pool_share_judge_room(pool, account, size);
 }
 
 /* Whether `other`, an account that waits for memory that is due to it, must get that memory before `account`
@@ -328,53 +253,10 @@ rr_pool_share_overtakes(const struct rr_pool *pool, const struct rr_account *acc
 
 /* ---- What is out ---- */
 
-/* Puts the buffer into account->held, which is in the order of the times at which buffers were granted.
- * Nearly all buffers belong at its end. */
-static void
-share_enter_held(struct rr_pool_head *head)
-{
-	struct rr_list *held = &head->account->held, *next = held;
-
-	while (next->prev != held &&
-		rr_container(next->prev, struct rr_pool_head, link)->granted > head->granted)
-		next = next->prev;
-	rr_list_append(next, &head->link);
-}
-
 void
 rr_pool_share_date_back(struct rr_pool_head *head, uint64_t granted)
 {
 	head->granted = granted;
 	rr_list_remove(&head->link);
-	share_enter_held(head);
-}
-
-void
-rr_pool_share_charge(struct rr_pool *pool, struct rr_pool_head *head, struct rr_account *account)
-{
-	head->account = account;
-	head->small = rr_pool_share_is_small(pool, account, head->size);
-	share_enter_held(head);
-	share_set_used(pool, account, account->used + head->size);
-	account->refused = 0;
-	if (rr_party_hold(account->party))
-		account->party->host->used[pool->resource] += head->size;
-	pool->large += head->small ? 0 : head->size;
-	pool->used += head->size;
-	if (pool->used > pool->peak)
-		pool->peak = pool->used;
-}
-
-void
-rr_pool_share_discharge(struct rr_pool *pool, struct rr_pool_head *head)
-{
-	struct rr_account *account = head->account;
-
-	rr_list_remove(&head->link);
-	share_set_used(pool, account, account->used - head->size);
-	if (account->party)
-		account->party->host->used[pool->resource] -= head->size;
-	pool->large -= head->small ? 0 : head->size;
-	pool->used -= head->size;
-	rr_party_release(account->party);
+	rr_pool_share_enter_held(head);
 }

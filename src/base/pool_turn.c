@@ -3,7 +3,7 @@
  * while it has waiters. A waiter that takes its request back leaves its account in the list until the next
  * round, which looks at each account of the list once. pool.h says when a request is due, and what memory
  * without proof is. */
-#include "base/pool_private.h"
+#include "base/pool_share.h"
 
 /* Sets account->due: whether the account waits for memory to which its share entitles it. If so, notes since
  * when, and starts the umpire, a timer that cuts off connections which hold memory without moving data. */
@@ -198,7 +198,8 @@ turn_has_other(const struct rr_list *list, const struct rr_account *account)
 bool
 rr_pool_turn_others_wait(const struct rr_pool *pool, const struct rr_account *account)
 {
-	return turn_has_other(&pool->turns, account) || turn_has_other(&pool->round, account);
+	return !rr_pool_turn_is_quiet(pool) &&
+	       (turn_has_other(&pool->turns, account) || turn_has_other(&pool->round, account));
 }
 
 bool

@@ -329,6 +329,118 @@ what_is_kept_and_out_stays_below_the_bound(void **state)
 	assert_int_equal(frees, MAX / 2 / 4096);
 }
 
+static void
+a_buffer_above_the_bound_is_not_kept(void **state)
+{
+	(void)state;
+	env.realloc = free_counting_realloc;
+	frees = 0;
+	rr_pool_put(pool, rr_pool_get(pool, NULL, MAX + 1));
+	assert_int_equal(frees, 1);
+}
+
+/* Takes a buffer for each multiple of 4096 octets up to the largest that is kept, fills it, and gives all
+ * back. Returns how many octets they had together. */
+static size_t
+take_all_sizes(struct rr_pool *large)
+{
+	static void *buffers[RR_POOL_KEPT / 4096];
+	size_t used;
+
+	for (size_t i = 0; i < RR_POOL_KEPT / 4096; i++) {
+		buffers[i] = rr_pool_get(large, NULL, (i + 1) * 4096);
+		assert_non_null(buffers[i]);
+		memset(buffers[i], (int)i, (i + 1) * 4096);
+	}
+	used = rr_pool_used(large);
+	for (size_t i = 0; i < RR_POOL_KEPT / 4096; i++)
+		rr_pool_put(large, buffers[i]);
+	assert_int_equal(rr_pool_used(large), 0);
+	return used;
+}
+
+static void
+buffers_of_each_size_are_kept_for_that_size(void **state)
+{
+	struct rr_pool *large = rr_pool_new(&shares, RR_REPLIES, (size_t)1 << 30);
+	size_t used, before;
+
+	(void)state;
+	assert_non_null(large);
+	used = take_all_sizes(large);
+	before = allocations;
+	assert_int_equal(take_all_sizes(large), used);
+	assert_int_equal(allocations, before);
+	rr_pool_put(large, rr_pool_get(large, NULL, RR_POOL_KEPT + 1)); /* is not kept */
+	rr_pool_put(large, rr_pool_get(large, NULL, RR_POOL_KEPT + 1));
+	assert_int_equal(allocations, before + 2);
+	rr_pool_free(large);
+}
+
+static void
+a_size_that_cannot_be_is_refused(void **state)
+{
+	(void)state;
+	assert_null(rr_pool_get(pool, NULL, SIZE_MAX));
+	assert_null(rr_pool_get(pool, NULL, SIZE_MAX / 8 * 7 + 8));
+	assert_int_equal(rr_pool_used(pool), 0);
+}
+
+static uint64_t proof_now;
+
+static uint64_t
+proof_clock(void *ctx)
+{
+	(void)ctx;
+	return proof_now;
+}
+
+static uint64_t
+proof_moved(void *ctx)
+{
+	return *(uint64_t *)ctx;
+}
+
+/* Takes a buffer, and gives it back when time has passed. */
+static void
+proof_hold(struct rr_party *party, uint64_t time)
+{
+	void *buffer = rr_pool_get(pool, party, 4096);
+
+	assert_non_null(buffer);
+	proof_now += time;
+	rr_pool_put(pool, buffer);
+}
+
+/* The proof is at its bound then, and octets that move are not looked at. */
+static void
+a_late_buffer_takes_away_the_largest_proof(void **state)
+{
+	static const struct rr_party_ops ops = { .moved = proof_moved };
+	uint64_t moved = 100;
+	struct rr_party *party = rr_party_new(&shares, "192.0.2.1:1", &ops, &moved);
+
+	(void)state;
+	assert_non_null(party);
+	env.now = proof_clock;
+	proof_now = RR_SECOND;
+	proof_hold(party, 0);
+	moved += 100 * MAX;
+	proof_hold(party, RR_SHARE_PROBATION / 2); /* on probation: what moved by now is no proof */
+	assert_int_equal(party->accounts[RR_RESULTS].proven, 0);
+	moved += 4096;
+	proof_now += RR_SHARE_PROBATION;
+	proof_hold(party, 0);
+	assert_int_equal(party->accounts[RR_RESULTS].proven, 4096);
+	moved += 2 * MAX;
+	proof_hold(party, 0);
+	proof_hold(party, 0);
+	assert_int_equal(party->accounts[RR_RESULTS].proven, MAX);
+	proof_hold(party, RR_SHARE_LATE + 1);
+	assert_false(rr_pool_has_proved(pool, party));
+	rr_party_end(party, &moved);
+}
+
 int
 main(void)
 {
@@ -348,6 +460,10 @@ main(void)
 			a_request_inside_wake_does_not_overtake_those_that_the_round_comes_to, setup,
 			teardown),
 		cmocka_unit_test_setup_teardown(what_is_kept_and_out_stays_below_the_bound, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_buffer_above_the_bound_is_not_kept, setup, teardown),
+		cmocka_unit_test_setup_teardown(buffers_of_each_size_are_kept_for_that_size, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_size_that_cannot_be_is_refused, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_buffer_takes_away_the_largest_proof, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
