@@ -112,8 +112,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_posted = false;
 	engine.allowed = 4;
 	rr_require((responder ? rr_iwarp_respond(&engine) : rr_iwarp_initiate(&engine, "12345678", 8)) == 0);
-	rr_require(rr_regions_add(&engine.regions, &env, exposed, REGION, RR_REMOTE_READ | RR_REMOTE_WRITE,
-			   &region) == 0);
+	rr_require(rr_regions_add(
+			   &engine.regions, exposed, REGION, RR_REMOTE_READ | RR_REMOTE_WRITE, &region) == 0);
 	write_out(&engine);
 	feed(&engine, data + 1, size - 1, data[0] >> 2 ? data[0] >> 2 : SIZE_MAX);
 	rr_iwarp_eof(&engine);

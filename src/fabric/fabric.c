@@ -203,9 +203,10 @@ int
 rr_endpoint_register(
 	struct rr_endpoint *endpoint, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	if (!addr || !length || !access || access & ~(unsigned)(RR_REMOTE_READ | RR_REMOTE_WRITE))
+	if (!addr || !access || access & ~(unsigned)(RR_REMOTE_READ | RR_REMOTE_WRITE))
 		return -RPCRDMA_ERR_INVAL;
-	if ((uintptr_t)addr > UINTPTR_MAX - length)
+	/* The end lies before the beginning if it passes the last address. */
+	if ((uintptr_t)addr + length <= (uintptr_t)addr)
 		return -RPCRDMA_ERR_INVAL;
 	return endpoint->ops->register_region(endpoint, addr, length, access, region);
 }

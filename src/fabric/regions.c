@@ -18,9 +18,9 @@ rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t m
 
 	while (slots < max && slots < UINT32_C(1) << 24)
 		slots <<= 1;
-	*regions = (struct rr_regions){ .max = max < slots ? max : slots };
+	*regions = (struct rr_regions){ .env = env, .max = max < slots ? max : slots };
 	regions->slot_mask = slots - 1;
-	regions->first_free = regions->last_free = RR_REGIONS_NONE;
+	regions->first_free = RR_REGIONS_NONE;
 	regions->disguise = rr_random_u32(env) & regions->slot_mask;
 	regions->generation = rr_random_u32(env) & ~regions->slot_mask;
 	/* The step is an odd multiple of the lowest bit of a generation, so that all generations come before
@@ -29,62 +29,34 @@ rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t m
 }
 
 void
-rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env)
+rr_regions_destroy(struct rr_regions *regions)
 {
-	rr_free(env, regions->slots);
+	rr_free(regions->env, regions->slots);
 	regions->slots = NULL;
-	regions->size = regions->used = regions->count = 0;
+	regions->size = regions->count = 0;
+	regions->first_free = RR_REGIONS_NONE;
 }
 
-/* Returns the entry (slot) of the table that has the region with that handle, or NULL if no region has the
- * handle. */
-static struct rr_region_slot *
-regions_slot_of(const struct rr_regions *regions, uint32_t handle)
-{
-	uint32_t number = (handle ^ regions->disguise) & regions->slot_mask;
-
-	if (!handle || number >= regions->used || regions->slots[number].handle != handle)
-		return NULL;
-	return &regions->slots[number];
-}
-
-/* Doubles the number of entries (slots) of the table. Returns -RPCRDMA_ERR_NOMEM if there is no memory. */
+/* Doubles the number of entries (slots) of the table, all of which have regions: the new ones are free, and
+ * are used in their order. Errors: LIMIT (the table may have no more regions), NOMEM. */
 static int
-regions_grow(struct rr_regions *regions, const struct rr_env *env)
+regions_grow(struct rr_regions *regions)
 {
+	const struct rr_env *env = regions->env;
 	uint32_t size = regions->size ? regions->size * 2 : SIZE_LEAST;
-	void *slots = env->realloc(env->ctx, regions->slots, size * sizeof(*regions->slots));
+	struct rr_region_slot *slots;
 
-	if (!slots)
-		return -RPCRDMA_ERR_NOMEM;
-	regions->slots = slots;
-	regions->size = size;
-	return 0;
-}
-
-/* Sets *number to the number of an entry (slot) of the table for a new region: one that was never used, or
- * else the one that has been free longest, so that handles are used again as late as possible. Makes the
- * table larger if no entry is left. Returns -RPCRDMA_ERR_LIMIT if the table may have no more regions. */
-static int
-regions_take_slot(struct rr_regions *regions, const struct rr_env *env, uint32_t *number)
-{
 	if (regions->count == regions->max)
 		return -RPCRDMA_ERR_LIMIT;
-	if (regions->used < regions->size) {
-		*number = regions->used++;
-		return 0;
-	}
-	if (regions->first_free == RR_REGIONS_NONE) {
-		int error = regions_grow(regions, env);
-
-		*number = regions->used;
-		regions->used += !error;
-		return error;
-	}
-	*number = regions->first_free;
-	regions->first_free = regions->slots[*number].next_free;
-	if (regions->first_free == RR_REGIONS_NONE)
-		regions->last_free = RR_REGIONS_NONE;
+	slots = env->realloc(env->ctx, regions->slots, size * sizeof(*slots));
+	if (!slots)
+		return -RPCRDMA_ERR_NOMEM;
+	for (uint32_t i = regions->size; i < size; i++)
+		slots[i] = (struct rr_region_slot){ .next_free = i + 1 < size ? i + 1 : RR_REGIONS_NONE };
+	regions->slots = slots;
+	regions->first_free = regions->size;
+	regions->last_free = size - 1;
+	regions->size = size;
 	return 0;
 }
 
@@ -102,23 +74,40 @@ regions_new_handle(struct rr_regions *regions, uint32_t number)
 	return handle;
 }
 
-int
-rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
-	unsigned access, struct rr_region *region)
+/* Adds a region as rr_regions_add() does, to a table without a free entry, which is rare. */
+__attribute__((noinline)) static int
+regions_add_grown(
+	struct rr_regions *regions, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
-	struct rr_region_slot *slot;
-	uint32_t number;
-	int error = regions_take_slot(regions, env, &number);
+	int error = regions_grow(regions);
 
-	if (error)
-		return error;
+	return error ? error : rr_regions_add(regions, addr, length, access, region);
+}
+
+/* A new region gets the entry that has been free longest, so that handles are used again as late as
+ * possible. */
+int
+rr_regions_add(
+	struct rr_regions *regions, void *addr, uint32_t length, unsigned access, struct rr_region *region)
+{
+	uint32_t number = regions->first_free;
+	struct rr_region_slot *slot;
+
+	if (number == RR_REGIONS_NONE)
+		return regions_add_grown(regions, addr, length, access, region);
+	if (regions->count == regions->max)
+		return -RPCRDMA_ERR_LIMIT;
 	slot = &regions->slots[number];
-	*slot = (struct rr_region_slot){ .addr = addr, .length = length, .access = (uint8_t)access };
-	slot->valid = true;
+	regions->first_free = slot->next_free;
+	regions->count++;
 	slot->handle = regions_new_handle(regions, number);
+	slot->length = length;
+	slot->addr = addr;
 	/* The offset differs from region to region, is far from 2^64, and keeps the place within the page. */
 	slot->offset = (uint64_t)slot->handle << 12 | ((uintptr_t)addr & 0xfff);
-	regions->count++;
+	slot->access = (uint8_t)access;
+	slot->valid = true;
+	slot->revoked = false;
 	*region = (struct rr_region){ .handle = slot->handle, .length = length, .offset = slot->offset };
 	return 0;
 }
@@ -126,7 +115,7 @@ rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr,
 void
 rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = regions_slot_of(regions, handle);
+	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
 	uint32_t number;
 
 	if (!slot)
@@ -135,7 +124,7 @@ rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 	slot->handle = 0;
 	slot->next_free = RR_REGIONS_NONE;
 	/* The entry becomes the last of the free ones, so that it is used again as late as possible. */
-	if (regions->last_free == RR_REGIONS_NONE)
+	if (regions->first_free == RR_REGIONS_NONE)
 		regions->first_free = number;
 	else
 		regions->slots[regions->last_free].next_free = number;
@@ -143,18 +132,9 @@ rr_regions_remove(struct rr_regions *regions, uint32_t handle)
 	regions->count--;
 }
 
-/*
- * Sets *addr to the memory that an access of the peer names, or returns the reason why it is refused: a peer
- * reaches only memory that was registered on its own connection for such an access. RFC 8166, 8.1: "The use
- * of an RPC-over-RDMA transport protocol MUST NOT introduce vulnerabilities to system memory contents nor to
- * memory owned by user processes", and "It is REQUIRED that any RDMA provider used for RPC transport be
- * conformant to the requirements of [RFC5042]".
- */
 enum rr_region_fault
-rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
-	unsigned access, uint8_t **addr)
+rr_regions_fault(const struct rr_region_slot *slot, uint64_t offset, uint32_t length)
 {
-	const struct rr_region_slot *slot = regions_slot_of(regions, handle);
 	uint64_t end;
 
 	if (!slot || !slot->valid)
@@ -163,22 +143,19 @@ rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offs
 		return RR_REGION_WRAP;
 	if (offset < slot->offset || end > slot->offset + slot->length)
 		return RR_REGION_BOUNDS;
-	if ((slot->access & access) != access)
-		return RR_REGION_RIGHTS;
-	*addr = slot->addr + (offset - slot->offset);
-	return RR_REGION_FINE;
+	return RR_REGION_RIGHTS;
 }
 
 bool
 rr_regions_has(const struct rr_regions *regions, uint32_t handle)
 {
-	return regions_slot_of(regions, handle);
+	return rr_regions_slot_of(regions, handle);
 }
 
 void
 rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = regions_slot_of(regions, handle);
+	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
 
 	if (slot)
 		slot->valid = false;
@@ -187,7 +164,7 @@ rr_regions_invalidate(struct rr_regions *regions, uint32_t handle)
 void
 rr_regions_revoke(struct rr_regions *regions, uint32_t handle)
 {
-	struct rr_region_slot *slot = regions_slot_of(regions, handle);
+	struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
 
 	if (slot) {
 		slot->valid = false;
@@ -207,7 +184,7 @@ rr_regions_explain(const struct rr_regions *regions, uint32_t handle, uint64_t o
 		[RR_REGION_RIGHTS] = "the region was not registered for that",
 		[RR_REGION_REVOKED] = "its call was cancelled, and access to the region was ended",
 	};
-	const struct rr_region_slot *slot = regions_slot_of(regions, handle);
+	const struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
 	int n = snprintf(text->text, sizeof(text->text),
 		"handle 0x%08" PRIx32 ", offset 0x%" PRIx64 ", length %" PRIu32 ": %s", handle, offset,
 		length, reasons[fault]);

@@ -25,11 +25,13 @@ struct rr_region_slot {
 
 /* The table. */
 struct rr_regions {
+	const struct rr_env *env;
 	struct rr_region_slot *slots;
-	/* Slots that there is memory for; slots that were ever used; regions that exist; the most regions. */
-	uint32_t size, used, count, max;
-	uint32_t first_free, last_free; /* slots among those used; RR_REGIONS_NONE: no slot is free */
-	uint32_t slot_mask;             /* the low bits of a handle */
+	/* Slots that there is memory for; regions that exist; the most regions. */
+	uint32_t size, count, max;
+	uint32_t first_free; /* the slot that is used next; RR_REGIONS_NONE: no slot is free */
+	uint32_t last_free;  /* the slot that is used last, if any is free */
+	uint32_t slot_mask;  /* the low bits of a handle */
 	/* The random number that masks the low bits; the count of registrations in the high bits; its step.
 	 */
 	uint32_t disguise, generation, step;
@@ -50,21 +52,64 @@ enum rr_region_fault {
 /* Initialises an empty table, which may have at most max regions. */
 void rr_regions_init(struct rr_regions *regions, const struct rr_env *env, uint32_t max);
 /* Frees the table: no handle is valid any more. */
-void rr_regions_destroy(struct rr_regions *regions, const struct rr_env *env);
+void rr_regions_destroy(struct rr_regions *regions);
 
 /* Adds a region of length octets at addr to the table, with a new handle, and fills in *region. Errors:
  * LIMIT (the table has all the regions that it may have), NOMEM. */
-int rr_regions_add(struct rr_regions *regions, const struct rr_env *env, void *addr, uint32_t length,
-	unsigned access, struct rr_region *region);
+int rr_regions_add(
+	struct rr_regions *regions, void *addr, uint32_t length, unsigned access, struct rr_region *region);
 
 /* Removes the region with that handle from the table. Has no effect if no region has it. */
 void rr_regions_remove(struct rr_regions *regions, uint32_t handle);
 
-/* Finds the memory of length octets that begin at offset in the region with that handle. If the peer may
+/* Returns the reason why rr_regions_find() refuses an access. slot is NULL if no region has the handle. */
+enum rr_region_fault rr_regions_fault(const struct rr_region_slot *slot, uint64_t offset, uint32_t length);
+
+/* Returns the entry (slot) of the table that has the region with that handle, or NULL if no region has the
+ * handle. */
+static inline struct rr_region_slot *
+rr_regions_slot_of(const struct rr_regions *regions, uint32_t handle)
+{
+	uint32_t number = (handle ^ regions->disguise) & regions->slot_mask;
+
+	if (!handle || number >= regions->size || regions->slots[number].handle != handle)
+		return NULL;
+	return &regions->slots[number];
+}
+
+/* Whether the peer may access length octets that begin at offset in the region, in the way that access says.
+ */
+static inline bool
+rr_region_allows(const struct rr_region_slot *slot, uint64_t offset, uint32_t length, unsigned access)
+{
+	/* An offset before that of the region makes `at` larger than any length. */
+	uint64_t at = offset - slot->offset;
+
+	return slot->valid && at <= slot->length && length <= slot->length - at &&
+	       (slot->access & access) == access;
+}
+
+/*
+ * Finds the memory of length octets that begin at offset in the region with that handle. If the peer may
  * access them in the way that access says, sets *addr to that memory and returns RR_REGION_FINE. Else
- * returns the reason why the access is refused. */
-enum rr_region_fault rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset,
-	uint32_t length, unsigned access, uint8_t **addr);
+ * returns the reason why the access is refused: a peer reaches only memory that was registered on its own
+ * connection for such an access. RFC 8166, 8.1: "The use of an RPC-over-RDMA transport protocol MUST NOT
+ * introduce vulnerabilities to system memory contents nor to memory owned by user processes", and "It is
+ * REQUIRED that any RDMA provider used for RPC transport be conformant to the requirements of [RFC5042]".
+ */
+static inline enum rr_region_fault
+rr_regions_find(const struct rr_regions *regions, uint32_t handle, uint64_t offset, uint32_t length,
+	unsigned access, uint8_t **addr)
+{
+	const struct rr_region_slot *slot = rr_regions_slot_of(regions, handle);
+
+	if (!slot || !rr_region_allows(slot, offset, length, access)) {
+		*addr = NULL;
+		return rr_regions_fault(slot, offset, length);
+	}
+	*addr = slot->addr + (offset - slot->offset);
+	return RR_REGION_FINE;
+}
 
 /* Whether a region of the table has the handle, even if the peer cannot access the region any more. */
 bool rr_regions_has(const struct rr_regions *regions, uint32_t handle);

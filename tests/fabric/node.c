@@ -209,8 +209,7 @@ node_register(struct node *node, uint32_t at, uint32_t length, unsigned access)
 
 	assert_true(at + length <= NODE_MEMORY);
 	assert_int_equal(
-		rr_regions_add(&node->engine.regions, &node->env, node->memory + at, length, access, &region),
-		0);
+		rr_regions_add(&node->engine.regions, node->memory + at, length, access, &region), 0);
 	return region;
 }
 

@@ -417,8 +417,8 @@ handles_of_small_tables_are_known(void **state)
 			uint32_t count = 1 + round % max;
 
 			for (uint32_t i = 0; i < count; i++)
-				assert_int_equal(rr_regions_add(&regions, &initiator->env, payload + i, 1,
-							 RR_REMOTE_READ, &region[i]),
+				assert_int_equal(
+					rr_regions_add(&regions, payload + i, 1, RR_REMOTE_READ, &region[i]),
 					0);
 			for (uint32_t i = 0; i < count; i++) {
 				assert_int_equal(rr_regions_find(&regions, region[i].handle, region[i].offset,
@@ -429,7 +429,7 @@ handles_of_small_tables_are_known(void **state)
 			for (uint32_t i = 0; i < count; i++)
 				rr_regions_remove(&regions, region[i].handle);
 		}
-		rr_regions_destroy(&regions, &initiator->env);
+		rr_regions_destroy(&regions);
 	}
 }
 

@@ -9,7 +9,7 @@ model_reach(struct rr_endpoint *endpoint,
 {
 	const struct rr_loop_endpoint *own = rr_loop_endpoint_of(endpoint);
 
-	for (uint32_t i = 0; i < own->regions.used; i++) {
+	for (uint32_t i = 0; i < own->regions.size; i++) {
 		const struct rr_region_slot *slot = &own->regions.slots[i];
 
 		if (slot->handle && slot->valid)

@@ -222,28 +222,37 @@ rr_iwarp_eof(struct rr_iwarp *engine)
 		rr_iwarp_over(engine, -RPCRDMA_ERR_DISCONNECTED, "the peer closed the connection");
 }
 
-void
-rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
+/* Ends the connection if the peer is writing to or reading from the region with that handle, to which it has
+ * no access any more. */
+static void
+end_check_use(struct rr_iwarp *engine, uint32_t handle)
 {
 	const struct rr_iwarp_rx *rx = &engine->rx;
 	bool written = engine->state == RR_IWARP_OPEN && rx->phase == RR_IWARP_PAYLOAD && rx->to &&
 		       rx->ddp.tagged && rx->ddp.opcode == RR_RDMAP_WRITE && rx->ddp.stag == handle;
 
-	rr_regions_revoke(&engine->regions, handle);
 	/* While the connection closes, octets of the batch may still leave; they may refer to the region's
 	 * memory. */
-	if (written || (engine->tx.batch && rr_iwarp_is_being_read(engine, handle)) ||
-		(engine->state == RR_IWARP_OPEN && rr_iwarp_is_being_read(engine, handle)))
-		rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,
-			"handle 0x%08x was invalidated while the peer was %s it", handle,
-			written ? "writing to" : "reading from");
+	if (!written && !((engine->state == RR_IWARP_OPEN || engine->tx.batch) &&
+				rr_iwarp_is_being_read(engine, handle)))
+		return;
+	rr_iwarp_over(engine, -RPCRDMA_ERR_CANCELLED,
+		"handle 0x%08x was invalidated while the peer was %s it", handle,
+		written ? "writing to" : "reading from");
+}
+
+void
+rr_iwarp_revoke(struct rr_iwarp *engine, uint32_t handle)
+{
+	rr_regions_revoke(&engine->regions, handle);
+	end_check_use(engine, handle);
 }
 
 void
 rr_iwarp_invalidate(struct rr_iwarp *engine, uint32_t handle)
 {
-	rr_iwarp_revoke(engine, handle);
 	rr_regions_remove(&engine->regions, handle);
+	end_check_use(engine, handle);
 }
 
 void

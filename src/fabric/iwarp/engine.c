@@ -76,7 +76,7 @@ rr_iwarp_release(struct rr_iwarp *engine)
 	engine->rx.stash = NULL;
 	rr_free(env, engine->setup);
 	engine->setup = NULL;
-	rr_regions_destroy(&engine->regions, env);
+	rr_regions_destroy(&engine->regions);
 }
 
 /* Sets *vectors to one vector with the octets of engine->frame (an MPA frame or a Terminate) that have not

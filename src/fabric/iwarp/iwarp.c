@@ -176,9 +176,8 @@ iwarp_register(
 	struct rr_endpoint *base, void *addr, uint32_t length, unsigned access, struct rr_region *region)
 {
 	struct rr_iwarp_endpoint *endpoint = rr_iwarp_endpoint_of(base);
-	struct rr_iwarp *engine = &endpoint->engine;
 
-	return rr_regions_add(&engine->regions, engine->shared->env, addr, length, access, region);
+	return rr_regions_add(&endpoint->engine.regions, addr, length, access, region);
 }
 
 /* Ends the peer's access to a region. If this has ended the connection, as the peer was using the region, the

@@ -222,7 +222,7 @@ rr_loop_endpoint_bury(struct rr_loop_endpoint *endpoint)
 	rr_receives_leave(&rr_loop_fabric(endpoint)->receives, &endpoint->wait);
 	while (!rr_list_empty(&endpoint->queue))
 		rr_works_put(&fabric->works, rr_container(endpoint->queue.next, struct rr_work_item, link));
-	rr_regions_destroy(&endpoint->regions, fabric->env);
+	rr_regions_destroy(&endpoint->regions);
 	rr_endpoint_bury(&endpoint->base);
 }
 

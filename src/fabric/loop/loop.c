@@ -209,8 +209,7 @@ loop_register(
 {
 	struct rr_loop_endpoint *endpoint = rr_loop_endpoint_of(base);
 
-	return rr_regions_add(
-		&endpoint->regions, rr_loop_fabric(endpoint)->env, addr, length, access, region);
+	return rr_regions_add(&endpoint->regions, addr, length, access, region);
 }
 
 /* Ends the peer's access to a region, and removes the region. This cannot fail. */
