@@ -205,6 +205,30 @@ a_send_is_not_copied_past_another_or_if_it_is_long(void **state)
 	assert_int_equal(post_copied(responder, "early", 5, 5), 0);
 }
 
+/* A copied Send need not wait for Read Responses, but half of the octets that leave next are theirs. */
+static void
+copied_sends_overtake_responses_and_leave_them_room(void **state)
+{
+	struct rr_region region = node_register(responder, 0, 100, RR_REMOTE_READ);
+	const struct iovec *vectors;
+	uint32_t count, copied = 0;
+	bool leaves = false;
+
+	(void)state;
+	rr_iwarp_set_emss(&responder->engine, 20000);
+	node_post(initiator, RR_WORK_READ, initiator->memory, 100, region.handle, region.offset, 1);
+	node_collect(initiator);
+	memcpy(responder->shared.scratch, initiator->out, initiator->out_size);
+	rr_iwarp_received(&responder->engine, initiator->out_size);
+	while (post_copied(responder, payload, RR_IWARP_COPY_MAX, 1) == RR_POST_COPIED)
+		copied++;
+	assert_in_range(copied, 1, RR_IWARP_BATCH_META / 2 / RR_IWARP_COPY_MAX + 1);
+	count = rr_iwarp_output(&responder->engine, &vectors);
+	for (uint32_t i = 0; i < count; i++)
+		leaves |= vectors[i].iov_base == responder->memory;
+	assert_true(leaves);
+}
+
 /* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any FPDUs". */
 static void
 a_responder_is_silent_until_it_is_spoken_to(void **state)
@@ -463,6 +487,7 @@ main(void)
 		PAIR_TEST(a_short_send_is_copied_if_its_poster_wants_that),
 		PAIR_TEST(a_short_write_is_copied_in_front_of_its_send),
 		PAIR_TEST(a_send_is_not_copied_past_another_or_if_it_is_long),
+		PAIR_TEST(copied_sends_overtake_responses_and_leave_them_room),
 		PAIR_TEST(a_responder_is_silent_until_it_is_spoken_to),
 		PAIR_TEST(reads_beyond_ord_wait_and_keep_the_order),
 		PAIR_TEST(responses_and_work_take_turns),

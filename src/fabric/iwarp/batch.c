@@ -96,15 +96,6 @@ rr_iwarp_batch_close(struct rr_iwarp *engine)
 	shared->batches_kept++;
 }
 
-bool
-rr_iwarp_batch_has_room(const struct rr_iwarp *engine)
-{
-	const struct rr_iwarp_batch *batch = engine->tx.batch;
-
-	return batch->count <= batch->count_most && batch->meta <= batch->meta_most &&
-	       batch->octets <= batch->octets_most;
-}
-
 /* Appends octets as rr_iwarp_batch_append() does, but inverts one bit of the octet at fpdu->spoil, which must
  * be one of these octets, in a copy of that octet. This damages the FPDU for a test. */
 static void
@@ -191,7 +182,7 @@ batch_meta(const struct rr_iwarp_fpdu *fpdu)
 }
 
 /* Appends to the FPDU the size octets that the caller has written at batch_meta(). */
-static void
+static inline void
 batch_put_meta(struct rr_iwarp_fpdu *fpdu, size_t size)
 {
 	const uint8_t *meta = batch_meta(fpdu);
@@ -207,18 +198,14 @@ rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t size)
 	batch_put_meta(fpdu, size);
 }
 
-void
-rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const struct rr_ddp_header *header,
-	uint32_t payload)
+/* Prepares an FPDU that is not plain. */
+static void
+batch_begin_checked(struct rr_iwarp_fpdu *fpdu)
 {
-	size_t size = rr_ddp_header_size(header->tagged);
-	uint8_t *head;
+	struct rr_iwarp *engine = fpdu->engine;
 
-	*fpdu = (struct rr_iwarp_fpdu){ .engine = engine,
-		.batch = engine->tx.batch,
-		.ulpdu = size + payload,
-		.spoil = SIZE_MAX,
-		.plain = !engine->crc && !engine->tx.markers };
+	fpdu->crc = 0;
+	fpdu->spoil = SIZE_MAX;
 	/* A test has asked for a damaged FPDU: one octet of it is chosen at random. */
 	if (engine->tx.corrupt && engine->crc)
 		fpdu->spoil = rr_random_u32(engine->shared->env) % rr_fpdu_size(fpdu->ulpdu);
@@ -227,31 +214,51 @@ rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const s
 	if (batch_marker_is_due(&engine->tx))
 		batch_put_marker(fpdu, 0);
 	fpdu->start = engine->tx.gathered;
+}
+
+void
+rr_iwarp_fpdu_begin(struct rr_iwarp_fpdu *fpdu, struct rr_iwarp *engine, const struct rr_ddp_header *header,
+	uint32_t payload)
+{
+	size_t size = rr_ddp_header_size(header->tagged);
+	uint8_t *head;
+
+	fpdu->engine = engine;
+	fpdu->batch = engine->tx.batch;
+	fpdu->ulpdu = size + payload;
+	fpdu->plain = !engine->crc && !engine->tx.markers;
+	if (!fpdu->plain)
+		batch_begin_checked(fpdu);
 	head = batch_meta(fpdu);
 	rr_put_be16(head, (uint16_t)fpdu->ulpdu);
 	rr_ddp_put(head + RR_FPDU_LENGTH_SIZE, header);
 	batch_put_meta(fpdu, RR_FPDU_LENGTH_SIZE + size);
 }
 
-void
-rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
+/* Appends the end of an FPDU that is not plain. */
+static void
+batch_end_checked(struct rr_iwarp_fpdu *fpdu)
 {
-	size_t pad = rr_fpdu_pad(fpdu->ulpdu);
-
-	memset(batch_meta(fpdu), 0, RR_IWARP_TAIL_MAX);
-	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. The octets of such an
-	 * FPDU are counted all together. */
-	if (fpdu->plain) {
-		batch_put_meta(fpdu, pad + RR_FPDU_CRC_SIZE);
-		fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
-		return;
-	}
-	batch_put_meta(fpdu, pad);
+	batch_put_meta(fpdu, rr_fpdu_pad(fpdu->ulpdu));
 	/* RFC 5044, 4.4: "If there is a Marker immediately following the PAD, the Marker is included". */
 	if (batch_marker_is_due(&fpdu->engine->tx))
 		batch_put_marker(fpdu, fpdu->engine->tx.gathered - fpdu->start);
 	rr_fpdu_put_crc(batch_meta(fpdu), fpdu->crc);
 	batch_put_meta(fpdu, RR_FPDU_CRC_SIZE);
+}
+
+void
+rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
+{
+	memset(batch_meta(fpdu), 0, RR_IWARP_TAIL_MAX);
+	if (!fpdu->plain) {
+		batch_end_checked(fpdu);
+		return;
+	}
+	/* Without a CRC, the CRC field is 0, as the pad is: both are appended at once. The octets of such an
+	 * FPDU are counted all together. */
+	batch_put_meta(fpdu, rr_fpdu_pad(fpdu->ulpdu) + RR_FPDU_CRC_SIZE);
+	fpdu->engine->tx.gathered += rr_fpdu_size(fpdu->ulpdu);
 }
 
 bool

@@ -61,8 +61,9 @@ bool rr_iwarp_is_being_read(const struct rr_iwarp *engine, uint32_t handle);
 struct rr_iwarp_fpdu {
 	struct rr_iwarp *engine;
 	struct rr_iwarp_batch *batch;
-	size_t ulpdu;   /* octets of DDP header and payload */
-	bool plain;     /* without CRC and markers: its pieces go into the batch as they are */
+	size_t ulpdu; /* octets of DDP header and payload */
+	bool plain;   /* without CRC and markers: its pieces go into the batch as they are */
+	/* Only of an FPDU that is not plain. */
 	uint32_t crc;   /* of the pieces so far */
 	uint64_t start; /* the octet of the stream at which it begins */
 	size_t spoil;   /* octets in front of the octet that is to be damaged; SIZE_MAX: no octet is */
@@ -72,7 +73,20 @@ struct rr_iwarp_fpdu {
 bool rr_iwarp_batch_open(struct rr_iwarp *engine);
 
 /* Whether the batch has room for another FPDU, even the largest. */
-bool rr_iwarp_batch_has_room(const struct rr_iwarp *engine);
+static inline bool
+rr_iwarp_batch_has_room(const struct rr_iwarp_batch *batch)
+{
+	return batch->count <= batch->count_most && batch->meta <= batch->meta_most &&
+	       batch->octets <= batch->octets_most;
+}
+
+/* Whether half of the room of the batch is taken. */
+static inline bool
+rr_iwarp_batch_is_half_full(const struct rr_iwarp_batch *batch)
+{
+	return batch->count > batch->count_most / 2 || batch->meta > batch->meta_most / 2 ||
+	       batch->octets > batch->octets_most / 2;
+}
 
 /* Begins an FPDU in the engine's batch, with this header. payload: the number of octets that the caller is
  * to append after the header. */

@@ -23,16 +23,21 @@ tx_first_of(const struct rr_list *list)
 }
 
 /* Whether a work request that is posted now could be put at once into the batch (the octets that TCP is to
- * take next): nothing else is waiting to leave, and the batch, if there is one, still accepts octets. */
+ * take next): no other work request is waiting to leave, and the batch, if there is one, still accepts
+ * octets. Read Responses that wait are overtaken, but the second half of the batch is left to them. */
 static bool
 tx_is_free(const struct rr_iwarp *engine)
 {
 	const struct rr_iwarp_tx *tx = &engine->tx;
 
+	if (!rr_list_empty(&tx->queue) || tx->message != RR_IWARP_NO_MESSAGE || tx->kick ||
+		engine->frame_at < engine->frame_size)
+		return false;
+	if (!tx->batch)
+		return true;
 	/* No Read Response waits if the next one to be sent is behind the last one. */
-	return rr_list_empty(&tx->queue) && tx->message == RR_IWARP_NO_MESSAGE && !tx->kick &&
-	       tx->response_next == tx->response_count && engine->frame_at == engine->frame_size &&
-	       (!tx->batch || tx->batch->open);
+	return tx->batch->open &&
+	       (tx->response_next == tx->response_count || !rr_iwarp_batch_is_half_full(tx->batch));
 }
 
 /* Copies a Send or an RDMA Write into the batch (the octets that TCP is to take next), as this costs less
@@ -348,7 +353,8 @@ rr_iwarp_gather(struct rr_iwarp *engine)
 {
 	if (!rr_iwarp_batch_open(engine))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
-	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine) && tx_gather_next(engine))
+	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine->tx.batch) &&
+		tx_gather_next(engine))
 		;
 	if (engine->tx.batch && !engine->tx.batch->count)
 		rr_iwarp_batch_close(engine);
