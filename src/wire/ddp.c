@@ -13,19 +13,19 @@ enum {
 	RDMAP_VERSION = 0x40,
 };
 
-/* The buffer model of each opcode, and the queue of untagged messages: RFC 5040, figure 4. */
+/* The flag and version that an opcode demands in the first control octet, and its queue if it is untagged:
+ * RFC 5040, figure 4. An opcode that RDMAP does not have demands 0, which has no version. */
 static const struct {
-	bool tagged;
-	uint8_t queue;
-} messages[] = {
-	[RR_RDMAP_WRITE] = { .tagged = true },
-	[RR_RDMAP_READ_REQUEST] = { .queue = RR_DDP_QUEUE_READ_REQUEST },
-	[RR_RDMAP_READ_RESPONSE] = { .tagged = true },
-	[RR_RDMAP_SEND] = { .queue = RR_DDP_QUEUE_SEND },
-	[RR_RDMAP_SEND_INVALIDATE] = { .queue = RR_DDP_QUEUE_SEND },
-	[RR_RDMAP_SEND_SE] = { .queue = RR_DDP_QUEUE_SEND },
-	[RR_RDMAP_SEND_SE_INVALIDATE] = { .queue = RR_DDP_QUEUE_SEND },
-	[RR_RDMAP_TERMINATE] = { .queue = RR_DDP_QUEUE_TERMINATE },
+	uint8_t control, queue;
+} messages[RR_RDMAP_OPCODE_MASK + 1] = {
+	[RR_RDMAP_WRITE] = { .control = RR_DDP_TAGGED | DDP_VERSION },
+	[RR_RDMAP_READ_REQUEST] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_READ_REQUEST },
+	[RR_RDMAP_READ_RESPONSE] = { .control = RR_DDP_TAGGED | DDP_VERSION },
+	[RR_RDMAP_SEND] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_SEND },
+	[RR_RDMAP_SEND_INVALIDATE] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_SEND },
+	[RR_RDMAP_SEND_SE] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_SEND },
+	[RR_RDMAP_SEND_SE_INVALIDATE] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_SEND },
+	[RR_RDMAP_TERMINATE] = { .control = DDP_VERSION, .queue = RR_DDP_QUEUE_TERMINATE },
 };
 
 size_t
@@ -93,23 +93,25 @@ ddp_get_untagged(const uint8_t *in, struct rr_ddp_header *header)
 	header->mo = rr_get_be32(in + 14);
 }
 
-/* Whether RDMAP has the header's opcode, and the header's Tagged flag and queue are those that the opcode
- * demands. RFC 5040, 4.1: "Figure 4 ... MUST be used to define the value of the Tagged flag"; the figure
- * gives the queue, too. */
-static bool
-ddp_opcode_fits(const struct rr_ddp_header *header)
+/* Returns the first fault of a header that has one and was read as far as its octets go; DDP's own fields are
+ * checked before those of RDMAP. An RDMAP version (RV) of 0, which the RDMA Consortium's specification has,
+ * is refused: peers that send it speak revision 0 of MPA, and were refused when they connected. The last
+ * fault is one of the opcode: RFC 5040, 4.1: "Figure 4 ... MUST be used to define the value of the Tagged
+ * flag"; the figure gives the queue, too. */
+static enum rr_ddp_result
+ddp_fault_of(const uint8_t *in, size_t size, const struct rr_ddp_header *header)
 {
-	if (header->opcode >= sizeof(messages) / sizeof(messages[0]))
-		return false;
-	if (messages[header->opcode].tagged != header->tagged)
-		return false;
-	return header->tagged || messages[header->opcode].queue == header->queue;
+	if ((in[0] & DDP_VERSION_MASK) != DDP_VERSION)
+		return RR_DDP_BAD_VERSION;
+	if (size < rr_ddp_header_size(header->tagged))
+		return RR_DDP_SHORT;
+	if (!header->tagged && header->queue >= RR_DDP_QUEUES)
+		return RR_DDP_BAD_QUEUE;
+	return (in[1] & RDMAP_VERSION_MASK) != RDMAP_VERSION ? RR_DDP_BAD_RDMAP_VERSION : RR_DDP_BAD_OPCODE;
 }
 
 /* Reads the header at the front of a DDP segment into *header, and returns whether the header is valid or
- * which fault it has; DDP's own fields are checked before those of RDMAP. An RDMAP version (RV) of 0, which
- * the RDMA Consortium's specification has, is refused: peers that send it speak revision 0 of MPA, and were
- * refused when they connected. The reserved bits are "not checked on receive" (RFC 5041, 4.1). */
+ * which fault it has. The reserved bits are "not checked on receive" (RFC 5041, 4.1). */
 enum rr_ddp_result
 rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)
 {
@@ -121,19 +123,18 @@ rr_ddp_get(const void *data, size_t size, struct rr_ddp_header *header)
 	header->tagged = in[0] & RR_DDP_TAGGED;
 	header->last = in[0] & LAST;
 	header->opcode = in[1] & RR_RDMAP_OPCODE_MASK;
-	if ((in[0] & DDP_VERSION_MASK) != DDP_VERSION)
-		return RR_DDP_BAD_VERSION;
-	if (size < rr_ddp_header_size(header->tagged))
-		return RR_DDP_SHORT;
+	if ((in[0] & DDP_VERSION_MASK) != DDP_VERSION || size < rr_ddp_header_size(header->tagged))
+		return ddp_fault_of(in, size, header);
 	if (header->tagged)
 		ddp_get_tagged(in, header);
 	else
 		ddp_get_untagged(in, header);
-	if (!header->tagged && header->queue >= RR_DDP_QUEUES)
-		return RR_DDP_BAD_QUEUE;
-	if ((in[1] & RDMAP_VERSION_MASK) != RDMAP_VERSION)
-		return RR_DDP_BAD_RDMAP_VERSION;
-	return ddp_opcode_fits(header) ? RR_DDP_OK : RR_DDP_BAD_OPCODE;
+	/* A tagged header has queue 0 here, as its opcodes have in the table. */
+	if ((in[0] & (RR_DDP_TAGGED | DDP_VERSION_MASK)) != messages[header->opcode].control ||
+		header->queue != messages[header->opcode].queue ||
+		(in[1] & RDMAP_VERSION_MASK) != RDMAP_VERSION)
+		return ddp_fault_of(in, size, header);
+	return RR_DDP_OK;
 }
 
 uint16_t

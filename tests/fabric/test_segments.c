@@ -186,6 +186,27 @@ every_segmentation_gives_the_same_events(void **state)
 	}
 }
 
+/* The octets come in two reads, of which the first ends behind any octet of any FPDU. */
+static void
+each_cut_gives_the_same_events(void **state)
+{
+	(void)state;
+	for (int crc = 0; crc < 2; crc++) {
+		record(500, crc, 300);
+		for (size_t cut = recording.setup; cut < recording.size; cut++) {
+			struct rr_region regions[2];
+			struct node *node = listener_new(regions);
+			size_t used = 0;
+
+			used += node_feed(node, recording.stream, recording.setup, SIZE_MAX, NULL);
+			answer(node);
+			used += node_feed(node, recording.stream + used, cut - used, SIZE_MAX, NULL);
+			node_feed(node, recording.stream + used, recording.size - used, SIZE_MAX, NULL);
+			is_as_recorded(node);
+		}
+	}
+}
+
 static void
 give_back(struct node *node)
 {
@@ -287,6 +308,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_segmentation_gives_the_same_events),
+		cmocka_unit_test(each_cut_gives_the_same_events),
 		cmocka_unit_test(a_pool_that_runs_empty_anywhere_changes_nothing),
 		cmocka_unit_test(no_corrupt_octet_passes_the_crc),
 		cmocka_unit_test(a_corrupt_payload_is_answered_with_a_crc_error),
@@ -295,6 +317,7 @@ main(void)
 
 	const struct CMUnitTest with_markers[] = {
 		cmocka_unit_test(every_segmentation_gives_the_same_events),
+		cmocka_unit_test(each_cut_gives_the_same_events),
 		cmocka_unit_test(a_pool_that_runs_empty_anywhere_changes_nothing),
 		cmocka_unit_test(no_corrupt_octet_passes_the_crc),
 		cmocka_unit_test(no_mutation_does_any_harm),

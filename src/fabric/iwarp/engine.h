@@ -136,7 +136,8 @@ struct rr_iwarp_rx {
 	 * none. Those in front of stash_at were used. */
 	uint8_t *stash;
 	uint32_t stash_at, stash_size;
-	uint8_t head[RR_IWARP_HEAD_MAX];
+	const uint8_t *head;             /* the FPDU from its length on: where it was read, or in kept */
+	uint8_t kept[RR_IWARP_HEAD_MAX]; /* a head that comes in pieces, or whose FPDU waits for a receive */
 	uint8_t tail[RR_IWARP_TAIL_MAX];
 };
 

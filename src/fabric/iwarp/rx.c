@@ -12,14 +12,13 @@
  * and the phases take from there what they need. Nothing is left there when rr_iwarp_received() returns.
  *
  * Most FPDUs are short and complete in the scratch buffer: rx_take_whole() takes such an FPDU in one step,
- * with the same checks in the same order.
+ * with the same checks, and without a copy of its head.
  */
 
 enum {
 	DIRECT_MIN = 4096, /* payload shorter than this is copied out of the scratch buffer */
 	/* Behind payload longer than this, only the next head is read into the scratch buffer. */
 	BULK_MIN = 16384,
-	RX_WHOLE_MIN = RR_FPDU_LENGTH_SIZE + RR_DDP_TAGGED_SIZE + RR_FPDU_CRC_SIZE,
 };
 
 /* Prepares rx for the next FPDU, which begins with its head. */
@@ -115,29 +114,41 @@ rx_expect_tail(struct rr_iwarp_rx *rx)
 	rx->need = (uint32_t)rr_fpdu_pad(rx->ulpdu) + RR_FPDU_CRC_SIZE;
 }
 
-/* Called when the expected octets of the head have come. If they say that the head is longer, waits for the
- * rest of the head. Else checks the head and finds the place of the payload, with the outcomes of
- * rr_iwarp_place(). */
+/* Checks the head of an FPDU, whose size octets are at rx->head, and finds the place of the payload, with the
+ * outcomes of rr_iwarp_place(). checked: the CRC of the FPDU is good, or CRCs are not in use. */
+static inline enum rr_iwarp_outcome
+rx_place(struct rr_iwarp *engine, uint32_t size, bool checked)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	uint32_t end;
+
+	rx->ulpdu = rr_get_be16(rx->head);
+	/* An FPDU that is too short even for the octets that were read is refused for its length. */
+	end = RR_FPDU_LENGTH_SIZE + (uint32_t)rx->ulpdu;
+	rx->left = rx->payload = end > size ? end - size : 0;
+	/* The CRC of such an FPDU is among the octets that were read. */
+	rx->checked = checked || end < size;
+	rx->doubted = false;
+	return rr_iwarp_place(engine);
+}
+
+/* Called when the expected octets of the head have come to rx->kept. If they say that the head is longer,
+ * waits for the rest of the head. Else checks the head and prepares rx for the payload or, if there is none,
+ * for the tail. */
 static enum rr_iwarp_outcome
 end_head(struct rr_iwarp *engine)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
 	enum rr_iwarp_outcome outcome;
-	uint32_t end, need = rx_head_size(rx->head);
+	uint32_t need = rx_head_size(rx->kept);
 
 	if (rx->need < need) {
 		rx->need = need;
 		if (rx->have < rx->need)
 			return RR_IWARP_GO_ON;
 	}
-	rx->ulpdu = rr_get_be16(rx->head);
-	/* An FPDU that is too short even for the octets that were read is refused for its length. */
-	end = RR_FPDU_LENGTH_SIZE + (uint32_t)rx->ulpdu;
-	rx->left = rx->payload = end > rx->need ? end - rx->need : 0;
-	/* The CRC of such an FPDU is among the octets that were read. */
-	rx->checked = !engine->crc || end < rx->need;
-	rx->doubted = false;
-	outcome = rr_iwarp_place(engine);
+	rx->head = rx->kept;
+	outcome = rx_place(engine, rx->need, !engine->crc);
 	if (outcome != RR_IWARP_GO_ON)
 		return outcome;
 	rx->phase = RR_IWARP_PAYLOAD;
@@ -158,8 +169,17 @@ rx_advance(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
 	if (rx->to)
 		rx->to += size;
 	rx->left -= size;
+	rx->since += size;
 	if (!rx->left)
 		rx_expect_tail(rx);
+}
+
+/* Ends the connection, as the CRC of an FPDU is wrong. */
+static enum rr_iwarp_outcome
+rx_refuse_crc(struct rr_iwarp *engine)
+{
+	return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_CRC, NULL,
+		"an FPDU of %u octets came with a wrong CRC", engine->rx.ulpdu);
 }
 
 /* Called at the end of an FPDU: compares the computed CRC with the one that came, which is at crc, and
@@ -170,8 +190,7 @@ end_tail(struct rr_iwarp *engine, const uint8_t *crc)
 	struct rr_iwarp_rx *rx = &engine->rx;
 
 	if (engine->crc && rx->crc != rr_fpdu_get_crc(crc))
-		return rr_iwarp_fault(engine, -RPCRDMA_ERR_PEER, RR_CAUSE_MPA_CRC, NULL,
-			"an FPDU of %u octets came with a wrong CRC", rx->ulpdu);
+		return rx_refuse_crc(engine);
 	/* RFC 5044, 7.1.2: responders "MUST receive and validate at least one FPDU before sending any". */
 	engine->may_send = true;
 	rx->count++;
@@ -193,17 +212,17 @@ rx_take(struct rr_iwarp *engine, uint8_t *part, uint32_t covered, const uint8_t 
 	if (engine->crc && rx->have < covered)
 		rx->crc = rr_crc32c(rx->crc, data, rr_min(taken, covered - rx->have));
 	rx->have += taken;
+	rx->since += taken;
 	return taken;
 }
 
 /* Whether data begins with the first octet of an FPDU and has all octets of it, so that the FPDU can be
  * handled in one step. */
-static bool
+static inline bool
 rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 {
-	if (rx->phase != RR_IWARP_HEAD || rx->have > 0 || rx->markers || size < RX_WHOLE_MIN)
-		return false;
-	return rr_get_be16(data) >= RR_DDP_TAGGED_SIZE && size >= rr_fpdu_size(rr_get_be16(data));
+	return rx->phase == RR_IWARP_HEAD && !rx->have && !rx->markers && size > RR_FPDU_LENGTH_SIZE &&
+	       size >= rr_fpdu_size(rr_get_be16(data));
 }
 
 /* Handles the complete FPDU at data, if it is a Send in one segment that comes in sequence, and CRCs are not
@@ -222,6 +241,7 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 		return 0;
 	if (!rr_ddp_is_first_of(head, RR_DDP_QUEUE_SEND, rx->send_msn))
 		return 0;
+	rx->head = data;
 	rx->ulpdu = (uint16_t)length;
 	length -= RR_DDP_UNTAGGED_SIZE;
 	if (!rr_iwarp_take_send(engine, length))
@@ -233,35 +253,80 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 	return rr_fpdu_size(RR_DDP_UNTAGGED_SIZE + (size_t)length);
 }
 
-/* Handles the complete FPDU at data in one step, and returns its size. If the FPDU is wrong or must wait for
- * a receive buffer, returns the size of its head: rx is then as if only the head had come. */
-static size_t
+/* Keeps a copy of the head at data, as its FPDU must wait for a receive buffer: rx is then as if only the
+ * head had come. */
+static void
+rx_keep_head(struct rr_iwarp *engine, const uint8_t *data, uint32_t size)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+
+	memcpy(rx->kept, data, size);
+	rx->have = rx->need = size;
+	if (engine->crc)
+		rx->crc = rr_crc32c(0, data, size);
+}
+
+/* Handles the complete FPDU at data in one step, and returns its size. If the FPDU must wait for a receive
+ * buffer, returns the size of its head. */
+static inline size_t
 rx_take_whole(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
 	struct rr_iwarp_rx *rx = &engine->rx;
-	size_t head = rx_head_size(data), size = rr_fpdu_size(rr_get_be16(data));
+	uint32_t head = rx_head_size(data);
+	size_t size = rr_fpdu_size(rr_get_be16(data)), covered = size - RR_FPDU_CRC_SIZE;
 
-	rx->need = rx->have = (uint32_t)head;
-	memcpy(rx->head, data, head);
-	if (engine->crc)
-		rx->crc = rr_crc32c(0, data, head);
-	*outcome = end_head(engine);
-	if (*outcome != RR_IWARP_GO_ON)
-		return head;
-	if (rx->left > 0) {
-		if (rx->to)
-			memcpy(rx->to, data + head, rx->left);
-		rx_advance(engine, data + head, rx->left);
+	rx->head = data;
+	rx->ulpdu = rr_get_be16(data);
+	/* RFC 5044, 6: "An MPA receiver MUST first verify the FPDU before passing the ULPDU to DDP." */
+	if (engine->crc && rr_crc32c(0, data, covered) != rr_fpdu_get_crc(data + covered)) {
+		*outcome = rx_refuse_crc(engine);
+		return size;
 	}
-	if (engine->crc)
-		rx->crc = rr_crc32c(rx->crc, data + (size - rx->need), rx->need - RR_FPDU_CRC_SIZE);
-	*outcome = end_tail(engine, data + (size - RR_FPDU_CRC_SIZE));
+	*outcome = rx_place(engine, head, true);
+	if (*outcome != RR_IWARP_GO_ON) {
+		rx_keep_head(engine, data, head);
+		return head;
+	}
+	if (rx->left && rx->to)
+		memcpy(rx->to, data + head, rx->left);
+	engine->may_send = true;
+	rx->count++;
+	*outcome = rr_iwarp_deliver(engine);
 	return size;
 }
 
-/* Handles octets without markers: head, payload and tail of one FPDU after the other. Returns how many
- * octets were used. These are fewer than size if the connection ended, or if an FPDU must wait for a receive
- * buffer (rx->blocked is then set). */
+/* Handles the next octets of an FPDU that comes in pieces, as far as its present phase goes, and returns how
+ * many it used. */
+static size_t
+rx_take_piece(struct rr_iwarp *engine, const uint8_t *data, size_t size, enum rr_iwarp_outcome *outcome)
+{
+	struct rr_iwarp_rx *rx = &engine->rx;
+	uint32_t part = 0;
+
+	switch (rx->phase) {
+	case RR_IWARP_HEAD:
+		part = rx_take(engine, rx->kept, rx->need, data, size);
+		if (rx->have == rx->need)
+			*outcome = end_head(engine);
+		break;
+	case RR_IWARP_PAYLOAD:
+		part = (uint32_t)rr_min(size, rx->left);
+		if (rx->to)
+			memcpy(rx->to, data, part);
+		rx_advance(engine, data, part);
+		break;
+	case RR_IWARP_TAIL:
+		part = rx_take(engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data, size);
+		if (rx->have == rx->need)
+			*outcome = end_tail(engine, rx->tail + rx->need - RR_FPDU_CRC_SIZE);
+		break;
+	}
+	return part;
+}
+
+/* Handles octets without markers: one FPDU after the other. Returns how many octets were used. These are
+ * fewer than size if the connection ended, or if an FPDU must wait for a receive buffer (rx->blocked is then
+ * set). */
 static size_t
 rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 {
@@ -270,41 +335,15 @@ rx_consume(struct rr_iwarp *engine, const uint8_t *data, size_t size)
 	size_t used = 0;
 
 	while (used < size && outcome == RR_IWARP_GO_ON) {
-		uint32_t part;
+		size_t taken;
 
-		/* Most FPDUs have come in full. rx_take_send() returns 0 for an FPDU that is not the common
-		 * kind of Send; rx_take_whole() handles every kind. */
-		if (rx_is_whole(rx, data + used, size - used)) {
-			size_t taken = rx_take_send(engine, data + used, &outcome);
-
-			used += taken > 0 ? taken : rx_take_whole(engine, data + used, &outcome);
+		if (!rx_is_whole(rx, data + used, size - used)) {
+			used += rx_take_piece(engine, data + used, size - used, &outcome);
 			continue;
 		}
-		switch (rx->phase) {
-		case RR_IWARP_HEAD:
-			part = rx_take(engine, rx->head, rx->need, data + used, size - used);
-			used += part;
-			rx->since += part;
-			if (rx->have == rx->need)
-				outcome = end_head(engine);
-			break;
-		case RR_IWARP_PAYLOAD:
-			part = (uint32_t)rr_min(size - used, rx->left);
-			if (rx->to)
-				memcpy(rx->to, data + used, part);
-			rx_advance(engine, data + used, part);
-			used += part;
-			rx->since += part;
-			break;
-		case RR_IWARP_TAIL:
-			part = rx_take(
-				engine, rx->tail, rx->need - RR_FPDU_CRC_SIZE, data + used, size - used);
-			used += part;
-			rx->since += part;
-			if (rx->have == rx->need)
-				outcome = end_tail(engine, rx->tail + rx->need - RR_FPDU_CRC_SIZE);
-			break;
-		}
+		/* rx_take_send() returns 0 for an FPDU that is not the common kind of Send. */
+		taken = rx_take_send(engine, data + used, &outcome);
+		used += taken > 0 ? taken : rx_take_whole(engine, data + used, &outcome);
 	}
 	rx->blocked = outcome == RR_IWARP_BLOCKED;
 	return used;
