@@ -471,6 +471,25 @@ row_B3_a_reply_that_does_not_fit_is_err_chunk(void **state)
 	raw_end(raw);
 }
 
+/* A reply that would fit inline is refused if the engine is configured to send no message as long as that. */
+static void
+a_reply_above_message_max_is_err_chunk(void **state)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct raw *raw;
+
+	(void)state;
+	config.message_max = 2048;
+	raw = raw_requester(&config);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	reply_send(raw->world, world_one_call(raw->world), reply_new(raw->world, XID, 2048));
+	answered(raw);
+	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 0, 0, XID, 0);
+	reply_send(raw->world, world_one_call(raw->world), reply_new(raw->world, XID, 2052));
+	answered_by_err_chunk(raw);
+	raw_end(raw);
+}
+
 /* The chunk's handle does not exist: RFC 8166, 4.5.3: "RDMA operational errors are typically fatal to the
  * connection." */
 static void
@@ -583,6 +602,7 @@ suite_responder(void)
 		cmocka_unit_test(row_B3_some_messages_are_discarded_silently),
 		cmocka_unit_test(row_B3_a_message_that_is_neither_call_nor_reply_is_err_chunk),
 		cmocka_unit_test(row_B3_a_reply_that_does_not_fit_is_err_chunk),
+		cmocka_unit_test(a_reply_above_message_max_is_err_chunk),
 		cmocka_unit_test(a_handle_that_is_not_there_costs_the_connection),
 		cmocka_unit_test(a_write_chunk_that_is_not_there_costs_the_connection),
 		cmocka_unit_test(row_B10_no_segment_without_octets_is_invalidated),
