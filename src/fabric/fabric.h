@@ -145,7 +145,7 @@ bool rr_fabric_config_is_good(const struct rr_fabric_config *config);
 /* The limits of a provider. */
 struct rr_fabric_limits {
 	uint32_t private_data_max; /* octets */
-	uint32_t sge_max;          /* per work request */
+	uint32_t sge_max;          /* per work request; 2 at least: a header, and what it is about */
 	bool remote_invalidation;  /* Send With Invalidate can be sent and received */
 	/* A Send of the peer that comes when the pool has no free receive ends the connection; where this is
 	 * false, the Send waits. */

@@ -467,7 +467,7 @@ respond_is_plain(const struct rr_inbound *inbound, const struct rpcrdma_message 
 	return reply->item_count == 0 && !rr_rdma_has_lists(&inbound->lists) &&
 	       (uint64_t)RR_RDMA_HEADER_MIN + reply->length <= threshold &&
 	       reply->length <= inbound->engine->config.message_max && rr_driver_can_post(connection) &&
-	       rr_driver_sge_max(inbound->fabric) > 1 && respond_is_reply_to(inbound, reply);
+	       respond_is_reply_to(inbound, reply);
 }
 
 /* Sends and counts a reply that needs no plan: a header without chunks, and the stream behind it. */
