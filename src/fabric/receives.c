@@ -31,11 +31,11 @@ receives_is_exhausted(const struct rr_receives *pool)
 static bool
 receives_must_wait(const struct rr_receives *pool, const struct rr_receive_wait *wait)
 {
-	bool first = rr_list_empty(&pool->waiting) || pool->waiting.next == &wait->link;
+	bool others = !rr_list_empty(&pool->waiting) && pool->waiting.next != &wait->link;
 
-	if (wait->assured || (wait->reads && pool->out / 2 < pool->max))
+	if (!others && !receives_is_exhausted(pool))
 		return false;
-	return !first || receives_is_exhausted(pool);
+	return !wait->assured && !(wait->reads && pool->out / 2 < pool->max);
 }
 
 /* Calls the function wake of the endpoint that has waited longest for a receive buffer, if a buffer is free

@@ -70,8 +70,11 @@ rr_ddp_put_write(uint8_t out[RR_DDP_TAGGED_SIZE], uint32_t stag, uint64_t to)
 bool
 rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE])
 {
+	uint8_t kind = control[1] & (RDMAP_VERSION_MASK | RR_RDMAP_OPCODE_MASK);
+
 	return (control[0] & (RR_DDP_TAGGED | LAST | DDP_VERSION_MASK)) == (LAST | DDP_VERSION) &&
-	       (control[1] & (RDMAP_VERSION_MASK | RR_RDMAP_OPCODE_MASK)) == (RDMAP_VERSION | RR_RDMAP_SEND);
+	       (kind == (RDMAP_VERSION | RR_RDMAP_SEND) ||
+		       kind == (RDMAP_VERSION | RR_RDMAP_SEND_INVALIDATE));
 }
 
 /* Reads from `in` the fields of a tagged DDP header that follow its two control octets. */

@@ -121,8 +121,8 @@ void rr_ddp_put_send(uint8_t out[RR_DDP_UNTAGGED_SIZE], bool invalidates, uint32
  * peer's memory that has this handle (STag). */
 void rr_ddp_put_write(uint8_t out[RR_DDP_TAGGED_SIZE], uint32_t stag, uint64_t to);
 
-/* Whether the control octets are those of the last segment of a Send without invalidation, also by their
- * version numbers. */
+/* Whether the control octets are those of the last segment of a Send or of a Send With Invalidate, also by
+ * their version numbers. */
 bool rr_ddp_is_last_of_send(const uint8_t control[RR_DDP_CONTROL_SIZE]);
 
 /* Reads the header at the front of a segment. Fields that are not read, as the header is too short or has a

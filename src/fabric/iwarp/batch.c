@@ -264,29 +264,18 @@ rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu)
 bool
 rr_iwarp_batch_copy(struct rr_iwarp *engine, const struct rr_work *work, uint32_t length)
 {
-	struct rr_iwarp_batch *batch = engine->tx.batch;
-	size_t head = rr_ddp_header_size(work->kind == RR_WORK_WRITE), size = rr_fpdu_size(head + length);
-	uint8_t *fpdu = batch->metas + batch->meta, *to = fpdu + RR_FPDU_LENGTH_SIZE;
+	bool write = work->kind == RR_WORK_WRITE;
+	size_t head = rr_ddp_header_size(write);
+	uint8_t *to = rr_iwarp_batch_claim(engine, head + length);
 
-	if (batch->meta + size > batch->meta_size - RR_IWARP_TAIL_MAX ||
-		batch->count == RR_IWARP_BATCH_VECTORS)
+	if (!to)
 		return false;
-	rr_put_be16(fpdu, (uint16_t)(head + length));
-	if (work->kind == RR_WORK_WRITE)
+	if (write)
 		rr_ddp_put_write(to, work->remote_handle, work->remote_offset);
 	else
 		rr_ddp_put_send(to, work->kind == RR_WORK_SEND_INVALIDATE, work->remote_handle,
 			++engine->tx.send_msn);
-	to += head;
-	for (uint32_t i = 0; i < work->sge_count; i++) {
-		if (work->sges[i].length > 0) /* an empty sge may have no address */
-			memcpy(to, work->sges[i].addr, work->sges[i].length);
-		to += work->sges[i].length;
-	}
-	memset(to, 0, RR_IWARP_TAIL_MAX); /* pad and CRC; it may reach past the end of the FPDU */
-	batch->meta += (uint32_t)size;
-	engine->tx.gathered += size;
-	rr_iwarp_batch_append(batch, fpdu, size);
+	rr_iwarp_copy_sges(to + head, work->sges, work->sge_count);
 	return true;
 }
 

@@ -2,6 +2,8 @@
 #ifndef RR_FABRIC_IWARP_ENGINE_PRIVATE_H
 #define RR_FABRIC_IWARP_ENGINE_PRIVATE_H
 
+#include <string.h>
+
 #include "fabric/iwarp/engine.h"
 
 /* The functions of the engine's files that the other files call. */
@@ -28,8 +30,9 @@ enum rr_iwarp_outcome { RR_IWARP_GO_ON, RR_IWARP_BLOCKED, RR_IWARP_ENDED };
  * ends the connection and returns ENDED. */
 enum rr_iwarp_outcome rr_iwarp_place(struct rr_iwarp *engine);
 
-/* Takes a receive buffer for a Send of length octets in one segment, whose header was checked. Returns
- * false, and changes nothing, if the Send is too long, or the endpoint cannot have a buffer now. */
+/* Takes a receive buffer for a Send of length octets in one segment, whose header was checked: rx->ddp has
+ * its opcode and the STag to be invalidated. Returns false, and changes nothing, if the Send is too long, or
+ * the endpoint cannot have a buffer now. */
 bool rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length);
 
 /* Handles a complete FPDU whose CRC is good: delivers a Send or a Read Response, queues the answer to a Read
@@ -128,6 +131,39 @@ void rr_iwarp_fpdu_copy(struct rr_iwarp_fpdu *fpdu, const void *data, uint32_t s
 
 /* Appends the end of the FPDU to the batch: pad and CRC, with a marker where one is due. */
 void rr_iwarp_fpdu_end(struct rr_iwarp_fpdu *fpdu);
+
+/* Copies the octets of the sges to the place `to`. */
+static inline void
+rr_iwarp_copy_sges(uint8_t *to, const struct rr_sge *sges, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (sges[i].length > 0) /* an empty sge may have no address */
+			memcpy(to, sges[i].addr, sges[i].length);
+		to += sges[i].length;
+	}
+}
+
+/* Appends a whole FPDU to the engine's batch, and returns the place at which the caller is to write its
+ * ULPDU, of ulpdu octets. Must only be called if neither CRCs nor markers are in use. Returns NULL if the
+ * batch has no room. */
+static inline uint8_t *
+rr_iwarp_batch_claim(struct rr_iwarp *engine, size_t ulpdu)
+{
+	struct rr_iwarp_batch *batch = engine->tx.batch;
+	uint8_t *fpdu = batch->metas + batch->meta;
+	size_t size = rr_fpdu_size(ulpdu);
+
+	if (batch->meta + size > batch->meta_size - RR_IWARP_TAIL_MAX ||
+		batch->count == RR_IWARP_BATCH_VECTORS)
+		return NULL;
+	rr_put_be16(fpdu, (uint16_t)ulpdu);
+	/* Pad and CRC; it may reach past the end of the FPDU. */
+	memset(fpdu + RR_FPDU_LENGTH_SIZE + ulpdu, 0, RR_IWARP_TAIL_MAX);
+	batch->meta += (uint32_t)size;
+	engine->tx.gathered += size;
+	rr_iwarp_batch_append(batch, fpdu, size);
+	return fpdu + RR_FPDU_LENGTH_SIZE;
+}
 
 /* Appends a copy of a whole Send or RDMA Write of length octets, as one FPDU, to the engine's batch. Must
  * only be called if neither CRCs nor markers are in use. Returns false if the batch has no room. */

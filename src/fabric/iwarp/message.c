@@ -153,8 +153,7 @@ rr_iwarp_take_send(struct rr_iwarp *engine, uint32_t length)
 	rx->receive = rr_receives_get(&engine->shared->receives, &engine->wait, &full);
 	if (!rx->receive)
 		return false;
-	/* rr_iwarp_deliver() reads these members. */
-	rx->ddp.opcode = RR_RDMAP_SEND;
+	/* rr_iwarp_deliver() reads these members, and those that the caller has set. */
 	rx->ddp.last = true;
 	rx->payload = length;
 	rx->left = 0;

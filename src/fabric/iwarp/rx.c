@@ -225,10 +225,10 @@ rx_is_whole(const struct rr_iwarp_rx *rx, const uint8_t *data, size_t size)
 	       size >= rr_fpdu_size(rr_get_be16(data));
 }
 
-/* Handles the complete FPDU at data, if it is a Send in one segment that comes in sequence, and CRCs are not
- * in use. This is a short cut, as most FPDUs are such Sends; it makes the checks of rr_iwarp_place().
- * Returns the size of the FPDU. Returns 0, and changes nothing, if the FPDU is no such Send or no receive
- * buffer is free. */
+/* Handles the complete FPDU at data, if it is a Send (maybe with Invalidate) in one segment that comes in
+ * sequence, and CRCs are not in use. This is a short cut, as most FPDUs are such Sends; it makes the checks
+ * of rr_iwarp_place(). Returns the size of the FPDU, or 0 if rx_take_whole() is to handle it: it is no such
+ * Send, or no receive buffer is free. */
 static size_t
 rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome *outcome)
 {
@@ -243,6 +243,8 @@ rx_take_send(struct rr_iwarp *engine, const uint8_t *data, enum rr_iwarp_outcome
 		return 0;
 	rx->head = data;
 	rx->ulpdu = (uint16_t)length;
+	rx->ddp.opcode = head[1] & RR_RDMAP_OPCODE_MASK;
+	rx->ddp.invalidate_stag = rr_get_be32(head + RR_DDP_CONTROL_SIZE);
 	length -= RR_DDP_UNTAGGED_SIZE;
 	if (!rr_iwarp_take_send(engine, length))
 		return 0;

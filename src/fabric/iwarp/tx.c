@@ -5,8 +5,12 @@
 /*
  * Work requests leave in the order of their posting; an RDMA Read waits until the peer can take it (ORD), and
  * holds back the requests behind it. Read Responses alternate with work requests, message by message: a
- * message is never interrupted by another one.
+ * message is never interrupted by another one. A short request that is copied when it is posted does not wait
+ * for Read Responses.
  */
+
+/* The most octets of a queued Send or RDMA Write that are copied into the batch rather than referred to. */
+enum { SHORT_MAX = 256 };
 
 /* Returns the Read Response with that number in the ring of responses. The oldest response has number 0. */
 static struct rr_iwarp_response *
@@ -233,6 +237,37 @@ tx_gather_response(struct rr_iwarp *engine)
 	tx->message = RR_IWARP_NO_MESSAGE;
 }
 
+/* Appends a whole FPDU of few octets to the batch (the octets that TCP is to take next), and returns the
+ * place at which the caller is to write its payload: to copy so few octets costs less than to refer to them.
+ * Returns NULL for other FPDUs, and if CRCs or markers are in use: they are put into the batch piece by
+ * piece. */
+static uint8_t *
+tx_put_short(struct rr_iwarp *engine, const struct rr_ddp_header *header, uint32_t payload)
+{
+	uint8_t *ulpdu;
+
+	if (payload > SHORT_MAX || engine->crc || engine->tx.markers)
+		return NULL;
+	ulpdu = rr_iwarp_batch_claim(engine, rr_ddp_header_size(header->tagged) + payload);
+	return ulpdu ? ulpdu + rr_ddp_put(ulpdu, header) : NULL;
+}
+
+/* Appends the FPDU of a Read Request with these headers to the batch. */
+static void
+tx_put_read_request(
+	struct rr_iwarp *engine, const struct rr_ddp_header *header, const struct rr_read_request *request)
+{
+	uint8_t *place = tx_put_short(engine, header, RR_READ_REQUEST_SIZE), data[RR_READ_REQUEST_SIZE];
+	struct rr_iwarp_fpdu fpdu;
+
+	rr_read_request_put(place ? place : data, request);
+	if (place)
+		return;
+	rr_iwarp_fpdu_begin(&fpdu, engine, header, sizeof(data));
+	rr_iwarp_fpdu_copy(&fpdu, data, sizeof(data));
+	rr_iwarp_fpdu_end(&fpdu);
+}
+
 /* Appends the FPDU of a Read Request to the batch (the octets that TCP is to take next), with a new STag for
  * the Read Response. Moves the work request to the list of Reads that wait for their data. */
 static void
@@ -246,15 +281,9 @@ tx_gather_read_request(struct rr_iwarp *engine, struct rr_work_item *item)
 	struct rr_read_request request = {
 		.size = item->length, .source_stag = item->remote_handle, .source_to = item->remote_offset
 	};
-	uint8_t data[RR_READ_REQUEST_SIZE];
-	struct rr_iwarp_fpdu fpdu;
-
 	/* Each Read has an STag of its own, never 0, so that only its Read Response can be placed there. */
 	request.sink_stag = item->sink = ++tx->sink ? tx->sink : ++tx->sink;
-	rr_read_request_put(data, &request);
-	rr_iwarp_fpdu_begin(&fpdu, engine, &header, sizeof(data));
-	rr_iwarp_fpdu_copy(&fpdu, data, sizeof(data));
-	rr_iwarp_fpdu_end(&fpdu);
+	tx_put_read_request(engine, &header, &request);
 	rr_list_remove(&item->link);
 	rr_list_append(&tx->reads, &item->link);
 	tx->read_count++;
@@ -293,6 +322,7 @@ tx_gather_work(struct rr_iwarp *engine)
 	struct rr_work_item *item = tx_first_of(&tx->queue);
 	struct rr_ddp_header header;
 	struct rr_iwarp_fpdu fpdu;
+	uint8_t *place;
 	uint32_t size;
 
 	if (item->kind == RR_WORK_READ) {
@@ -302,9 +332,14 @@ tx_gather_work(struct rr_iwarp *engine)
 	tx_describe(tx, item, &header);
 	size = (uint32_t)rr_min(item->length - tx->at, tx->ulpdu_max - rr_ddp_header_size(header.tagged));
 	header.last = tx->at + size == item->length;
-	rr_iwarp_fpdu_begin(&fpdu, engine, &header, size);
-	tx_refer_to_sges(&fpdu, tx, item, size);
-	rr_iwarp_fpdu_end(&fpdu);
+	place = size == item->length ? tx_put_short(engine, &header, size) : NULL;
+	if (place) {
+		rr_iwarp_copy_sges(place, item->sges, item->sge_count);
+	} else {
+		rr_iwarp_fpdu_begin(&fpdu, engine, &header, size);
+		tx_refer_to_sges(&fpdu, tx, item, size);
+		rr_iwarp_fpdu_end(&fpdu);
+	}
 	tx->at += size;
 	if (!header.last)
 		return;
