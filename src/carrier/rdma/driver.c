@@ -54,7 +54,7 @@ rr_driver_complete(struct rr_connection *connection)
 }
 
 /* Counts a work request that was posted, if it is an RDMA Read or an RDMA Write. */
-static void
+static inline void
 driver_count_transfer(struct rr_connection *connection, const struct rr_work *work)
 {
 	if (work->kind <= RR_WORK_SEND_INVALIDATE)

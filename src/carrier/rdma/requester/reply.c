@@ -265,7 +265,9 @@ slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	int error;
 
-	rr_slot_invalidate(slot); /* first, so that the peer cannot change what is judged */
+	/* This comes first, so that the peer cannot change what is judged. */
+	if (slot->region_count > 0)
+		rr_slot_invalidate(slot);
 	if (arrival->kind == RR_ARRIVAL_ERROR)
 		error = reply_take_error(slot, &arrival->header);
 	else

@@ -73,7 +73,8 @@ rr_slot_release(struct rr_slot *slot)
 	struct rr_requester *requester = &slot->connection->requester;
 
 	rr_slot_set_state(slot, RR_SLOT_FREE);
-	rr_slot_invalidate(slot);
+	if (slot->region_count > 0)
+		rr_slot_invalidate(slot);
 	rr_driver_release(slot->connection->fabric, slot->held.receive);
 	slot->held.receive = NULL;
 	rr_list_remove(&slot->job.link);
