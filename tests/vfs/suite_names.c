@@ -171,6 +171,32 @@ rename_replaces_what_has_the_name(void **state)
 	assert_true(same(suite, &old, &new));
 }
 
+/* A directory in which a name is changed changes once, however often the call names it. */
+static void
+rename_in_one_directory_is_one_change(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_rename rename = { .from = suite_at(&suite->root),
+		.to = suite_at(&suite->root),
+		.old_name = suite_bytes("old"),
+		.new_name = suite_bytes("new") };
+	uint64_t before;
+
+	suite_file(suite, "old", "text");
+	before = suite_attributes(suite, &suite->root).change;
+	assert_int_equal(suite_do(suite, rename, &rename), RR_VFS_OK);
+	assert_true(rename.from_change.after.valid);
+	assert_true(rename.to_change.after.valid);
+	assert_int_not_equal(rename.from_change.after.attributes.change, before);
+	assert_int_equal(
+		rename.to_change.after.attributes.change, rename.from_change.after.attributes.change);
+	assert_int_equal(
+		rename.to_change.after.attributes.change, suite_attributes(suite, &suite->root).change);
+	assert_int_equal(rename.to_change.exact, rename.from_change.exact);
+	if (rename.to_change.exact)
+		assert_int_equal(rename.to_change.before.change, before);
+}
+
 static void
 rename_of_two_names_of_one_file_does_nothing(void **state)
 {
@@ -252,6 +278,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(remove_minds_what_it_is_to_remove),
 	cmocka_unit_test(a_change_of_a_directory_is_told_before_and_after),
 	cmocka_unit_test(rename_replaces_what_has_the_name),
+	cmocka_unit_test(rename_in_one_directory_is_one_change),
 	cmocka_unit_test(rename_of_two_names_of_one_file_does_nothing),
 	cmocka_unit_test(rename_moves_a_directory_with_all_in_it),
 	cmocka_unit_test(rename_refuses_what_is_impossible),

@@ -108,12 +108,30 @@ attributes_take_before(const struct rr_posix *posix, struct rr_posix_subject *su
 		attributes_before(posix, &subject->object, subject->change);
 }
 
+/* Tells whether both subjects are one object. Only a rename has two subjects, which are in one file system:
+ * so the inode numbers tell. */
+static bool
+attributes_of_one(const struct rr_posix_subject *one, const struct rr_posix_subject *two)
+{
+	return two && two->object.st.stx_ino == one->object.st.stx_ino;
+}
+
+/* Copies the attributes and the change of subject "one" to "two", which is the same object. */
+static void
+attributes_copy(const struct rr_posix_subject *one, struct rr_posix_subject *two)
+{
+	two->object.st = one->object.st;
+	*two->change = *one->change;
+}
+
 void
 rr_posix_change_begin(struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two)
 {
 	rr_posix_lock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
 	attributes_take_before(posix, one);
-	if (two)
+	if (attributes_of_one(one, two))
+		attributes_copy(one, two);
+	else if (two)
 		attributes_take_before(posix, two);
 }
 
@@ -132,12 +150,11 @@ void
 rr_posix_change_end(
 	struct rr_posix *posix, struct rr_posix_subject *one, struct rr_posix_subject *two, bool changed)
 {
-	/* Both subjects may be one object, whose change is counted once. Only a rename has two subjects,
-	 * which are in one file system if it has succeeded: so the inode numbers tell. */
-	bool same = two && two->object.st.stx_ino == one->object.st.stx_ino;
-
 	attributes_take_after(posix, one, changed);
-	if (two)
-		attributes_take_after(posix, two, changed && !same);
+	/* The change of one object is counted once. */
+	if (attributes_of_one(one, two))
+		attributes_copy(one, two);
+	else if (two)
+		attributes_take_after(posix, two, changed);
 	rr_posix_unlock(posix->shared, &one->object.st, two ? &two->object.st : NULL);
 }

@@ -131,12 +131,15 @@ create_entry(const struct create_plan *plan)
 /* Sets the mode of the new object to that of the plan, where the process's umask or the setting of the owner
  * removed bits. Where the directory has a default ACL, the object keeps the mode that the ACL gave it. */
 static enum rr_vfs_status
-create_adjust_mode(const struct create_plan *plan, const struct rr_object *object)
+create_adjust_mode(const struct create_plan *plan, struct rr_object *object)
 {
-	if (S_ISLNK(object->st.stx_mode) || (object->st.stx_mode & MODE_BITS) == plan->mode)
+	enum rr_vfs_status status;
+
+	if (S_ISLNK(object->st.stx_mode) || (object->st.stx_mode & MODE_BITS) == plan->mode ||
+		create_has_default_acl(&plan->directory->object))
 		return RR_VFS_OK;
-	return create_has_default_acl(&plan->directory->object) ? RR_VFS_OK
-								: rr_posix_set_mode(object, plan->mode);
+	status = rr_posix_set_mode(object, plan->mode);
+	return status == RR_VFS_OK ? rr_object_stat(object) : status;
 }
 
 /* Sets those attributes of the new object that the call asks for, except the mode: the size, the owner and
@@ -163,14 +166,19 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 }
 
 /* Sets the attributes of a new object that the call asks for. The mode comes last, because setting the owner
- * clears the set-id bits of the mode. */
+ * clears the set-id bits of the mode. made->object.st, which was taken when the object was looked up, is
+ * taken anew after each change: mostly the object has all attributes that the call asks for from the
+ * beginning. */
 static enum rr_vfs_status
 create_adjust(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
-	enum rr_vfs_status status = create_adjust_rest(work, plan, made);
+	enum rr_vfs_status status = RR_VFS_OK;
 
-	if (status == RR_VFS_OK)
-		status = rr_object_stat(&made->object);
+	if (plan->set.mask & (RR_VFS_SET_SIZE | SET_OWNER | SET_TIMES)) {
+		status = create_adjust_rest(work, plan, made);
+		if (status == RR_VFS_OK)
+			status = rr_object_stat(&made->object);
+	}
 	return status == RR_VFS_OK ? create_adjust_mode(plan, &made->object) : status;
 }
 
@@ -297,11 +305,15 @@ create_finish(struct rr_posix_work *work, const struct create_plan *plan, struct
 {
 	struct rr_vfs_create *create = plan->create;
 
+	/* The attributes of a new object have just been taken. */
+	if (create->created)
+		rr_posix_known(work->posix, &made->object, &create->object_after);
+	else
+		rr_posix_know(work->posix, &made->object, &create->object_after);
 	if (S_ISREG(made->object.st.stx_mode) || S_ISDIR(made->object.st.stx_mode))
 		rr_posix_store(work, &made->object);
 	rr_posix_store(work, &plan->directory->object);
 	rr_tree_handle(work->tree, &made->object, &create->handle);
-	rr_posix_know(work->posix, &made->object, &create->object_after);
 	rr_posix_put(work, made);
 }
 

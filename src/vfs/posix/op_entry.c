@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "vfs/posix/posix_private.h"
@@ -215,6 +216,21 @@ op_rename_entry(struct rr_posix_work *work, const struct rr_vfs_rename *rename, 
 	return RR_VFS_OK;
 }
 
+/* Finds the directory of the new name. Mostly the call names one directory twice: it is found once. */
+static enum rr_vfs_status
+op_rename_find_to(struct rr_posix_work *work, const struct rr_vfs_rename *rename,
+	const struct rr_posix_subject *from, struct rr_posix_subject *to)
+{
+	const struct rr_vfs_object *one = &rename->from, *two = &rename->to;
+
+	if (one->open || two->open || one->handle.length != two->handle.length ||
+		memcmp(one->handle.data, two->handle.data, two->handle.length) != 0)
+		return rr_posix_find(work, two, to);
+	to->open = NULL;
+	rr_object_again(work->tree, &from->object, &to->object);
+	return RR_VFS_OK;
+}
+
 enum rr_vfs_status
 rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 {
@@ -229,7 +245,7 @@ rr_posix_rename(struct rr_posix_work *work, struct rr_vfs_call *call)
 	if (status != RR_VFS_OK)
 		return status;
 	rr_posix_unchanged(work->posix, &from.object, from.change);
-	status = rr_posix_find(work, &rename->to, &to);
+	status = op_rename_find_to(work, rename, &from, &to);
 	if (status == RR_VFS_OK) {
 		rr_posix_unchanged(work->posix, &to.object, to.change);
 		status = op_rename_entry(work, rename, &from, &to);

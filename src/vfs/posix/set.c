@@ -48,6 +48,10 @@ rr_posix_set_mode(const struct rr_object *object, uint32_t mode)
 	 * error. */
 	if (S_ISLNK(object->st.stx_mode))
 		return RR_VFS_OK;
+	/* An object without a node was named by an open, whose descriptor is open for data. fchmod(2) refuses
+	 * the O_PATH descriptor of a node. */
+	if (!object->node)
+		return fchmod(object->fd, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 	rr_posix_path(object->fd, path);
 	return chmod(path, mode & MODE_BITS) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }

@@ -156,6 +156,10 @@ enum rr_vfs_status rr_tree_open_apart(struct rr_tree *tree, struct rr_object *ob
  * may close it as soon as the tree's lock is released. Returns an error where there is no such directory. */
 enum rr_vfs_status rr_tree_open_near(struct rr_tree *tree, const struct rr_object *object, int *fd);
 
+/* Fills in "again" with an object that lookup, peek or resolve found, for a second user, who gives it back by
+ * another rr_object_put(). */
+void rr_object_again(struct rr_tree *tree, const struct rr_object *object, struct rr_object *again);
+
 /* Gives back an object that lookup, peek or resolve found. */
 void rr_object_put(struct rr_tree *tree, struct rr_object *object);
 

@@ -118,14 +118,23 @@ rr_tree_reopen(struct rr_tree *tree, int fd, int flags)
 	return opened;
 }
 
-/* Does statx(2) of fd with these flags (AT_STATX_*), and releases the lock meanwhile. Returns 0 or an errno.
- */
+/* Tells whether the object that st describes lies in the file system of the root. */
+static bool
+file_is_in_root(const struct rr_tree_root *root, const struct statx *st)
+{
+	return ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) == root->device;
+}
+
+/* Does statx(2) of the object with this name in the directory of fd, or of fd itself where the name is empty,
+ * with these flags (AT_STATX_*), and releases the lock meanwhile. Returns 0 or an errno. */
 static int
-file_stat_with(struct rr_tree *tree, int fd, int flags, struct statx *st)
+file_stat_with(struct rr_tree *tree, int fd, const char *name, int flags, struct statx *st)
 {
 	bool was_locked = rr_tree_out(tree);
-	int error =
-		statx(fd, "", AT_EMPTY_PATH | flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
+	int error;
+
+	flags |= *name ? AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT : AT_EMPTY_PATH;
+	error = statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
 
 	rr_tree_in(tree, was_locked);
 	return error;
@@ -159,14 +168,29 @@ rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, stru
 	int error = 0;
 
 	if (root->local || tree->hurries)
-		error = file_stat_with(tree, fd, AT_STATX_DONT_SYNC, st);
+		error = file_stat_with(tree, fd, "", AT_STATX_DONT_SYNC, st);
 	if (error)
 		return error;
-	if (root->local && ((uint64_t)st->stx_dev_major << 32 | st->stx_dev_minor) == root->device)
+	if (root->local && file_is_in_root(root, st))
 		return 0;
 	if (root->local || tree->hurries)
 		error = file_stat_elsewhere(tree, root, st);
-	return error ? error : file_stat_with(tree, fd, AT_STATX_SYNC_AS_STAT, st);
+	return error ? error : file_stat_with(tree, fd, "", AT_STATX_SYNC_AS_STAT, st);
+}
+
+int
+rr_tree_stat_in(struct rr_tree *tree, const struct rr_tree_root *root, int directory, const char *name,
+	struct statx *st)
+{
+	int error = 0;
+
+	if (!root->local)
+		return EXDEV;
+	/* Looking for a name reads the directory, which may wait for a disk. */
+	if (!rr_tree_may_open(tree))
+		return EAGAIN;
+	error = file_stat_with(tree, directory, name, AT_STATX_DONT_SYNC, st);
+	return error || file_is_in_root(root, st) ? error : EXDEV;
 }
 
 struct rr_handle_id

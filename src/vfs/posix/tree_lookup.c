@@ -104,31 +104,60 @@ rr_tree_lookup(struct rr_tree *tree, const struct rr_object *directory, struct r
 	return status;
 }
 
+/* Returns the node of the object that st describes, or NULL where the cache does not know the object. */
+static struct rr_node *
+lookup_known(struct rr_tree *tree, const struct rr_node *parent, const struct statx *st)
+{
+	struct rr_handle_id id = rr_tree_id(tree, parent->root, st);
+
+	return rr_nodes_find(&tree->core->nodes, &id);
+}
+
+/* Opens the object that has this name in directory, and returns the object's node, with its descriptor open,
+ * and the attributes in *st. A node that has a place already keeps it, because "name", which may be another
+ * name of the object, is about to be removed. Returns NULL where the object is not found. */
+static struct rr_node *
+lookup_peek_open(struct rr_tree *tree, const struct rr_object *directory, const char *name, struct statx *st)
+{
+	struct rr_node *node;
+	int fd;
+
+	if (open_in(tree, directory, name, &fd, st) != RR_VFS_OK)
+		return NULL;
+	node = lookup_known(tree, directory->node, st);
+	if (!node || !node->parent)
+		return rr_tree_intern(tree, directory->node, name, fd, st);
+	if (node->path_fd < 0)
+		rr_nodes_set_fd(&tree->core->nodes, node, &node->path_fd, fd);
+	else
+		close(fd);
+	return node;
+}
+
 /* Finds the object that has this name in directory, before that name is removed or changed. Where the object
- * is not found, object->node is NULL. A node that has a place already keeps it, because "name", which may be
- * another name of the object, is about to be removed. This is the work of rr_tree_peek(); the caller holds
- * the lock. */
+ * is not found, object->node is NULL. Mostly the object is open already, or there is none: so nothing is
+ * opened where the attributes of the name show that. This is the work of rr_tree_peek(); the caller holds the
+ * lock. */
 static void
 lookup_peek_locked(struct rr_tree *tree, const struct rr_object *directory, struct rpcrdma_bytes name,
 	struct rr_object *object)
 {
-	struct rr_node *parent = directory->node, *node;
-	struct rr_handle_id id;
+	const struct rr_node *parent = directory->node;
+	struct rr_node *node = NULL;
 	struct statx st;
 	char text[256];
-	int fd;
+	int error;
 
 	*object = (struct rr_object){ .fd = -1 };
-	if (rr_vfs_name(name, text) != RR_VFS_OK || open_in(tree, directory, text, &fd, &st) != RR_VFS_OK)
+	if (rr_vfs_name(name, text) != RR_VFS_OK)
 		return;
-	id = rr_tree_id(tree, parent->root, &st);
-	node = rr_nodes_find(&tree->core->nodes, &id);
-	if (!node || !node->parent)
-		node = rr_tree_intern(tree, parent, text, fd, &st);
-	else if (node->path_fd < 0)
-		rr_nodes_set_fd(&tree->core->nodes, node, &node->path_fd, fd);
-	else
-		close(fd);
+	error = rr_tree_stat_in(tree, parent->root, directory->fd, text, &st);
+	if (error == ENOENT)
+		return;
+	if (!error)
+		node = lookup_known(tree, parent, &st);
+	if (!node || !node->parent || node->path_fd < 0)
+		node = lookup_peek_open(tree, directory, text, &st);
 	if (node)
 		rr_tree_object(tree, node, &st, object);
 }

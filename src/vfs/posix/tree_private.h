@@ -100,6 +100,12 @@ int rr_tree_open_own(struct rr_tree *tree, int fd, int flags);
  * object lies in another file system. Returns 0 or an errno: EXDEV where the tree is not to use that other
  * file system (rr_tree_stay()); EAGAIN where cross() forbids it now, or the tree must not wait. */
 int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, struct statx *st);
+/* Does statx(2) of the object with this name, which rr_vfs_name() has checked, in a directory below root. A
+ * symbolic link is not followed. The kernel checks whether the identity in force may search the directory.
+ * Returns 0 or an errno: EXDEV where root is not local, or the object lies in another file system, so that it
+ * must be opened before it is asked for its attributes; EAGAIN where the tree must not wait. */
+int rr_tree_stat_in(struct rr_tree *tree, const struct rr_tree_root *root, int directory, const char *name,
+	struct statx *st);
 
 /* Returns the identity of the object that st describes. */
 struct rr_handle_id rr_tree_id(

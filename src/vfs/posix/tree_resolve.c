@@ -413,6 +413,15 @@ rr_object_stat(struct rr_object *object)
 }
 
 void
+rr_object_again(struct rr_tree *tree, const struct rr_object *object, struct rr_object *again)
+{
+	*again = *object;
+	rr_tree_enter(tree);
+	rr_nodes_hold(&tree->core->nodes, again->node);
+	rr_tree_leave(tree);
+}
+
+void
 rr_object_put(struct rr_tree *tree, struct rr_object *object)
 {
 	if (object->node) {
