@@ -190,6 +190,17 @@ compound_is_last(const struct rr_nfs4_compound *c)
 	return c->result->status != NFS4_OK || c->index + 1 >= c->args->count;
 }
 
+/* Forgets the attributes of the objects of both filehandles, because the operation may have changed them.
+ * Where the storage has said which attributes the object of the current filehandle has since, keeps these. */
+static void
+compound_forget(struct rr_nfs4_compound *c)
+{
+	c->saved.known = false;
+	c->current.known = c->after && c->after->valid;
+	if (c->current.known)
+		c->current.attributes = c->after->attributes;
+}
+
 /* Ends the operation that runs: encodes its result with this status (or the nearest status that the operation
  * may answer with), releases what the operation held, and counts up c->index. The status becomes that of the
  * compound, so an error ends the compound. After the last operation, compound_end_turn() releases what was
@@ -214,7 +225,7 @@ compound_end_operation(struct rr_nfs4_compound *c, uint32_t status)
 	c->result->message.length = (uint32_t)(c->writer.next - c->writer.start);
 	c->result->message.item_count = c->writer.item_count;
 	if (c->operation->flags & RR_NFS4_OP_CHANGES)
-		c->current.known = c->saved.known = false;
+		compound_forget(c);
 	c->index++;
 }
 
@@ -264,6 +275,7 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	nfsstat4 status;
 
 	c->encoded = false;
+	c->after = NULL;
 	c->then = NULL;
 	c->awaited = NULL;
 	c->vfs_pending = false;

@@ -107,6 +107,9 @@ struct rr_nfs4_compound {
 	const struct rr_nfs4_operation *operation;
 	nfs_resop4 res;
 	bool encoded; /* the operation wrote its result itself */
+	/* For an operation that changes the object of the current filehandle: the attributes after that, from
+	 * its storage operation in `vfs`; NULL: the operation does not learn them. */
+	const struct rr_vfs_known *after;
 	rr_nfs4_step *then;
 	/* For SEQUENCE, in a retry that waits for the call that it repeats: the timer of the next look, and
 	 * the time to give up. */

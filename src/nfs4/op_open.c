@@ -53,17 +53,25 @@ open_set_cinfo(struct rr_nfs4_open_work *work, const struct rr_vfs_known *direct
 	work->cinfo.before = work->cinfo.after = directory->valid ? directory->attributes.change : 0;
 }
 
+/* Runs when the type of the current filehandle's object is known, which is no directory. */
+static uint32_t
+open_no_directory(struct rr_nfs4_compound *c)
+{
+	if (c->vfs_status != RR_VFS_OK)
+		return rr_nfs4_status(c->vfs_status);
+	return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
+}
+
 /* Runs when the storage has looked up the name of an existing file: the file becomes the current filehandle,
  * and is opened. */
 static uint32_t
 open_looked_up(struct rr_nfs4_compound *c)
 {
 	const struct rr_vfs_lookup *lookup = &c->vfs.lookup;
-
 	const struct rr_nfs4_open_work *work = c->op_memory;
 
-	if (c->vfs_status == RR_VFS_NOTDIR && c->current.attributes.type == RR_VFS_LINK)
-		return NFS4ERR_SYMLINK;
+	if (c->vfs_status == RR_VFS_NOTDIR)
+		return rr_nfs4_attributes(c, &c->current, open_no_directory);
 	/* With UNCHECKED4, the name is looked up because the creation has just found it in the directory. It
 	 * is gone now, so the client has to try again. */
 	if (c->vfs_status == RR_VFS_NOENT && work->unchecked)
@@ -101,6 +109,8 @@ open_created(struct rr_nfs4_compound *c)
 	 * too: its type then gives the error. */
 	if (c->vfs_status == RR_VFS_EXIST && work->unchecked)
 		return open_look_up(c);
+	if (c->vfs_status == RR_VFS_NOTDIR)
+		return rr_nfs4_attributes(c, &c->current, open_no_directory);
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_change_info(&create->directory_change, &work->cinfo);
@@ -182,18 +192,6 @@ open_create(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), open_created);
 }
 
-/* Runs when the type of the current filehandle's object is known: if the object is a directory, looks up or
- * makes the file in it. */
-static uint32_t
-open_typed(struct rr_nfs4_compound *c)
-{
-	if (c->vfs_status != RR_VFS_OK)
-		return rr_nfs4_status(c->vfs_status);
-	if (c->current.attributes.type != RR_VFS_DIRECTORY)
-		return c->current.attributes.type == RR_VFS_LINK ? NFS4ERR_SYMLINK : NFS4ERR_NOTDIR;
-	return c->op->u.opopen.openhow.opentype == OPEN4_CREATE ? open_create(c) : open_look_up(c);
-}
-
 /* Begins an OPEN of a name in the directory of the current filehandle. A directory above the exports has no
  * files, so an OPEN there fails: with NFS4ERR_ISDIR if it has an entry of that name, with NFS4ERR_ROFS if the
  * OPEN would make a file, else with NFS4ERR_NOENT. */
@@ -208,7 +206,7 @@ open_by_name(struct rr_nfs4_compound *c, component4 name)
 		return status;
 	c->lookup_name = name;
 	if (c->current.kind != RR_NFS4_FH_PSEUDO)
-		return rr_nfs4_attributes(c, &c->current, open_typed);
+		return creates ? open_create(c) : open_look_up(c);
 	if (rr_pseudo_lookup(pseudo, c->current.pseudo, name) < pseudo->count)
 		return NFS4ERR_ISDIR;
 	return creates ? NFS4ERR_ROFS : NFS4ERR_NOENT;

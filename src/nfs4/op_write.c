@@ -33,6 +33,7 @@ write_done(struct rr_nfs4_compound *c)
 
 	if (c->vfs_status != RR_VFS_OK)
 		return rr_nfs4_status(c->vfs_status);
+	c->after = &write->change.after;
 	ok->count = write->count;
 	ok->committed = rr_nfs4_committed(write->committed);
 	memcpy(ok->writeverf, &write->verifier, sizeof(ok->writeverf));
@@ -136,6 +137,7 @@ op_setattr_done(struct rr_nfs4_compound *c)
 	struct rr_attr_mask set = rr_attr_applied(asked, c->vfs.setattr.applied);
 	nfsstat4 status = rr_nfs4_status_for(OP_SETATTR, rr_nfs4_status(c->vfs_status));
 
+	c->after = &c->vfs.setattr.change.after;
 	/* A failure has this result, too; compound.c would write the status alone. */
 	rpcrdma_put_u32(&c->writer, OP_SETATTR);
 	rpcrdma_put_u32(&c->writer, status);
@@ -164,9 +166,9 @@ op_setattr_typed(struct rr_nfs4_compound *c)
 	if (status != NFS4_OK)
 		return status;
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
-	/* An open that may write sets the size; for other attributes the storage asks for the caller's
-	 * rights. */
-	setattr->object = access != 0 ? rr_nfs4_object_as(c, &c->current, 0) : rr_nfs4_object(&c->current);
+	/* An open that may write sets the size. For other attributes the storage asks for the caller's rights
+	 * all the same; it only need not find the object of the filehandle. */
+	setattr->object = rr_nfs4_object_as(c, &c->current, 0);
 	setattr->set = c->set;
 	return rr_nfs4_vfs(c, vfs->ops->setattr(vfs, setattr), op_setattr_done);
 }

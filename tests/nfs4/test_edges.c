@@ -386,6 +386,45 @@ an_unchecked_create_says_what_is_there_instead(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_open("sock", "o", R, 0, true)), NFS4ERR_WRONG_TYPE);
 }
 
+/* The storage says of a file what it has become when it was changed. It need not be asked again. */
+static void
+attributes_are_those_that_the_change_left(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+	struct rr_vfs *vfs = peer->world->vfs;
+	nfs_argop4 mode = op_setattr_mode(0077);
+	struct rr_vfs_counters before, after;
+
+	mode.u.opsetattr.stateid = stateid_current;
+	vfs->ops->counters(vfs, &before);
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("new", "o", RW, 0, true), op_write(&stateid_current, 0, "four"),
+			op_verify(OP_VERIFY, FATTR4_SIZE, 8, 4), mode,
+			op_verify(OP_VERIFY, FATTR4_MODE, 4, 0077)),
+		NFS4_OK);
+	vfs->ops->counters(vfs, &after);
+	assert_int_equal(after.begun - before.begun, 4); /* create, open, write and setattr */
+	assert_int_equal(RUN(peer, op_root(), op_lookup("new"), op_verify(OP_VERIFY, FATTR4_SIZE, 8, 4),
+				 op_verify(OP_VERIFY, FATTR4_MODE, 4, 0077)),
+		NFS4_OK);
+}
+
+/* An OPEN of a name says why the object of the filehandle has no names. */
+static void
+a_file_is_opened_in_a_directory_alone(void **state)
+{
+	struct peer *peer = peer_with_kinds(state);
+
+	for (int create = 0; create < 2; create++) {
+		assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_open("x", "o", R, 0, create)),
+			NFS4ERR_NOTDIR);
+		assert_int_equal(RUN(peer, op_root(), op_lookup("fifo"), op_open("x", "o", R, 0, create)),
+			NFS4ERR_NOTDIR);
+		assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_open("x", "o", R, 0, create)),
+			NFS4ERR_SYMLINK);
+	}
+}
+
 /* 18.16.3: "The server MAY support CLAIM_DELEGATE_PREV and/or CLAIM_DELEG_PREV_FH". */
 static void
 no_delegation_outlives_its_client(void **state)
@@ -602,6 +641,8 @@ main(void)
 		TEST(names_are_any_octets_and_the_client_can_know),
 		TEST(handles_and_rights),
 		TEST(an_unchecked_create_says_what_is_there_instead),
+		TEST(attributes_are_those_that_the_change_left),
+		TEST(a_file_is_opened_in_a_directory_alone),
 		TEST(no_delegation_outlives_its_client),
 		TEST(ranges_beyond_what_storage_can_lock_are_locked),
 		cmocka_unit_test(the_nearest_error_stands_for_one_that_is_not_listed),
