@@ -2,6 +2,8 @@
 /* These are the tests of create: all types, and the ways to make a file. */
 #include "suite.h"
 
+#include <sys/stat.h>
+
 static struct rr_vfs_create
 creation(struct suite *suite, const char *name, enum rr_vfs_type type, enum rr_vfs_how how)
 {
@@ -84,6 +86,23 @@ a_mask_takes_bits_from_the_mode(void **state)
 		(struct rr_vfs_set){ .mask = RR_VFS_SET_MODE | RR_VFS_SET_UMASK, .mode = 0666, .umask = 027 };
 	assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
 	assert_int_equal(create.object_after.attributes.mode, 0640);
+}
+
+/* The mask of the server's process is no caller's mask. */
+static void
+the_mask_of_the_process_takes_no_bits(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_create create = creation(suite, "file", RR_VFS_FILE, RR_VFS_GUARDED);
+	mode_t mask = umask(077);
+	enum rr_vfs_status status;
+
+	create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_MODE, .mode = 0664 };
+	status = suite_do(suite, create, &create);
+	umask(mask);
+	assert_int_equal(status, RR_VFS_OK);
+	assert_int_equal(create.object_after.attributes.mode, 0664);
+	assert_int_equal(suite_attributes(suite, &create.handle).mode, 0664);
 }
 
 static void
@@ -244,6 +263,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(devices_are_made_by_the_privileged_alone),
 	cmocka_unit_test(without_a_mode_only_the_owner_may),
 	cmocka_unit_test(a_mask_takes_bits_from_the_mode),
+	cmocka_unit_test(the_mask_of_the_process_takes_no_bits),
 	cmocka_unit_test(a_new_file_has_the_attributes_that_were_asked_for),
 	cmocka_unit_test(unchecked_takes_an_existing_file_and_sets_only_its_size),
 	cmocka_unit_test(unchecked_takes_nothing_but_a_file),

@@ -197,6 +197,22 @@ rename_in_one_directory_is_one_change(void **state)
 		assert_int_equal(rename.to_change.before.change, before);
 }
 
+/* Both directories are equally deep, so that their handles are equally long. */
+static void
+rename_moves_an_object_to_a_directory_beside(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle a = suite_make(suite, &suite->root, "a", RR_VFS_DIRECTORY, 0755);
+	struct rr_vfs_handle b = suite_make(suite, &suite->root, "b", RR_VFS_DIRECTORY, 0755), c;
+
+	c = suite_make(suite, &a, "c", RR_VFS_DIRECTORY, 0755);
+	assert_int_equal(suite_rename(suite, &a, "c", &b, "d"), RR_VFS_OK);
+	assert_int_equal(suite_lookup(suite, &a, "c", NULL), RR_VFS_NOENT);
+	assert_int_equal(suite_lookup(suite, &a, "d", NULL), RR_VFS_NOENT);
+	b = suite_find(suite, &b, "d");
+	assert_true(same(suite, &b, &c));
+}
+
 static void
 rename_of_two_names_of_one_file_does_nothing(void **state)
 {
@@ -279,6 +295,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_change_of_a_directory_is_told_before_and_after),
 	cmocka_unit_test(rename_replaces_what_has_the_name),
 	cmocka_unit_test(rename_in_one_directory_is_one_change),
+	cmocka_unit_test(rename_moves_an_object_to_a_directory_beside),
 	cmocka_unit_test(rename_of_two_names_of_one_file_does_nothing),
 	cmocka_unit_test(rename_moves_a_directory_with_all_in_it),
 	cmocka_unit_test(rename_refuses_what_is_impossible),
