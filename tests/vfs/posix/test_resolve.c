@@ -138,6 +138,31 @@ a_path_longer_than_the_kernel_takes_is_walked_in_pieces(void **state)
 	assert_int_equal(status_of(folder, &handle, NULL), RR_VFS_OK);
 }
 
+/* The descriptor of an object says after a removal whether the name was its last one. */
+static void
+an_object_is_open_when_its_name_is_removed(void **state)
+{
+	struct folder *folder = *state;
+	struct rr_object directory, object;
+
+	folder_mkdir(folder, "pub/a");
+	folder_file(folder, "pub/a/f", "x");
+	handle_of(folder, "a/f");
+	for (int opens = 0; opens < 2; opens++) {
+		rr_nodes_trim(&folder->tree->core->nodes, 0);
+		directory = walk_to(folder, "a");
+		if (opens)
+			handle_of(folder, "a/f");
+		rr_tree_peek(folder->tree, &directory, bytes_of("f"), &object);
+		assert_non_null(object.node);
+		assert_true(object.fd >= 0);
+		rr_object_put(folder->tree, &object);
+		rr_tree_peek(folder->tree, &directory, bytes_of("g"), &object);
+		assert_null(object.node);
+		rr_object_put(folder->tree, &directory);
+	}
+}
+
 static void
 hints_spare_the_search_of_everything_else(void **state)
 {
@@ -574,6 +599,7 @@ main(void)
 		TEST(bad_handles_are_told_from_stale_ones),
 		TEST(a_deep_handle_survives_a_restart),
 		TEST(a_path_longer_than_the_kernel_takes_is_walked_in_pieces),
+		TEST(an_object_is_open_when_its_name_is_removed),
 		TEST(hints_spare_the_search_of_everything_else),
 		TEST(what_was_renamed_before_a_restart_is_found),
 		TEST(what_is_renamed_by_a_client_keeps_its_handle),
