@@ -148,7 +148,7 @@ reply_is_answer(const struct rr_slot *slot, const struct rr_arrival *arrival)
 /* Hands the reply to the slot's transaction: the given stream, and the results that the peer placed by RDMA
  * Write. Returns 0, or -RPCRDMA_ERR_PEER if the stream is not a reply with the call's XID. This is checked a
  * second time, as the peer could change a Reply chunk until its access was ended. */
-static int
+static inline int
 reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct rpcrdma_bytes stream)
 {
 	struct rr_transaction *transaction = slot->transaction;
@@ -165,7 +165,7 @@ reply_hand_over(struct rr_slot *slot, const struct rr_arrival *arrival, struct r
 
 /* Hands a reply that was found good to the slot's transaction. Does nothing if the call was cancelled.
  * Returns 0 or an error. */
-static int
+static inline int
 reply_take(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	if (!slot->transaction)
@@ -260,7 +260,7 @@ rr_slot_conclude(struct rr_slot *slot, int error, const struct rr_arrival *arriv
 
 /* Ends the call of the slot by its answer. Before this, ends the peer's access to the memory that the call
  * offered. */
-static void
+static inline void
 slot_answer(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	int error;
@@ -338,7 +338,7 @@ typedef void slot_action(struct rr_slot *slot, const struct rr_arrival *arrival)
 
 /* Checks that the message answers the slot's call. If so, counts the answer, and posts the Receive again that
  * the answer used up. Otherwise discards the message and returns false. */
-static bool
+static inline bool
 slot_accept(struct rr_slot *slot, const struct rr_arrival *arrival)
 {
 	struct rr_connection *connection = slot->connection;

@@ -79,7 +79,7 @@ rr_slot_release(struct rr_slot *slot)
 	slot->held.receive = NULL;
 	rr_list_remove(&slot->job.link);
 	rr_map_remove(&requester->by_xid, &slot->by_xid);
-	rr_list_remove(&slot->link);
+	rr_list_unlink(&slot->link);
 	rr_list_append(&requester->free, &slot->link);
 	rr_credits_return(&requester->credits);
 }
