@@ -13,23 +13,34 @@ enum {
 	BUFFER_GROWTH = 8    /* how many times larger the next buffer is, if the call does not fit */
 };
 
-/* A buffer for the message of a call. */
+/* A buffer for the message of a call. Of the free buffers, the largest is the first: a call that does not fit
+ * it finds no other, and takes a larger one from the environment. So there are never more buffers of a size
+ * than calls of that size were under way at a time. */
 struct buffer {
 	struct rr_list link; /* in client->buffers while it is free */
 	uint32_t size;
 	uint8_t data[];
 };
 
+/* Returns the largest of the free buffers, or NULL if no buffer is free. */
+static struct buffer *
+encode_largest_free(const struct rpcrdma_client *client)
+{
+	return rr_list_empty(&client->buffers) ? NULL
+					       : rr_container(client->buffers.next, struct buffer, link);
+}
+
 /* Returns a buffer of at least size octets, from the client's free buffers if these are large enough. Returns
  * NULL if there is no memory. */
 static struct buffer *
-encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
+encode_new_buffer(const struct rpcrdma_client *client, uint32_t size)
 {
-	struct rr_list *link = size <= BUFFER_USUAL ? rr_list_pop(&client->buffers) : NULL;
-	struct buffer *buffer;
+	struct buffer *buffer = encode_largest_free(client);
 
-	if (link)
-		return rr_container(link, struct buffer, link);
+	if (buffer && buffer->size >= size) {
+		rr_list_remove(&buffer->link);
+		return buffer;
+	}
 	size = size < BUFFER_USUAL ? BUFFER_USUAL : size;
 	buffer = rr_alloc(client->engine->env, sizeof(*buffer) + size);
 	if (!buffer)
@@ -42,12 +53,14 @@ encode_new_buffer(struct rpcrdma_client *client, uint32_t size)
 void
 rr_call_free_buffer(struct rr_call *call)
 {
-	struct buffer *buffer = call->buffer;
+	struct buffer *buffer = call->buffer, *largest = encode_largest_free(call->client);
 
 	call->buffer = NULL;
 	if (!buffer)
 		return;
-	if (buffer->size <= BUFFER_KEPT)
+	if (buffer->size <= BUFFER_KEPT && (!largest || buffer->size >= largest->size))
+		rr_list_prepend(&call->client->buffers, &buffer->link);
+	else if (buffer->size <= BUFFER_KEPT)
 		rr_list_append(&call->client->buffers, &buffer->link);
 	else
 		rr_free(call->client->engine->env, buffer);

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "rpc/client_private.h"
+
 static void
 a_null_call_returns(void **state)
 {
@@ -293,6 +295,27 @@ what_was_negotiated_can_be_asked(void **state)
 	assert_int_equal(rr_server_connections(world->server), 1);
 }
 
+/* Calls that do not fit the usual buffer find one that a call before them used. */
+static void
+large_arguments_need_no_new_buffer_each_time(void **state)
+{
+	struct world *world = *state;
+	uint32_t values[1100] = { 42 }, buffers = 0;
+
+	for (uint32_t i = 0; i < 40; i++) {
+		struct call *call = call_new(i % 3 ? ECHO_SUM : ECHO_NULL);
+
+		if (i % 3)
+			call->args.sum = (numbers){ .count = 1100, .values = values };
+		assert_int_equal(call_run(world, call), 0);
+		assert_int_equal(call->result.number, i % 3 ? 42 : 0);
+		call_free(call);
+	}
+	rr_list_for_each (link, &world->client->buffers)
+		buffers++;
+	assert_in_range(buffers, 1, 2);
+}
+
 int
 suite_calls(void)
 {
@@ -308,6 +331,7 @@ suite_calls(void)
 		suite_test(large_replies_that_are_not_marked_arrive),
 		suite_test(replies_arrive_whatever_size_the_one_before_had),
 		suite_test(a_large_reply_has_the_next_one_offered_a_reply_chunk),
+		suite_test(large_arguments_need_no_new_buffer_each_time),
 		suite_test(many_calls_are_outstanding),
 		suite_test(a_blocking_call_runs_the_loop),
 		suite_test(what_was_negotiated_can_be_asked),
