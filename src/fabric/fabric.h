@@ -78,7 +78,8 @@ struct rr_work {
 };
 
 /* A result of rr_endpoint_post() beside 0 and errors: the provider has copied the data of the Send or RDMA
- * Write, whose memory is no longer needed. The request is complete, and no event follows. */
+ * Write, whose memory is no longer needed. The request is complete, and no event follows. All Sends and
+ * Writes that were posted before it are complete then. */
 enum { RR_POST_COPIED = 1 };
 
 /* The kinds of events of an endpoint. */
