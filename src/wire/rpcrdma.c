@@ -82,7 +82,7 @@ struct words {
 
 /* Returns the next size octets, and moves behind them. Returns NULL if there are fewer. */
 static inline const uint8_t *
-words_take(struct words *words, size_t size)
+rdma_words_take(struct words *words, size_t size)
 {
 	const uint8_t *octets = words->next;
 
@@ -95,9 +95,9 @@ words_take(struct words *words, size_t size)
 /* Reads the word that tells whether an element of a list, or the Reply chunk, follows. Returns false if there
  * is no such word, or it is neither 0 nor 1. */
 static inline bool
-words_get_bool(struct words *words, bool *value)
+rdma_words_get_bool(struct words *words, bool *value)
 {
-	const uint8_t *octets = words_take(words, WORD);
+	const uint8_t *octets = rdma_words_take(words, WORD);
 
 	if (!octets || rr_get_be32(octets) > 1)
 		return false;
@@ -124,7 +124,7 @@ rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
 {
 	bool more;
 
-	while (words_get_bool(words, &more)) {
+	while (rdma_words_get_bool(words, &more)) {
 		const uint8_t *octets;
 		struct rr_read_segment *read;
 
@@ -132,7 +132,7 @@ rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
 			return RR_HEADER_OK;
 		if (lists->read_count == lists->read_max)
 			return RR_HEADER_LIMIT;
-		octets = words_take(words, WORD + RR_SEGMENT_SIZE);
+		octets = rdma_words_take(words, WORD + RR_SEGMENT_SIZE);
 		if (!octets)
 			return RR_HEADER_MALFORMED;
 		read = &lists->reads[lists->read_count++];
@@ -151,7 +151,7 @@ rdma_get_reads(struct words *words, struct rr_chunk_lists *lists)
 static inline enum rr_header_result
 rdma_get_chunk(struct words *words, struct rr_chunk_lists *lists, struct rr_chunk *chunk)
 {
-	const uint8_t *octets = words_take(words, WORD);
+	const uint8_t *octets = rdma_words_take(words, WORD);
 	uint32_t count = octets ? rr_get_be32(octets) : 0;
 
 	if (!octets || count > (size_t)(words->end - words->next) / RR_SEGMENT_SIZE)
@@ -172,7 +172,7 @@ rdma_get_writes(struct words *words, struct rr_chunk_lists *lists)
 {
 	bool more;
 
-	while (words_get_bool(words, &more)) {
+	while (rdma_words_get_bool(words, &more)) {
 		enum rr_header_result result;
 
 		if (!more)
@@ -196,7 +196,7 @@ rdma_get_reply(struct words *words, struct rr_chunk_lists *lists)
 	enum rr_header_result result = RR_HEADER_OK;
 	bool present;
 
-	if (!words_get_bool(words, &present))
+	if (!rdma_words_get_bool(words, &present))
 		return RR_HEADER_MALFORMED;
 	if (present)
 		result = rdma_get_chunk(words, lists, &lists->reply);
