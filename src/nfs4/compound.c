@@ -190,8 +190,8 @@ compound_is_last(const struct rr_nfs4_compound *c)
 	return c->result->status != NFS4_OK || c->index + 1 >= c->args->count;
 }
 
-/* Forgets the attributes of the objects of both filehandles, because the operation may have changed them.
- * Where the storage has said which attributes the object of the current filehandle has since, keeps these. */
+/* Forgets the attributes of the objects of both filehandles, because the operation may have changed them. If
+ * the storage returned the attributes after the change (c->after), the current filehandle has these now. */
 static void
 compound_forget(struct rr_nfs4_compound *c)
 {

@@ -41,8 +41,8 @@ void rr_stall_watch(struct rr_connection *connection);
  * only differences of two results are used. */
 uint64_t rr_stall_moved(const struct rr_connection *connection);
 
-/* Counts the octets of a work request that was posted; rr_stall_completed() counts those of a work request
- * that completed. */
+/* Counts the octets of a work request that was posted, and begins the watch, as the peer has something to
+ * take or to bring now. rr_stall_completed() counts the octets of a work request that completed. */
 void rr_stall_posted(struct rr_connection *connection, const struct rr_work *work);
 void rr_stall_completed(struct rr_connection *connection);
 
