@@ -240,8 +240,12 @@ rr_loop_fd(const struct rr_loop *loop)
 static int
 loop_wait_limit(const struct rr_loop *loop, int64_t timeout)
 {
-	int64_t due = rr_loop_due(loop);
+	int64_t due;
 
+	/* The clock is not read for a turn that does not wait at all. */
+	if (timeout == 0)
+		return 0;
+	due = rr_loop_due(loop);
 	if (due < 0 || (timeout >= 0 && timeout < due))
 		due = timeout;
 	if (due < 0)
@@ -361,7 +365,7 @@ loop_run_timers(struct rr_loop *loop)
 
 	if (!loop->timers.first)
 		return false;
-	now = rr_loop_clock(loop);
+	now = rr_loop_now(loop);
 	while (loop->timers.first) {
 		struct rr_timer *timer = rr_container(loop->timers.first, struct rr_timer, link);
 

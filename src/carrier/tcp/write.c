@@ -11,9 +11,10 @@
 #include "wire/rpc.h"
 
 enum {
-	IOVS = 256,
-	PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS
-}; /* elements of iov: in one write; the most that one message needs */
+	IOVS = 256,                            /* elements of iov in one write */
+	PIECES_MAX = 2 + 3 * RR_MESSAGE_ITEMS, /* the most elements of iov that one message needs */
+	SHORT_MAX = 512                        /* the most octets of a write that are copied into one piece */
+};
 
 /* Returns the most elements of iov that a message can need: for the record mark, the parts of the stream,
  * and each data item with its padding. */
@@ -79,6 +80,16 @@ write_gather(struct rr_tcp *tcp, struct iovec *iov, uint64_t *octets)
 	return count;
 }
 
+/* Copies the octets that iov describes, one piece behind the other. */
+static void
+write_copy(uint8_t *to, const struct iovec *iov, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		memcpy(to, iov[i].iov_base, iov[i].iov_len);
+		to += iov[i].iov_len;
+	}
+}
+
 /* Counts the octets of tcp->uncounted as octets of the messages in the queue, from its front on. */
 static void
 write_count(struct rr_tcp *tcp)
@@ -114,20 +125,29 @@ write_advance(struct rr_tcp *tcp, uint64_t octets)
 	}
 }
 
+/* Writes the octets that iov describes to the socket. Returns the result of send(2) or sendmsg(2). */
+static ssize_t
+write_socket(struct rr_tcp *tcp, struct iovec *iov, uint32_t count, uint64_t octets)
+{
+	struct msghdr message = { .msg_iov = iov, .msg_iovlen = count };
+	uint8_t copy[SHORT_MAX];
+
+	if (octets > SHORT_MAX)
+		return sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
+	/* To copy few octets costs less than the system takes to read and check the elements of iov. */
+	write_copy(copy, iov, count);
+	return send(tcp->watch.fd, copy, octets, MSG_NOSIGNAL);
+}
+
 void
 rr_tcp_flush(struct rr_tcp *tcp)
 {
 	while (rr_tcp_alive(tcp) && !rr_list_empty(&tcp->out)) {
 		struct iovec iov[IOVS];
 		uint64_t octets = 0;
-		struct msghdr message = { .msg_iov = iov };
-		ssize_t sent;
+		uint32_t count = write_gather(tcp, iov, &octets);
+		ssize_t sent = write_socket(tcp, iov, count, octets);
 
-		message.msg_iovlen = write_gather(tcp, iov, &octets);
-		/* For one vector, send(2) is cheaper than sendmsg(2). */
-		sent = message.msg_iovlen == 1
-			       ? send(tcp->watch.fd, iov->iov_base, iov->iov_len, MSG_NOSIGNAL)
-			       : sendmsg(tcp->watch.fd, &message, MSG_NOSIGNAL);
 		if (sent < 0 && errno != EAGAIN && errno != EINTR) {
 			rr_tcp_fail(
 				tcp, -RPCRDMA_ERR_DISCONNECTED, "%s: %s", tcp->base.peer, strerror(errno));
@@ -149,7 +169,7 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 {
 	struct iovec iov[PIECES_MAX];
 	uint64_t octets = 0;
-	uint32_t count, at = 0;
+	uint32_t count;
 	struct rr_list *next = out->link.next;
 	struct tail *tail;
 
@@ -169,16 +189,13 @@ rr_tcp_unsend(struct rr_tcp *tcp, struct rr_tcp_out *out)
 			tcp->base.peer);
 		return;
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		memcpy(tail->octets + at, iov[i].iov_base, iov[i].iov_len);
-		at += (uint32_t)iov[i].iov_len;
-	}
+	write_copy(tail->octets, iov, count);
 	/* In the copy, the mark counts as sent; if a part of the mark was not sent, it is among the octets.
 	 * The copy takes the place that the message had in the queue: in front of the link that followed it.
 	 */
-	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = at };
+	tail->out.message = (struct rpcrdma_message){ .stream = tail->octets, .length = (uint32_t)octets };
 	tail->out.done = RR_RECORD_MARK_SIZE;
-	tail->out.total = RR_RECORD_MARK_SIZE + at;
+	tail->out.total = RR_RECORD_MARK_SIZE + octets;
 	tail->out.written = write_tail_written;
 	rr_list_append(next, &tail->out.link);
 }

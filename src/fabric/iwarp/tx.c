@@ -168,6 +168,14 @@ tx_work_is_ready(const struct rr_iwarp_tx *tx)
 	return tx_first_of(&tx->queue)->kind != RR_WORK_READ || tx->read_count < tx->ord;
 }
 
+/* Whether an FPDU can be sent now. */
+static bool
+tx_has_next(const struct rr_iwarp_tx *tx)
+{
+	return tx->message != RR_IWARP_NO_MESSAGE || tx->kick || tx->response_next < tx->response_count ||
+	       tx_work_is_ready(tx);
+}
+
 /* Chooses the message that is sent next. If both a work request and a Read Response wait, they take turns.
  * Returns false if no message can be sent now, or if the connection has ended. */
 static bool
@@ -386,6 +394,8 @@ tx_gather_next(struct rr_iwarp *engine)
 bool
 rr_iwarp_gather(struct rr_iwarp *engine)
 {
+	if (!engine->tx.batch && !tx_has_next(&engine->tx))
+		return false;
 	if (!rr_iwarp_batch_open(engine))
 		rr_iwarp_over(engine, -RPCRDMA_ERR_NOMEM, "no memory");
 	while (engine->state == RR_IWARP_OPEN && rr_iwarp_batch_has_room(engine->tx.batch) &&
