@@ -16,7 +16,8 @@
  * neither: it is decoded again when it is served at last. So calls that wait never keep the calls that they
  * wait for from finishing. */
 
-enum { RR_REPLY_SMALL = 2048 }; /* replies up to this size lie in their block */
+/* Replies up to this size lie in their block. A reply with 4096 octets of data is small, with its headers. */
+enum { RR_REPLY_SMALL = 4608 };
 
 /* How long calls are served in one turn of the loop before the loop looks at its connections again; but at
  * least RR_SERVER_TURN_CALLS calls are served in each turn. */

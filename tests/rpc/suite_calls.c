@@ -175,8 +175,8 @@ count_to(struct world *world, uint32_t number, uint32_t reply_max)
 static void
 replies_arrive_whatever_size_the_one_before_had(void **state)
 {
-	static const uint32_t sizes[] = { 0, 1, 500, 501, 506, 507, 3000, 3000, 3001, 2999, 12000, 12000, 1,
-		12000, 3000, 600, 0, 0, 5000 };
+	static const uint32_t sizes[] = { 0, 1, 500, 501, 506, 507, 3000, 6000, 6000, 6001, 5999, 12000,
+		12000, 1, 12000, 6000, 600, 0, 0, 5000 };
 	enum { COUNT = sizeof(sizes) / sizeof(sizes[0]) };
 	struct world *world = *state;
 	size_t before;
