@@ -19,8 +19,9 @@
 enum { ADDRESSES = 16 }; /* the most addresses to listen at */
 
 /* The time that an engine looks for events before it sleeps: waking up would add 5 to 25 us to a call, in
- * each direction. */
-enum { POLL_DEFAULT = 50 }; /* microseconds */
+ * each direction, and up to 100 us on some virtual machines. A server that has to wake up first answers later
+ * than that, so that with half of this time a gateway before such a server always slept. */
+enum { POLL_DEFAULT = 100 }; /* microseconds */
 
 /* MESSAGE_*: MiB of data that a message can have; BESIDE_DATA: octets beside the data. The payload memory
  * suffices for MESSAGES messages of that size, but is never less than the engine's default. */

@@ -79,7 +79,7 @@ const struct rr_option rr_workers_options[] = {
 	{ .name = "poll",
 		.argument = "US",
 		.help = "look so long for what comes next before sleeping, while that pays (serve 0, gateway "
-			"50)",
+			"100)",
 		.kind = RR_OPTION_NUMBER,
 		.high = RR_ENGINE_POLL_MAX,
 		.at = offsetof(struct rr_workers, engine.poll) },
