@@ -65,10 +65,10 @@ fuzz-afl:
 demo: build
 	@scripts/demo $(BUILD)
 
-# All measurements, and which targets were met; fails where one was missed.
+# All measurements, RUNS= times, and which targets were met, also in docs/performance.md; fails where one was missed.
 bench: build
 	@scripts/need bench
-	@scripts/bench $(BUILD)
+	@scripts/bench $(BUILD) $(RUNS)
 
 # Victims over TCP and RDMA, while others take what they can and give nothing back; fails where a victim suffers. It takes
 # about half an hour. `make attack ARGUMENTS='--count 40 --to rdma CASE'` runs parts of it.

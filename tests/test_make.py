@@ -127,6 +127,17 @@ def measuring():
     tap.result("FAILED bench/gateway: exit status 3" in out and "FAILED bench/storage: No such file" in out
                and out.endswith("1 passed, 3 failed\n") and result.returncode == 1,
                "and that a program failed, and another is not there", [out])
+    with open("docs/performance.md", "w") as page:
+        page.write("before\n<!-- targets: begin -->\nold\n<!-- targets: end -->\nafter\n")
+    program("bench/copy", 'echo run >>runs\necho "target memory, MB: wanted at most 100, measured $(($(wc -l <runs) * 60))"\n')
+    result = subprocess.run([f"{SOURCE}/scripts/bench", "build", "2"], capture_output=True, text=True, timeout=60)
+    with open("docs/performance.md") as page:
+        text = page.read()
+    tap.result(text == "before\n<!-- targets: begin -->\n| | wanted | run 1 | run 2 |\n|---|---|---|---|\n"
+               "| speed of a thing | at least 0.9 | **0.45** | **0.45** |\n| memory, MB | at most 100 | 60 | **120** |\n"
+               "| met | | 1 of 2 | 0 of 2 |\n<!-- targets: end -->\nafter\n",
+               "the page has a table of all targets, with what each run measured", [text, result.stderr])
+    os.unlink("docs/performance.md")
     pages = {name: "".join(xml.etree.ElementTree.parse(f"docs/{name}").getroot().itertext()) for name in sorted(os.listdir("docs"))}
     tap.result(list(pages) == ["performance-bulk.svg", "performance-depth.svg"] and "to a file: limit" in pages["performance-bulk.svg"]
                and all(word in pages["performance-depth.svg"] for word in ("iWARP", "TCP", "64")), "plots show what was measured", [pages])
