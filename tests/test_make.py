@@ -137,6 +137,10 @@ def measuring():
                "| speed of a thing | at least 0.9 | **0.45** | **0.45** |\n| memory, MB | at most 100 | 60 | **120** |\n"
                "| met | | 1 of 2 | 0 of 2 |\n<!-- targets: end -->\nafter\n",
                "the page has a table of all targets, with what each run measured", [text, result.stderr])
+    refused = [subprocess.run([f"{SOURCE}/scripts/bench", "build", count], capture_output=True, text=True, timeout=60)
+               for count in ("0", "x")]
+    tap.result([(result.returncode, result.stderr) for result in refused]
+               == [(1, f"bench: RUNS is a number above 0, not '{count}'\n") for count in ("0", "x")], "a number of runs has to be one", [refused])
     os.unlink("docs/performance.md")
     pages = {name: "".join(xml.etree.ElementTree.parse(f"docs/{name}").getroot().itertext()) for name in sorted(os.listdir("docs"))}
     tap.result(list(pages) == ["performance-bulk.svg", "performance-depth.svg"] and "to a file: limit" in pages["performance-bulk.svg"]
