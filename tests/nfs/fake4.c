@@ -367,6 +367,14 @@ static rpcrdma_handler *const fake4_handlers[] = { NULL, fake4_compound };
 /* ---- The whole ---- */
 
 void
+fake4_refuse(struct fake4 *fake, uint32_t op, nfsstat4 status, uint32_t times)
+{
+	fake->refused = op;
+	fake->refusal = status;
+	fake->times = times;
+}
+
+void
 fake4_restart(struct fake4 *fake)
 {
 	fake->lost = false;

@@ -83,6 +83,9 @@ void fake4_free(struct fake4 *fake);
 /* Lets the server forget all sessions, clients and opens; files that were open can be reclaimed. */
 void fake4_restart(struct fake4 *fake);
 
+/* Lets the server refuse the operation with that status, so many times. */
+void fake4_refuse(struct fake4 *fake, uint32_t op, nfsstat4 status, uint32_t times);
+
 int fake4_open(
 	struct fake4 *fake, enum rr_nfs_version version, struct rpcrdma_nfs **nfs, struct rr_text *text);
 struct rpcrdma_nfs *fake4_must_open(struct fake4 *fake);

@@ -56,9 +56,7 @@ where_there_is_no_data_any_more_servers_say_so_in_two_ways(void **state)
 	fake->seek = (seek_res4){ .sr_eof = true, .sr_offset = 7000 };
 	assert_int_equal(
 		rpcrdma_nfs_seek(nfs, &from, RPCRDMA_NFS_DATA, 5000, &found, NULL), RPCRDMA_NFS_NXIO);
-	fake->refusal = NFS4ERR_NXIO;
-	fake->refused = OP_SEEK;
-	fake->times = 1;
+	fake4_refuse(fake, OP_SEEK, NFS4ERR_NXIO, 1);
 	assert_int_equal(
 		rpcrdma_nfs_seek(nfs, &from, RPCRDMA_NFS_DATA, 5000, &found, NULL), RPCRDMA_NFS_NXIO);
 	assert_int_equal(found, 12345);
@@ -132,9 +130,7 @@ files_that_the_server_forgot_are_opened_again(void **state)
 	struct rpcrdma_nfs_range range;
 
 	(void)state;
-	fake->refusal = NFS4ERR_BAD_STATEID;
-	fake->refused = OP_COPY;
-	fake->times = 3;
+	fake4_refuse(fake, OP_COPY, NFS4ERR_BAD_STATEID, 3);
 	assert_int_equal(copy(1000, &range), 0);
 	assert_int_equal(range.copied, 1000);
 	assert_int_equal(fake->calls[OP_OPEN], 4);
@@ -187,9 +183,7 @@ a_clone_is_stored(void **state)
 	assert_int_equal(fake->cloned.cl_src_offset, 100);
 	assert_int_equal(fake->cloned.cl_dst_offset, 900);
 	assert_int_equal(fake->cloned.cl_count, 0);
-	fake->refusal = NFS4ERR_NOTSUPP;
-	fake->refused = OP_CLONE;
-	fake->times = 1;
+	fake4_refuse(fake, OP_CLONE, NFS4ERR_NOTSUPP, 1);
 	assert_int_equal(rpcrdma_nfs_clone(nfs, &range, NULL), RPCRDMA_NFS_NOTSUPP);
 }
 
