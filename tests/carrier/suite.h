@@ -13,6 +13,7 @@ int suite_required(void);
 int suite_requester(void);
 int suite_cancel(void);
 int suite_responder(void);
+int suite_responder_bad(void);
 int suite_room(void);
 int suite_grants(void);
 int suite_life(void);
@@ -35,10 +36,10 @@ suite_run(rr_fabric_new *make)
 {
 	provider = make;
 	return suite_counters() + suite_feature() + suite_pair() + suite_requester() + suite_cancel() +
-	       suite_responder() + suite_room() + suite_grants() + suite_life() + suite_shutdown() +
-	       suite_hostile() + suite_order() + suite_pressure() + suite_reverse() + suite_negotiation() +
-	       suite_version() + suite_properties() + suite_required() + suite_provided() +
-	       suite_provided_pair() + suite_pull() + suite_pull_bad() + suite_rows();
+	       suite_responder() + suite_responder_bad() + suite_room() + suite_grants() + suite_life() +
+	       suite_shutdown() + suite_hostile() + suite_order() + suite_pressure() + suite_reverse() +
+	       suite_negotiation() + suite_version() + suite_properties() + suite_required() +
+	       suite_provided() + suite_provided_pair() + suite_pull() + suite_pull_bad() + suite_rows();
 }
 
 #endif

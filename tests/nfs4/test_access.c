@@ -186,13 +186,6 @@ an_export_says_which_flavors_it_may_be_used_with(void **state)
 	assert_flavors(peer, 1, AUTH_SYS, 2);
 }
 
-static nfs_argop4
-op_rename(void)
-{
-	return (nfs_argop4){ .argop = OP_RENAME,
-		.u.oprename = { .oldname = text_bytes("file"), .newname = text_bytes("new") } };
-}
-
 static void
 handles_of_two_exports_in_one_call_are_both_looked_at(void **state)
 {
@@ -210,10 +203,10 @@ handles_of_two_exports_in_one_call_are_both_looked_at(void **state)
 	assert_int_equal(RUN(peer, op_putfh(a), op_plain(OP_SAVEFH), op_putfh(b), op_plain(OP_RESTOREFH),
 				 op_plain(OP_GETATTR)),
 		NFS4ERR_ACCESS);
-	assert_int_equal(
-		RUN(peer, op_putfh(a), op_plain(OP_SAVEFH), op_putfh(b), op_rename()), NFS4ERR_ACCESS);
-	assert_int_equal(
-		RUN(peer, op_putfh(b), op_plain(OP_SAVEFH), op_putfh(a), op_rename()), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(peer, op_putfh(a), op_plain(OP_SAVEFH), op_putfh(b), op_rename("file", "new")),
+		NFS4ERR_ACCESS);
+	assert_int_equal(RUN(peer, op_putfh(b), op_plain(OP_SAVEFH), op_putfh(a), op_rename("file", "new")),
+		NFS4ERR_ACCESS);
 	assert_int_equal(RUN(peer, op_putfh(b), op_plain(OP_GETATTR)), NFS4_OK);
 }
 

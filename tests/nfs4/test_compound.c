@@ -65,11 +65,7 @@ static void
 a_retry_gets_the_cached_answer(void **state)
 {
 	struct peer *peer = world_peer(*state, 0, "a", 0);
-	const nfs_argop4 make[] = { op_root(),
-		{ .argop = OP_CREATE,
-			.u.opcreate = { { .type = NF4DIR }, text_bytes("dir"),
-				{ .attrmask = { .count = 0 } } } },
-		op_plain(OP_GETFH) };
+	const nfs_argop4 make[] = { op_root(), op_create(NF4DIR, "dir", NULL), op_plain(OP_GETFH) };
 	const nfs_argop4 look[] = { op_root(), op_plain(OP_GETFH) };
 	uint8_t handle[NFS4_FHSIZE];
 
@@ -105,8 +101,7 @@ sizes_of_a_session_are_kept(void **state)
 		UINT32_C(1) << FATTR4_TYPE | UINT32_C(1) << FATTR4_FSID | UINT32_C(1) << FATTR4_FILEID, 0
 	};
 	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 1, words } };
-	const nfs_argop4 make = { .argop = OP_CREATE,
-		.u.opcreate = { { .type = NF4DIR }, text_bytes("dir"), { .attrmask = { .count = 0 } } } };
+	const nfs_argop4 make = op_create(NF4DIR, "dir", NULL);
 	char name[201];
 
 	memset(name, 'x', 200);

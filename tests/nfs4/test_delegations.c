@@ -264,22 +264,10 @@ writing_without_an_open_recalls(void **state)
 	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_write(&stateid_anonymous, 0, "data"));
 }
 
-static nfs_argop4
-op_remove(const char *name)
-{
-	return (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes(name) };
-}
-
 static void
 removing_recalls(void **state)
 {
 	EXPECT_CONFLICT(state, op_root(), op_remove("file"));
-}
-
-static nfs_argop4
-op_rename(const char *from, const char *to)
-{
-	return (nfs_argop4){ .argop = OP_RENAME, .u.oprename = { text_bytes(from), text_bytes(to) } };
 }
 
 static void
@@ -297,8 +285,7 @@ renaming_another_file_over_it_recalls(void **state)
 static void
 linking_recalls(void **state)
 {
-	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_plain(OP_SAVEFH), op_root(),
-		(nfs_argop4){ .argop = OP_LINK, .u.oplink.newname = text_bytes("link") });
+	EXPECT_CONFLICT(state, op_root(), op_lookup("file"), op_plain(OP_SAVEFH), op_root(), op_link("link"));
 }
 
 static void

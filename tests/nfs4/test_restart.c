@@ -85,9 +85,7 @@ what_a_client_held_is_its_again(void **state)
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", R, 0, false)), NFS4ERR_GRACE);
 	assert_int_equal(RUN(other, op_putfh(held.handle), op_reclaim("o")), NFS4ERR_NO_GRACE);
 	assert_int_equal(RUN(other, op_putfh(held.handle), op_read(&stateid_anonymous, 0, 1)), NFS4ERR_GRACE);
-	assert_int_equal(RUN(other, op_root(),
-				 (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes("file") }),
-		NFS4ERR_GRACE);
+	assert_int_equal(RUN(other, op_root(), op_remove("file")), NFS4ERR_GRACE);
 	peer = world_new_peer(world, 0, "a", 0);
 	assert_int_equal(reclaim_all(peer, &held), NFS4_OK);
 	assert_int_equal(RUN(other, op_root(), op_open("file", "o", RW, 0, false)), NFS4ERR_GRACE);

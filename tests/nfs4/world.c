@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "../gate.h"
+#include "base/endian.h"
 
 const stateid4 stateid_anonymous = { 0 };
 const stateid4 stateid_current = { .seqid = 1 };
@@ -439,6 +440,28 @@ world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid)
 	return peer;
 }
 
+struct peer *
+world_kinds(struct world *world)
+{
+	struct peer *peer = world_peer(world, 0, "a", 0);
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "o", OPEN4_SHARE_ACCESS_BOTH, 0, true)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, "dir", NULL)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4LNK, "link", "file")), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_lookup("x")), NFS4ERR_SYMLINK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_plain(OP_LOOKUPP)), NFS4ERR_SYMLINK);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4FIFO, "fifo", NULL)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4SOCK, "sock", NULL)), NFS4_OK);
+	return peer;
+}
+
+void
+world_open_to_all(const struct world *world)
+{
+	assert_int_equal(chmod(world->path, 0755), 0);
+}
+
 nfsstat4
 peer_again(struct peer *peer, const nfs_argop4 *ops, uint32_t count)
 {
@@ -520,4 +543,26 @@ op_lock(const stateid4 *open, const char *owner, nfs_lock_type4 type, uint64_t o
 			.length = length,
 			.locker = { true, { .open_owner = { .open_stateid = *open,
 						    .lock_owner = { .owner = text_bytes(owner) } } } } } };
+}
+
+nfs_argop4
+op_create(nfs_ftype4 type, const char *name, const char *target)
+{
+	nfs_argop4 op = { .argop = OP_CREATE,
+		.u.opcreate = { { .type = type }, text_bytes(name), { .attrmask = { .count = 0 } } } };
+
+	if (target)
+		op.u.opcreate.objtype.u.linkdata = text_bytes(target);
+	return op;
+}
+
+nfs_argop4
+op_setattr_mode(uint32_t mode)
+{
+	static const uint32_t words[2] = { 0, 1 << (FATTR4_MODE - 32) };
+	static uint8_t values[4];
+
+	rr_put_be32(values, mode);
+	return (nfs_argop4){ .argop = OP_SETATTR,
+		.u.opsetattr.obj_attributes = { { 2, (uint32_t *)(uintptr_t)words }, { values, 4 } } };
 }

@@ -89,6 +89,11 @@ void world_restart(struct world *world);
 struct peer *world_new_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
 /* Makes a client like world_new_peer(), and calls RECLAIM_COMPLETE. */
 struct peer *world_peer(struct world *world, uint32_t number, const char *name, uint32_t uid);
+/* Makes client 0 like world_peer(), of user 0, and an object of each kind in the export, named after the
+ * kind. */
+struct peer *world_kinds(struct world *world);
+/* Lets all users into the export's directory. */
+void world_open_to_all(const struct world *world);
 void peer_connect(struct peer *peer, uint32_t uid);
 nfsstat4 peer_exchange(struct peer *peer, const char *name, uint8_t verifier, uint32_t flags);
 nfsstat4 peer_create_session(struct peer *peer);
@@ -162,6 +167,28 @@ op_putfh(struct rpcrdma_bytes handle)
 {
 	return (nfs_argop4){ .argop = OP_PUTFH, .u.opputfh.object = handle };
 }
+
+static inline nfs_argop4
+op_remove(const char *name)
+{
+	return (nfs_argop4){ .argop = OP_REMOVE, .u.opremove.target = text_bytes(name) };
+}
+
+static inline nfs_argop4
+op_rename(const char *from, const char *to)
+{
+	return (nfs_argop4){ .argop = OP_RENAME, .u.oprename = { text_bytes(from), text_bytes(to) } };
+}
+
+static inline nfs_argop4
+op_link(const char *name)
+{
+	return (nfs_argop4){ .argop = OP_LINK, .u.oplink.newname = text_bytes(name) };
+}
+
+/* A CREATE of an object that is no file, without attributes; `target` is that of a symbolic link, or NULL. */
+nfs_argop4 op_create(nfs_ftype4 type, const char *name, const char *target);
+nfs_argop4 op_setattr_mode(uint32_t mode);
 
 /* An OPEN by name; `access` and `deny` are sent unchanged. A new file gets mode 0644. */
 nfs_argop4 op_open(const char *name, const char *owner, uint32_t access, uint32_t deny, bool create);
