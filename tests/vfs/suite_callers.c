@@ -168,6 +168,9 @@ attributes_are_set_by_those_who_may(void **state)
 	const struct rr_vfs_set gid = { .mask = RR_VFS_SET_GID, .gid = SUITE_GROUP };
 	const struct rr_vfs_set time = { .mask = RR_VFS_SET_MODIFY_TIME, .modify_time = { 5, 0 } };
 	const struct rr_vfs_set now = { .mask = RR_VFS_SET_MODIFY_NOW | RR_VFS_SET_ACCESS_NOW };
+	/* What the Linux client sends for ftruncate(2). */
+	const struct rr_vfs_set modified = { .mask = RR_VFS_SET_MODIFY_NOW };
+	const struct rr_vfs_set cut = { .mask = RR_VFS_SET_SIZE | RR_VFS_SET_MODIFY_NOW, .size = 2 };
 	const uint32_t group = SUITE_GROUP;
 	const struct rr_vfs_caller member = { SUITE_USER, SUITE_USER, 1, &group, false };
 
@@ -179,8 +182,12 @@ attributes_are_set_by_those_who_may(void **state)
 	assert_int_equal(set(suite, &file, &member, &gid), RR_VFS_OK);
 	assert_int_equal(set(suite, &file, &suite->other, &time), RR_VFS_PERM);
 	assert_int_equal(set(suite, &file, &suite->other, &now), RR_VFS_ACCESS);
+	assert_int_equal(set(suite, &file, &suite->other, &modified), RR_VFS_ACCESS);
 	suite_set_mode(suite, &file, 0666);
 	assert_int_equal(set(suite, &file, &suite->other, &now), RR_VFS_OK);
+	assert_int_equal(set(suite, &file, &suite->other, &modified), RR_VFS_OK);
+	assert_int_equal(set(suite, &file, &suite->other, &cut), RR_VFS_OK);
+	assert_int_equal(suite_attributes(suite, &file).size, 2);
 	assert_int_equal(set(suite, &file, &suite->other, &time), RR_VFS_PERM);
 	assert_int_equal(set(suite, &file, &suite->super, &uid), RR_VFS_OK);
 	assert_int_equal(suite_attributes(suite, &file).uid, SUITE_OTHER);

@@ -88,8 +88,7 @@ rr_memory_set_mode(struct rr_memory_run *run, struct rr_memory_node *node, const
 }
 
 /* Returns RR_VFS_OK where the caller may set the times that mask names: the owner may set any times, and a
- * caller with permission to write may set both times to the present together. Else RR_VFS_PERM or
- * RR_VFS_ACCESS. */
+ * caller with permission to write may set them to the present. Else RR_VFS_PERM or RR_VFS_ACCESS. */
 static enum rr_vfs_status
 set_may_time(const struct rr_memory_run *run, const struct rr_memory_node *node, uint32_t mask)
 {
@@ -97,10 +96,7 @@ set_may_time(const struct rr_memory_run *run, const struct rr_memory_node *node,
 		return RR_VFS_OK;
 	if (mask & (RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME))
 		return RR_VFS_PERM;
-	/* Setting only one of the times to the present needs the same right as setting it to any time. */
-	if ((mask & RR_VFS_SET_ACCESS_NOW) && (mask & RR_VFS_SET_MODIFY_NOW))
-		return rr_memory_may(node, run->caller, RR_MEMORY_WRITE_BIT) ? RR_VFS_OK : RR_VFS_ACCESS;
-	return RR_VFS_PERM;
+	return rr_memory_may(node, run->caller, RR_MEMORY_WRITE_BIT) ? RR_VFS_OK : RR_VFS_ACCESS;
 }
 
 enum rr_vfs_status

@@ -71,7 +71,9 @@ set_time(bool given, bool now, const struct rr_vfs_time *time, struct timespec *
 	return !given || time->nanoseconds < NANOSECONDS;
 }
 
-/* A time that set->mask does not name stays as it is. */
+/* A time that set->mask does not name stays as it is, with one exception: utimensat(2) lets no one but the
+ * owner set one time alone to the present, but lets those who may write set both. NFS clients set one time to
+ * the present for each ftruncate(2) and O_TRUNC of such a caller, so that both times are set then. */
 enum rr_vfs_status
 rr_posix_set_times(const struct rr_object *object, const struct rr_vfs_set *set)
 {
@@ -83,7 +85,11 @@ rr_posix_set_times(const struct rr_object *object, const struct rr_vfs_set *set)
 		!set_time(mask & RR_VFS_SET_MODIFY_TIME, mask & RR_VFS_SET_MODIFY_NOW, &set->modify_time,
 			&times[1]))
 		return RR_VFS_INVAL;
-	return utimensat(object->fd, "", times, AT_EMPTY_PATH) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
+	if (utimensat(object->fd, "", times, AT_EMPTY_PATH) == 0)
+		return RR_VFS_OK;
+	if (errno != EPERM || (mask & (RR_VFS_SET_ACCESS_TIME | RR_VFS_SET_MODIFY_TIME)))
+		return rr_vfs_errno(errno);
+	return utimensat(object->fd, "", NULL, AT_EMPTY_PATH) < 0 ? rr_vfs_errno(errno) : RR_VFS_OK;
 }
 
 enum {
