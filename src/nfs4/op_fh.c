@@ -37,20 +37,39 @@ op_putfh_looked(struct rr_nfs4_compound *c)
 	return rr_nfs4_attributes(c, &c->current, op_putfh_known);
 }
 
-/* Tells whether PUTFH need not look at its object because the next operation is READ, WRITE or CLOSE. That
- * operation compares the filehandle with the one that its stateid was given for, and looks at the object
- * itself if they differ. */
-static bool
-op_putfh_is_compared(const struct rr_nfs4_compound *c)
+/* Returns the stateid of the next operation if that is READ, WRITE or CLOSE, else NULL. */
+static const stateid4 *
+op_putfh_next_stateid(const struct rr_nfs4_compound *c)
 {
+	const nfs_argop4 *next = &c->args->ops[c->index + 1];
+
 	if (c->index + 1 >= c->args->decoded)
-		return false;
-	switch (c->args->ops[c->index + 1].argop) {
-	case OP_READ:
-	case OP_WRITE:
-	case OP_CLOSE: return true;
-	default: return false;
+		return NULL;
+	switch (next->argop) {
+	case OP_READ: return &next->u.opread.stateid;
+	case OP_WRITE: return &next->u.opwrite.stateid;
+	case OP_CLOSE: return &next->u.opclose.open_stateid;
+	default: return NULL;
 	}
+}
+
+/* Tells whether PUTFH need not look at its object, because the stateid of the next operation was given for
+ * this very filehandle: so the filehandle is good. RFC 8881, 15.1.2.1, of NFS4ERR_BADHANDLE: "Once accepted
+ * as valid (by PUTFH), no subsequent status change can cause the filehandle to generate this error." */
+static bool
+op_putfh_is_known(struct rr_nfs4_compound *c)
+{
+	const stateid4 *given = op_putfh_next_stateid(c);
+	struct rr_nfs4_state *state;
+	nfsstat4 status;
+
+	if (!given || rr_nfs4_special(given) != RR_NFS4_NOT_SPECIAL)
+		return false;
+	rr_nfs4_lock_tables(c->server);
+	status = rr_nfs4_find_state(
+		c, &c->current, given, RR_NFS4_OPEN | RR_NFS4_LOCK | RR_NFS4_DELEGATION, &state);
+	rr_nfs4_unlock_tables(c->server);
+	return status == NFS4_OK;
 }
 
 /* Makes a directory of the pseudo root, the tree of directories above the exports, the current filehandle. */
@@ -101,7 +120,7 @@ rr_op_putfh(struct rr_nfs4_compound *c)
 	answer = rr_nfs4_ask(c, &c->current);
 	/* If the gate lets the caller in, the next operation need not ask the gate again. */
 	c->asked = answer == RR_GATE_OPEN ? c->index + 1 : 0;
-	if (answer != RR_GATE_OPEN || op_putfh_is_compared(c))
+	if (answer != RR_GATE_OPEN || op_putfh_is_known(c))
 		return rr_nfs4_security_put(c, answer);
 	return rr_nfs4_attributes(c, &c->current, op_putfh_looked);
 }

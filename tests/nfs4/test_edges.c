@@ -149,6 +149,7 @@ handles_and_rights(void **state)
 	nfs_argop4 access = { .argop = OP_ACCESS, .u.opaccess.access = 0x1000 };
 	nfs_argop4 secinfo = { .argop = OP_SECINFO, .u.opsecinfo.name = text_bytes("file") };
 	uint8_t handle[NFS4_FHSIZE] = { 0 };
+	stateid4 stateid;
 
 	assert_int_equal(RUN(peer, op_root(), access), NFS4ERR_INVAL);
 	access.u.opaccess.access = ACCESS4_READ | ACCESS4_LOOKUP | ACCESS4_EXECUTE;
@@ -159,6 +160,16 @@ handles_and_rights(void **state)
 	for (uint32_t length = 0; length <= NFS4_FHSIZE; length += 16)
 		assert_int_equal(
 			RUN(peer, op_putfh((struct rpcrdma_bytes){ handle, length })), NFS4ERR_BADHANDLE);
+	/* 15.1.2.1: PUTFH itself says so, also in front of an operation that compares the filehandle. */
+	assert_int_equal(
+		RUN(peer, op_putfh((struct rpcrdma_bytes){ handle, 16 }), op_read(&stateid_anonymous, 0, 1)),
+		NFS4ERR_BADHANDLE);
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", RW, 0, false)), NFS4_OK);
+	stateid = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(RUN(peer, op_putfh((struct rpcrdma_bytes){ handle, 16 }), op_read(&stateid, 0, 1)),
+		NFS4ERR_BADHANDLE);
+	assert_int_equal(RUN(peer, op_putfh((struct rpcrdma_bytes){ handle, 16 }), op_close(&stateid)),
+		NFS4ERR_BADHANDLE);
 	assert_int_equal(RUN(peer, op_root(), secinfo), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), secinfo, op_plain(OP_GETFH)), NFS4ERR_NOFILEHANDLE);
 	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), secinfo), NFS4ERR_NOTDIR);
