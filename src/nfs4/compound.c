@@ -348,8 +348,8 @@ compound_limit(const struct rpcrdma_request *request)
 }
 
 /* Begins the compound for the request: sets all members that an operation may read before it sets them
- * itself. The results are written from the beginning of the request's arena; without request->places, data is
- * written among them instead of being an item. */
+ * itself. The results are written from the beginning of the request's arena; data for which the reply has no
+ * item any more is written among them. */
 static void
 compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct rpcrdma_request *request)
 {
@@ -376,7 +376,7 @@ compound_init(struct rr_nfs4_compound *c, struct rr_nfs4_server *server, struct 
 	result->tag = c->args->tag;
 	c->arena_end = request->arena.end;
 	rpcrdma_xdr_writer_init(&c->writer, request->arena.next, (size_t)(c->arena_end - request->arena.next),
-		result->items, request->places ? RR_MESSAGE_ITEMS : 0);
+		result->items, rr_request_item_max(request));
 }
 
 enum rpcrdma_handled

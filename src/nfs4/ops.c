@@ -144,16 +144,15 @@ const struct rr_nfs4_operation rr_nfs4_operations[OP_REMOVEXATTR + 1] = {
 
 /*
  * Returns the most octets that the results can have in the stream of the reply, which is the reply without
- * the data that travels outside of it: so much memory is taken for the stream. The data of the first four
- * READs and READLINKs is an item outside of the stream. The data of further ones is counted, and the data of
- * all of them if the security flavor forbids items (request->places is false).
+ * the data that travels outside of it: so much memory is taken for the stream. The data of the first READs
+ * and READLINKs is an item outside of the stream each: rr_request_item_max(). The data of further ones is
+ * counted.
  */
 uint32_t
 rr_nfs4_reply_max(const struct rpcrdma_request *request, const void *arguments)
 {
 	const struct rr_nfs4_args *args = arguments;
-	/* The RPC server sends at least four items outside of the stream: rpc/server_reply.c. */
-	uint32_t by_reference = request->places ? 4 : 0, reads = 0;
+	uint32_t by_reference = rr_request_item_max(request), reads = 0;
 	/* Status, length of the tag and number of results; the tag with its padding; and the error of an
 	 * operation that was not decoded. */
 	uint64_t size = 12 + args->tag.length + 3 + OPS_STATUS;

@@ -53,6 +53,12 @@ struct rpcrdma_request {
  * It may also be called after rr_server_free(): the rest of the server is freed with the last request. */
 void rr_request_end(struct rpcrdma_request *request, enum rpcrdma_handled handled);
 
+/* Returns how many data items of the result may travel apart from the stream of the reply; the data of
+ * further ones is encoded in the stream. Over TCP: as many as a message can have. Over RDMA: a few, and as
+ * many as Write chunks came with the call, as an item without a Write chunk is sent from where it lies, and a
+ * Send cannot gather more than a few. 0 if the flavor forbids it. */
+uint32_t rr_request_item_max(const struct rpcrdma_request *request);
+
 /* Data of the layer above that belongs to a connection. Its owner sets key and ended. */
 struct rr_attachment {
 	struct rr_list link;

@@ -53,18 +53,17 @@ reply_sent(void *arg)
 	rr_block_release(arg);
 }
 
-/* Returns how many results may travel apart from the stream: at least FEW, and up to the number of Write
- * chunks that came with the call. Without a Write chunk such a result is sent from where it lies, and a Send
- * cannot gather more than a few. Returns 0 if the flavor forbids that results travel apart from the
- * stream. */
-static uint32_t
-reply_item_max(const struct rpcrdma_request *request)
+uint32_t
+rr_request_item_max(const struct rpcrdma_request *request)
 {
 	enum { FEW = 4 };
 	uint32_t chunks = request->exchange->write_chunks;
 
 	if (!request->places)
 		return 0;
+	/* A carrier without chunks writes to TCP, which gathers any number of pieces. */
+	if (!request->exchange->ops->refuse)
+		return RR_MESSAGE_ITEMS;
 	return chunks > FEW ? (uint32_t)rr_min(chunks, RR_MESSAGE_ITEMS) : FEW;
 }
 
@@ -78,7 +77,7 @@ reply_write(struct rr_block *block, struct rr_reply_header *header, void *memory
 	const struct rpcrdma_procedure *procedure = request->procedure;
 	bool succeeded = header->reply_stat == RR_MSG_ACCEPTED && header->accept_stat == RR_SUCCESS;
 
-	rpcrdma_xdr_writer_init(writer, memory, size, request->items, reply_item_max(request));
+	rpcrdma_xdr_writer_init(writer, memory, size, request->items, rr_request_item_max(request));
 	header->xid = request->exchange->xid;
 	rr_rpc_put_reply(writer, header);
 	if (succeeded && procedure && procedure->put_result)

@@ -2,7 +2,9 @@
 /* COMPOUND and sessions over a connection: RFC 8881, sections 2.10.6, 15 and 16.2. */
 #include "world.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "nfs4/server_private.h"
 
@@ -119,6 +121,34 @@ sizes_of_a_session_are_kept(void **state)
 	peer->cache = false;
 	assert_int_equal(RUN(peer, op_root(), op_lookup("dir")), NFS4ERR_NOENT);
 	assert_int_equal(RUN(peer, op_root(), make), NFS4_OK);
+}
+
+/* 2.10.6.4: a reply within ca_maxresponsesize comes, whatever it is made of. */
+static void
+a_reply_has_the_data_of_many_reads(void **state)
+{
+	enum { READS = 9, OCTETS = 30000 };
+	static const channel_attrs4 large = { .ca_maxrequestsize = 65536,
+		.ca_maxresponsesize = 1 << 19,
+		.ca_maxresponsesize_cached = 4096,
+		.ca_maxoperations = WORLD_OPS,
+		.ca_maxrequests = 2 };
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	nfs_argop4 ops[READS + 2] = { op_root(), op_lookup("file") };
+	char path[STAGE_PATH + 8];
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "o", OPEN4_SHARE_ACCESS_BOTH, 0, true)), NFS4_OK);
+	snprintf(path, sizeof(path), "%s/file", world->path);
+	assert_int_equal(truncate(path, OCTETS), 0);
+	peer->fore = &large;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	for (uint32_t i = 0; i < READS; i++)
+		ops[2 + i] = op_read(&stateid_anonymous, 0, OCTETS);
+	assert_int_equal(peer_run(peer, ops, READS + 2), NFS4_OK);
+	for (uint32_t i = 0; i < READS; i++)
+		assert_int_equal(peer_res(peer, 2 + i)->u.opread.u.resok4.data.length, OCTETS);
 }
 
 /* 16.2.4 */
@@ -280,6 +310,7 @@ main(void)
 		TEST(a_client_lives_and_ends),
 		TEST(a_retry_gets_the_cached_answer),
 		TEST(sizes_of_a_session_are_kept),
+		TEST(a_reply_has_the_data_of_many_reads),
 		TEST(a_tag_is_utf8),
 		TEST(a_session_that_could_carry_nothing_is_not_made),
 		TEST(a_reply_that_cannot_be_cached_is_refused_by_sequence),

@@ -318,7 +318,7 @@ peer_raw(struct peer *peer, nfs_argop4 *ops, uint32_t count)
 		.proc = NFSPROC4_COMPOUND,
 		.args = &args,
 		.result = &peer->res,
-		.reply_max = 1 << 16,
+		.reply_max = sizeof(peer->keep),
 		.arena = rpcrdma_arena(peer->memory, sizeof(peer->memory)),
 		.keep = peer->keep,
 		.keep_size = sizeof(peer->keep) };

@@ -49,7 +49,7 @@ struct peer {
 	struct answers answers;
 	/* The answer to the last COMPOUND. */
 	COMPOUND4res res;
-	uint8_t memory[1 << 17], keep[1 << 18];
+	uint8_t memory[1 << 17], keep[1 << 19];
 };
 
 struct world {
