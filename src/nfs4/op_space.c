@@ -90,6 +90,10 @@ op_seek_typed(struct rr_nfs4_compound *c)
 	status = rr_nfs4_regular(&c->current);
 	if (status == NFS4_OK)
 		status = rr_nfs4_use_stateid(c, &c->current, &args->sa_stateid, OPEN4_SHARE_ACCESS_READ, 0);
+	/* An open for writing only is enough, as for lseek(2). RFC 8881, 9.1.2, lets a server allow as much
+	 * to READ, whose rules SEEK has (RFC 7862, 15.11.3). */
+	if (status == NFS4ERR_OPENMODE)
+		status = rr_nfs4_use_stateid(c, &c->current, &args->sa_stateid, OPEN4_SHARE_ACCESS_WRITE, 0);
 	if (status != NFS4_OK)
 		return status;
 	seek = &rr_nfs4_vfs_begin(c)->seek;

@@ -128,20 +128,22 @@ rr_op_removexattr(struct rr_nfs4_compound *c)
 }
 
 /* Runs when the storage has listed all names, each with a zero octet behind it: fills the result of
- * LISTXATTRS with as many names behind the cookie as fit. The cookie of this server is the number of names
- * listed so far. RFC 8276, 8.4.3: maxcount counts all octets of LISTXATTRS4resok; 16 of them are the cookie,
- * the number of names and eof. */
+ * LISTXATTRS with as many names behind the cookie as fit. An object that is neither a file nor a directory
+ * has no names: Linux lists those of each object, and reports NFS4ERR_WRONG_TYPE as an I/O error. The cookie
+ * of this server is the number of names listed so far. RFC 8276, 8.4.3: maxcount counts all octets of
+ * LISTXATTRS4resok; 16 of them are the cookie, the number of names and eof. */
 static uint32_t
 op_listxattrs_done(struct rr_nfs4_compound *c)
 {
 	const LISTXATTRS4args *args = &c->op->u.oplistxattrs;
 	LISTXATTRS4resok *ok = &c->res.u.oplistxattrs.u.lxr_value;
 	const struct rr_vfs_xattr *xattr = &c->vfs.xattr;
-	const char *name = xattr->value, *end = name + xattr->length;
+	bool none = c->vfs_status == RR_VFS_WRONG_TYPE;
+	const char *name = xattr->value, *end = name + (none ? 0 : xattr->length);
 	uint32_t room = (uint32_t)rr_min(args->lxa_maxcount, rr_nfs4_room(c)), used = 16, count = 0;
 	uint64_t index = 0;
 
-	if (c->vfs_status != RR_VFS_OK)
+	if (c->vfs_status != RR_VFS_OK && !none)
 		return xattr_status(c->vfs_status);
 	if (room < used)
 		return NFS4ERR_TOOSMALL;

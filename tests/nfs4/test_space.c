@@ -166,10 +166,40 @@ op_setxattr(setxattr_option4 how, const char *name, const char *value)
 		.u.opsetxattr = { how, text_bytes(name), text_bytes(value) } };
 }
 
+/* 15.11.3: the stateid is as for READ_PLUS. RFC 8881, 9.1.2, lets a server allow READ on an open for writing,
+ * and lseek(2) works on such a descriptor. */
+static void
+data_is_looked_for_by_an_open_for_writing(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	struct file file;
+
+	open_file(peer, "file", OPEN4_SHARE_ACCESS_WRITE, &file);
+	assert_int_equal(RUN(peer, op_putfh(file.handle), op_write(&file.stateid, 0, "text")), NFS4_OK);
+	assert_int_equal(
+		RUN(peer, op_putfh(file.handle), op_seek(&file.stateid, 1, NFS4_CONTENT_DATA)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 1)->u.opseek.u.resok4.sr_offset, 1);
+}
+
 static nfs_argop4
 op_xattr(nfs_opnum4 number, const char *name)
 {
 	return (nfs_argop4){ .argop = number, .u.opgetxattr.gxa_name = text_bytes(name) };
+}
+
+/* Linux lists the extended attributes of every object, and takes NFS4ERR_WRONG_TYPE for an I/O error. */
+static void
+what_has_no_extended_attributes_lists_none(void **state)
+{
+	static const char *const names[] = { "link", "fifo", "sock" };
+	struct peer *peer = world_kinds(*state);
+	const nfs_argop4 list = { .argop = OP_LISTXATTRS, .u.oplistxattrs = { 0, 4096 } };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		assert_int_equal(RUN(peer, op_root(), op_lookup(names[i]), list), NFS4_OK);
+		assert_int_equal(peer_res(peer, 2)->u.oplistxattrs.u.lxr_value.lxr_names.count, 0);
+		assert_true(peer_res(peer, 2)->u.oplistxattrs.u.lxr_value.lxr_eof);
+	}
 }
 
 /* RFC 8276, 8.4 */
@@ -345,6 +375,8 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup_memory, world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(space_is_of_regular_files_open_for_writing),
+		TEST(data_is_looked_for_by_an_open_for_writing),
+		TEST(what_has_no_extended_attributes_lists_none),
 		TEST(holes_are_found),
 		TEST(files_are_copied_within_the_server),
 		TEST(extended_attributes_are_kept),

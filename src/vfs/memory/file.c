@@ -109,6 +109,9 @@ rr_memory_seek(struct rr_memory_run *run)
 	enum rr_vfs_status status = rr_memory_may_use(run, &seek->object, run->node, RR_VFS_SHARE_READ);
 	uint64_t size;
 
+	/* An open for writing only is enough, as for lseek(2). */
+	if (status == RR_VFS_OPEN_MODE)
+		status = rr_memory_may_use(run, &seek->object, run->node, RR_VFS_SHARE_WRITE);
 	if (status != RR_VFS_OK)
 		return status;
 	size = run->node->attributes.size;

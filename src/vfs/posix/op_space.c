@@ -62,6 +62,9 @@ rr_posix_seek(struct rr_posix_work *work, struct rr_vfs_call *call)
 	int fd;
 	enum rr_vfs_status status = space_find(work, &seek->object, O_RDONLY, &subject, &fd);
 
+	/* lseek(2) looks for data by an open for writing only, too. */
+	if (status == RR_VFS_OPEN_MODE)
+		status = space_find(work, &seek->object, O_WRONLY, &subject, &fd);
 	if (status != RR_VFS_OK)
 		return status;
 	status = op_seek_in(fd, subject.object.st.stx_size, seek);
