@@ -154,6 +154,10 @@ rr_nfs4_free_stateid(
 		return status;
 	if (state->revoked == RR_NFS4_VALID && (state->kind != RR_NFS4_LOCK || state->ranges.count > 0))
 		return NFS4ERR_LOCKS_HELD;
+	/* A LOCK of the lock-owner is under way: Linux sends it at the same time, and it is to find the
+	 * state. */
+	if (state->revoked == RR_NFS4_VALID && state->holders > 1)
+		return NFS4ERR_DELAY;
 	rr_nfs4_state_end(state);
 	return NFS4_OK;
 }

@@ -237,6 +237,10 @@ locks_conflict_between_owners(void **state)
 	assert_int_equal(rr_nfs4_free_stateid(&world->tables, world->a, &freed), NFS4ERR_LOCKS_HELD);
 	assert_int_equal(rr_nfs4_unlock(lock, (struct rr_nfs4_span){ 0, UINT64_MAX }), NFS4_OK);
 	assert_int_equal(rr_nfs4_test_stateid(&world->tables, world->a, &freed), NFS4_OK);
+	/* A LOCK of the lock-owner is under way. */
+	rr_nfs4_state_hold(lock);
+	assert_int_equal(rr_nfs4_free_stateid(&world->tables, world->a, &freed), NFS4ERR_DELAY);
+	rr_nfs4_state_release(lock);
 	assert_int_equal(rr_nfs4_free_stateid(&world->tables, world->a, &freed), NFS4_OK);
 	assert_int_equal(rr_nfs4_test_stateid(&world->tables, world->a, &freed), NFS4ERR_BAD_STATEID);
 }
