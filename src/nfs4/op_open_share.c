@@ -208,7 +208,8 @@ open_is_closed_to_owner(const struct rr_nfs4_compound *c)
 		return false;
 	if (args->claim.claim != CLAIM_NULL && args->claim.claim != CLAIM_FH)
 		return false;
-	if (args->share_access & OPEN4_SHARE_ACCESS_WRITE && !(attributes->mode & MODE4_WUSR))
+	if ((args->share_access & OPEN4_SHARE_ACCESS_WRITE || work->truncate) &&
+		!(attributes->mode & MODE4_WUSR))
 		return true;
 	return args->share_access & OPEN4_SHARE_ACCESS_READ &&
 	       !(attributes->mode & (MODE4_RUSR | MODE4_XUSR));

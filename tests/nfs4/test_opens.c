@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <string.h>
+#include <unistd.h>
 
 enum { R = OPEN4_SHARE_ACCESS_READ, W = OPEN4_SHARE_ACCESS_WRITE, RW = OPEN4_SHARE_ACCESS_BOTH };
 
@@ -90,6 +91,36 @@ a_new_file_has_the_size_that_was_asked_for(void **state)
 		assert_true(ok->cinfo.before != ok->cinfo.after);
 		assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 9);
 	}
+}
+
+/* The storage lets the owner of a file truncate it by any mode, as NFS version 3 needs it; an OPEN that
+ * truncates wants the right to write: 6.1. */
+static void
+an_owner_without_the_right_to_write_truncates_nothing(void **state)
+{
+	static uint32_t words[1] = { UINT32_C(1) << FATTR4_SIZE };
+	static const uint8_t zero[8];
+	struct peer *peer = world_peer(*state, 0, "a", 0), *owner = world_peer(*state, 1, "b", 1000);
+	const nfs_argop4 dir = op_lookup("dir"), file = op_lookup("file");
+	nfs_argop4 op = op_open("file", "o", R, 0, true);
+
+	if (geteuid() != 0)
+		skip();
+	world_open_to_all(*state);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, "dir", NULL)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), dir, op_setattr_mode(0777)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), dir, op_open("file", "o", RW, 0, true),
+				 op_write(&stateid_current, 0, "text")),
+		NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), dir, file, op_setattr_mode(0444)), NFS4_OK);
+	op.u.opopen.openhow.u.how.u.createattrs = (fattr4){ { 1, words }, { zero, sizeof(zero) } };
+	assert_int_equal(RUN(owner, op_root(), dir, op), NFS4ERR_ACCESS);
+	assert_int_equal(RUN(owner, op_root(), dir, file, op_read(&stateid_anonymous, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(owner, 3)->u.opread.u.resok4.data.length, 4);
+	assert_int_equal(RUN(owner, op_root(), dir, file, op_setattr_mode(0644)), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), dir, op), NFS4_OK);
+	assert_int_equal(RUN(owner, op_root(), dir, file, op_read(&stateid_anonymous, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(owner, 3)->u.opread.u.resok4.data.length, 0);
 }
 
 /* 18.16.3: "the truncation of the file ... MUST be done" by a size of 0; another size of an existing file is
@@ -532,6 +563,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_made_in_four_ways),
 		TEST(a_new_file_has_the_size_that_was_asked_for),
+		TEST(an_owner_without_the_right_to_write_truncates_nothing),
 		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
 		TEST(claims_are_made_as_they_can_be),
 		TEST(shares_are_denied_and_given_back),
