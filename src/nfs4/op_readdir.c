@@ -9,8 +9,9 @@
 #include "nfs4/ops.h"
 
 /* READDIR_COOKIES: the difference of a cookie and a position of the storage. READDIR_END: octets of the end
- * of the list: no further entry, and eof. */
-enum { READDIR_COOKIES = 2, READDIR_END = 8 };
+ * of the list: no further entry, and eof. READDIR_DOTS: octets of "." and "..". READDIR_EXPORTS: the most
+ * exports of one list, each of which is looked at inside the function that has looked at the one before. */
+enum { READDIR_COOKIES = 2, READDIR_END = 8, READDIR_DOTS = 3, READDIR_EXPORTS = 64 };
 
 struct readdir_work {
 	struct rr_attr_mask mask;
@@ -18,20 +19,24 @@ struct readdir_work {
 	uint8_t *begin;           /* of READDIR4resok */
 	bool full;                /* an entry did not fit */
 	nfsstat4 failed; /* status of the first entry whose attributes cannot be had, without rdattr_error */
+	uint32_t looked; /* number of exports whose roots were looked at */
+	uint64_t index;  /* of the next entry of a directory above the exports */
+	struct rr_nfs4_fh export; /* the root of an export that is an entry there */
 };
 
-/* Writes an entry into the reply and returns true. If the entry does not fit, writes nothing, sets work->full
- * and returns false. */
+/* Writes an entry into the reply, with the attributes that mask names, and returns true. If the entry does
+ * not fit, writes nothing, sets work->full and returns false. */
 static bool
-readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cookie, struct rpcrdma_bytes name,
-	const struct rr_attr_source *source)
+readdir_put(struct rr_nfs4_compound *c, const struct rr_attr_mask *mask, uint64_t cookie,
+	struct rpcrdma_bytes name, const struct rr_attr_source *source)
 {
+	struct readdir_work *work = c->op_memory;
 	struct rpcrdma_xdr_writer before = c->writer;
 
 	rpcrdma_put_bool(&c->writer, true);
 	rpcrdma_put_u64(&c->writer, cookie);
 	rpcrdma_put_bytes(&c->writer, name, RPCRDMA_XDR_UNBOUNDED);
-	rr_attr_put(&c->writer, &work->mask, source);
+	rr_attr_put(&c->writer, mask, source);
 	if (!c->writer.failed && (uint32_t)(c->writer.next - work->begin) + READDIR_END <= work->maxcount &&
 		c->writer.end - c->writer.next >= READDIR_END) {
 		work->count++;
@@ -40,6 +45,30 @@ readdir_put(struct rr_nfs4_compound *c, struct readdir_work *work, uint64_t cook
 	c->writer = before;
 	work->full = true;
 	return false;
+}
+
+/* Writes an entry whose attributes cannot be read, as status says: with rdattr_error alone. RFC
+ * 8881, 18.23.3: "If the client does not request the attribute, the server has no choice but to return
+ * failure for the entire READDIR operation." Without rdattr_error, an object that is gone meanwhile
+ * (RR_VFS_OK) is left out, and any other status ends the READDIR. Returns false if the entry does not fit or
+ * the READDIR fails. */
+static bool
+readdir_put_lost(
+	struct rr_nfs4_compound *c, uint64_t cookie, struct rpcrdma_bytes name, enum rr_vfs_status status)
+{
+	static const struct rr_vfs_attributes none = { .type = RR_VFS_FILE };
+	struct readdir_work *work = c->op_memory;
+	struct rr_attr_source source = c->gathered->source;
+	struct rr_attr_mask mask = { { 0 } };
+
+	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
+		work->failed = rr_nfs4_status(status);
+		return work->failed == NFS4_OK;
+	}
+	source.attributes = &none;
+	source.error = status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(status);
+	rr_attr_add(&mask, FATTR4_RDATTR_ERROR);
+	return readdir_put(c, &mask, cookie, name, &source);
 }
 
 /* Tells whether the name is "." or "..". */
@@ -53,19 +82,19 @@ readdir_is_dot(struct rpcrdma_bytes name)
 
 /*
  * Writes an entry into the reply; the storage calls this function for each entry that it lists. If the client
- * asks for no attribute but rdattr_error, the storage gives the name alone, which is enough. Else an entry
- * whose attributes cannot be read is written with rdattr_error alone; if the client did not ask for
- * rdattr_error, the READDIR fails. Returns false to stop the list, if the entry does not fit or the READDIR
- * fails.
+ * asks for no attribute but rdattr_error, the storage gives the name alone, which is enough. Returns false to
+ * stop the list, if the entry does not fit or the READDIR fails.
  */
 static bool
 readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 {
 	struct rr_nfs4_compound *c = rr_container(readdir, struct rr_nfs4_compound, vfs.readdir);
-	struct readdir_work *work = c->op_memory, lost = *work;
+	struct readdir_work *work = c->op_memory;
 	struct rr_attr_source source = c->gathered->source;
-	struct rr_vfs_attributes none = { .type = RR_VFS_FILE, .id.number = entry->number };
-	bool taken;
+	const struct rr_vfs_attributes nameless = {
+		.type = RR_VFS_FILE, .id.number = entry->number, .mounted_on = entry->number
+	};
+	uint64_t cookie = entry->cookie + READDIR_COOKIES;
 
 	/* RFC 8881, 18.23.4, lets a server leave out the entries "." and "..". */
 	if (readdir_is_dot(entry->name))
@@ -73,27 +102,11 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	source.attributes = entry->attributes;
 	source.handle = entry->handle;
 	if (entry->attributes && entry->handle)
-		return readdir_put(c, work, entry->cookie + READDIR_COOKIES, entry->name, &source);
-	if (!readdir->attributes) {
-		none.mounted_on = entry->number;
-		source.attributes = &none;
-		return readdir_put(c, work, entry->cookie + READDIR_COOKIES, entry->name, &source);
-	}
-	source.attributes = &none;
-	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
-	/* readdir_put() takes the mask from its `work`: `lost` is a copy of it with another mask. */
-	memset(&lost.mask, 0, sizeof(lost.mask));
-	/* RFC 8881, 18.23.3: "If the client does not request the attribute, the server has no choice but to
-	 * return failure for the entire READDIR operation." An object that is gone meanwhile is left out. */
-	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
-		work->failed = rr_nfs4_status(entry->status);
-		return work->failed == NFS4_OK;
-	}
-	rr_attr_add(&lost.mask, FATTR4_RDATTR_ERROR);
-	taken = readdir_put(c, &lost, entry->cookie + READDIR_COOKIES, entry->name, &source);
-	work->count = lost.count;
-	work->full = lost.full;
-	return taken;
+		return readdir_put(c, &work->mask, cookie, entry->name, &source);
+	if (readdir->attributes)
+		return readdir_put_lost(c, cookie, entry->name, entry->status);
+	source.attributes = &nameless;
+	return readdir_put(c, &work->mask, cookie, entry->name, &source);
 }
 
 /* Writes the end of the list of entries into the reply. eof: the list has the last entry of the directory.
@@ -124,38 +137,6 @@ readdir_done(struct rr_nfs4_compound *c)
 	return readdir_finish(c, c->vfs.readdir.eof && !work->full);
 }
 
-/* Lists a directory above the exports, with the entries that the caller may see, and returns the status of
- * the READDIR. The cookie of an entry is its index plus READDIR_COOKIES; the list begins behind the entry
- * whose cookie the client has sent. It ends without eof if an entry does not fit. */
-static uint32_t
-readdir_pseudo(struct rr_nfs4_compound *c)
-{
-	const struct rr_pseudo *pseudo = &c->server->pseudo;
-	struct readdir_work *work = c->op_memory;
-	struct rr_attr_source source = c->gathered->source;
-	uint64_t cookie = c->op->u.opreaddir.cookie;
-
-	for (uint64_t i = cookie > READDIR_COOKIES ? cookie - READDIR_COOKIES + 1 : 1; i < pseudo->count;
-		i++) {
-		const struct rr_pseudo_entry *entry = &pseudo->entries[i];
-		struct rr_vfs_attributes attributes;
-		struct rr_vfs_handle handle;
-
-		if (entry->parent != c->current.pseudo || !rr_nfs4_sees(c, entry))
-			continue;
-		rr_pseudo_attributes(pseudo, (uint32_t)i, &attributes);
-		if (entry->is_export)
-			c->server->vfs->ops->root(c->server->vfs, entry->export, &handle);
-		else
-			rr_pseudo_handle(pseudo, (uint32_t)i, &handle);
-		source.attributes = &attributes;
-		source.handle = &handle;
-		if (!readdir_put(c, work, i + READDIR_COOKIES, entry->name, &source))
-			return readdir_finish(c, false);
-	}
-	return readdir_finish(c, true);
-}
-
 /* Tells whether the client asks for any attribute other than rdattr_error, so that the storage has to look at
  * each entry. */
 static bool
@@ -165,6 +146,71 @@ readdir_wants_attributes(const struct rr_attr_mask *mask)
 
 	rest.words[FATTR4_RDATTR_ERROR / 32] &= ~(UINT32_C(1) << FATTR4_RDATTR_ERROR % 32);
 	return rest.words[0] || rest.words[1] || rest.words[2];
+}
+
+static uint32_t readdir_pseudo(struct rr_nfs4_compound *c);
+
+/* Writes the entry of a directory above the exports that work->index names, with these attributes. */
+static bool
+readdir_put_pseudo(struct rr_nfs4_compound *c, const struct rr_vfs_attributes *attributes,
+	const struct rr_vfs_handle *handle)
+{
+	struct readdir_work *work = c->op_memory;
+	struct rr_attr_source source = c->gathered->source;
+
+	source.attributes = attributes;
+	source.handle = handle;
+	return readdir_put(c, &work->mask, work->index + READDIR_COOKIES,
+		c->server->pseudo.entries[work->index].name, &source);
+}
+
+/* Runs when the attributes of an export's root are known: writes its entry, and goes on behind it. */
+static uint32_t
+readdir_pseudo_known(struct rr_nfs4_compound *c)
+{
+	struct readdir_work *work = c->op_memory;
+	bool taken = c->vfs_status == RR_VFS_OK
+			     ? readdir_put_pseudo(c, &work->export.attributes, &work->export.handle)
+			     : readdir_put_lost(c, work->index + READDIR_COOKIES,
+				       c->server->pseudo.entries[work->index].name, c->vfs_status);
+
+	if (!taken)
+		return work->failed == NFS4_OK ? readdir_finish(c, false) : work->failed;
+	work->index++;
+	return readdir_pseudo(c);
+}
+
+/* Lists a directory above the exports from work->index on, with the entries that the caller may see, and
+ * returns the status of the READDIR. An entry that is an export has the attributes of the export's root, as
+ * LOOKUP and GETATTR have them. The list ends without eof if an entry does not fit, or READDIR_EXPORTS
+ * exports were looked at. */
+static uint32_t
+readdir_pseudo(struct rr_nfs4_compound *c)
+{
+	const struct rr_pseudo *pseudo = &c->server->pseudo;
+	struct readdir_work *work = c->op_memory;
+
+	for (; work->index < pseudo->count; work->index++) {
+		const struct rr_pseudo_entry *entry = &pseudo->entries[work->index];
+		struct rr_vfs_attributes attributes;
+		struct rr_vfs_handle handle;
+
+		if (entry->parent != c->current.pseudo || !rr_nfs4_sees(c, entry))
+			continue;
+		if (entry->is_export && work->looked == READDIR_EXPORTS)
+			return readdir_finish(c, false);
+		if (entry->is_export && readdir_wants_attributes(&work->mask)) {
+			work->looked++;
+			c->server->vfs->ops->root(c->server->vfs, entry->export, &handle);
+			rr_nfs4_set_fh(&work->export, &handle);
+			return rr_nfs4_attributes(c, &work->export, readdir_pseudo_known);
+		}
+		rr_pseudo_attributes(pseudo, (uint32_t)work->index, &attributes);
+		rr_pseudo_handle(pseudo, (uint32_t)work->index, &handle);
+		if (!readdir_put_pseudo(c, &attributes, &handle))
+			return readdir_finish(c, false);
+	}
+	return readdir_finish(c, true);
 }
 
 /* Runs when the attributes of the directory are known: writes the beginning of the result (number, status and
@@ -186,13 +232,21 @@ readdir_gathered(struct rr_nfs4_compound *c)
 	rpcrdma_put_u32(&c->writer, NFS4_OK);
 	work->begin = c->writer.next;
 	rpcrdma_put_fixed(&c->writer, verifier, sizeof(verifier));
-	if (c->current.kind == RR_NFS4_FH_PSEUDO)
+	if (c->current.kind == RR_NFS4_FH_PSEUDO) {
+		/* The cookie of an entry is its index plus READDIR_COOKIES. Entry 0 is the root. */
+		work->index = args->cookie > READDIR_COOKIES ? args->cookie - READDIR_COOKIES + 1 : 1;
 		return readdir_pseudo(c);
+	}
 	readdir = &rr_nfs4_vfs_begin(c)->readdir;
 	readdir->directory = rr_nfs4_object(&c->current);
 	readdir->cookie = args->cookie == 0 ? 0 : args->cookie - READDIR_COOKIES;
 	readdir->attributes = readdir_wants_attributes(&work->mask);
-	readdir->limit = args->dircount;
+	/* RFC 8881, 18.23.4: "If dircount is zero, the server bounds the reply's size based on the request's
+	 * maxcount field." The storage counts the octets of "." and ".." (READDIR_DOTS), too, which are left
+	 * out: they are not to use up the client's bound. */
+	readdir->limit = args->dircount == 0 || args->dircount > UINT32_MAX - READDIR_DOTS
+				 ? UINT32_MAX
+				 : args->dircount + READDIR_DOTS;
 	readdir->take = readdir_take;
 	return rr_nfs4_vfs(c, vfs->ops->readdir(vfs, readdir), readdir_done);
 }

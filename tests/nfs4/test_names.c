@@ -3,6 +3,7 @@
  * 15 and 18. world.c looks at each status, as for test_edges.c. */
 #include "world.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/endian.h"
@@ -134,6 +135,42 @@ a_directory_is_read_by_cookies(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_readdir(cookie, 1, 4096)), NFS4ERR_NOT_SAME);
 }
 
+static const struct rr_vfs_ops *posix_ops;
+static uint32_t asked; /* the octets of names that the storage was asked for */
+
+static enum rr_vfs_status
+note_limit(struct rr_vfs *vfs, struct rr_vfs_readdir *readdir)
+{
+	asked = readdir->limit;
+	return posix_ops->readdir(vfs, readdir);
+}
+
+/* 18.23.4: "If dircount is zero, the server bounds the reply's size based on the request's maxcount field."
+ * The octets of "." and "..", which are left out, use up nothing of a small one: else a list could be empty
+ * without being at its end. */
+static void
+names_are_bound_by_dircount(void **state)
+{
+	static const uint32_t counts[][2] = { { 0, UINT32_MAX }, { 1, 4 }, { 512, 515 },
+		{ UINT32_MAX, UINT32_MAX } };
+	struct world *world = *state;
+	struct peer *peer = world_kinds(world);
+	struct rr_vfs_ops noting = *world->vfs->ops;
+
+	posix_ops = world->vfs->ops;
+	noting.readdir = note_limit;
+	world->vfs->ops = &noting;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++) {
+		nfs_argop4 list = op_readdir(0, 0, 4096);
+
+		list.u.opreaddir.dircount = counts[i][0];
+		assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
+		assert_non_null(peer_res(peer, 1)->u.opreaddir.u.resok4.reply.entries);
+		assert_int_equal(asked, counts[i][1]);
+	}
+	world->vfs->ops = posix_ops;
+}
+
 /* 14.4: FSCHARSET_CAP4_CONTAINS_NON_UTF8, "if set to one, tells the client that the file system contains
  * non-UTF-8 characters, and the server will not convert non-UTF characters to UTF-8 if the client reads a
  * symbolic link or directory, neither will operations with component names". */
@@ -216,6 +253,40 @@ the_root_of_several_exports_is_a_directory(void **state)
 		NFS4ERR_XDEV);
 }
 
+/* 18.23.3: the attributes of an entry are those of its object, here of the root of an export: a client that
+ * has the filehandle from READDIR finds by GETATTR what READDIR said. */
+static void
+an_export_has_its_own_attributes_in_the_list(void **state)
+{
+	static uint32_t words[2] = { UINT32_C(1) << FATTR4_TYPE | UINT32_C(1) << FATTR4_CHANGE |
+					     UINT32_C(1) << FATTR4_FSID | UINT32_C(1) << FATTR4_FILEHANDLE |
+					     UINT32_C(1) << FATTR4_FILEID,
+		UINT32_C(1) << (FATTR4_MODE - 32) | UINT32_C(1) << (FATTR4_MOUNTED_ON_FILEID - 32) };
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 2, words } };
+	nfs_argop4 list = op_readdir(0, 0, 4096);
+	const entry4 *entry;
+	const fattr4 *got;
+	uint8_t values[256];
+	uint32_t length;
+
+	list.u.opreaddir.attr_request = (bitmap4){ 2, words };
+	assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
+	entry = peer_res(peer, 1)->u.opreaddir.u.resok4.reply.entries;
+	assert_non_null(entry);
+	assert_int_equal(entry->name.length, 1);
+	assert_memory_equal(entry->name.data, "a", 1);
+	assert_non_null(entry->nextentry);
+	assert_null(entry->nextentry->nextentry);
+	length = entry->attrs.attr_vals.length;
+	assert_in_range(length, 1, sizeof(values));
+	memcpy(values, entry->attrs.attr_vals.data, length);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), get), NFS4_OK);
+	got = &peer_res(peer, 2)->u.opgetattr.u.resok4.obj_attributes;
+	assert_int_equal(got->attr_vals.length, length);
+	assert_memory_equal(got->attr_vals.data, values, length);
+}
+
 /* 18.23.3: "If the client does not request the attribute, the server has no choice but to return failure for
  * the entire READDIR operation." */
 static void
@@ -253,11 +324,14 @@ main(void)
 		TEST(names_are_moved_linked_and_removed),
 		TEST(a_rename_to_the_same_file_changes_nothing),
 		TEST(a_directory_is_read_by_cookies),
+		TEST(names_are_bound_by_dircount),
 		TEST(names_are_any_octets_and_the_client_can_know),
 		TEST(a_file_is_opened_in_a_directory_alone),
 		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),
 		cmocka_unit_test_setup_teardown(entries_that_may_not_be_looked_at_are_not_left_out,
 			world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(an_export_has_its_own_attributes_in_the_list,
+			world_setup_two_exports, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			the_root_of_several_exports_is_a_directory, world_setup_two_exports, world_teardown),
 	};
