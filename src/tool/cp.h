@@ -56,13 +56,16 @@ struct rr_cp {
 	bool several;                     /* sources: the destination must be a directory */
 	bool stop;                        /* nothing more can be copied */
 	struct rr_place to_top;           /* the directory that the present tree is copied to */
+	uint64_t to_top_number;           /* the fileid of to_top */
+	uint64_t from_top_number;         /* the fileid of the present source */
+	const char *from_path;            /* the path of the present source, for find() */
 	void *archived;          /* files with several names that were copied: a tree of tsearch(3) */
 	bool no_xattrs;          /* the destination takes no extended attributes */
 	char xattr_names[65536]; /* memory for cp_archive.c */
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];
 	struct rr_cp_small *small; /* the jobs of cp_small.c */
 	bool fresh;                /* the directory that is copied to now was made by this copy */
-	char to_path[RR_NFS_PATH]; /* the path that the source is copied to, while depth is 0 */
+	char to_path[RR_NFS_PATH]; /* the path that the present source is copied to, for find() */
 	char from_name[RR_URL_PATH + 512],
 		to_name[RR_URL_PATH + 512]; /* the top of either side, for messages */
 	char path[RR_NFS_PATH]; /* from there down to the entry that is copied now: "", "/name", "/name/name"
@@ -129,6 +132,17 @@ bool rr_cp_sync_say(const struct rr_cp *cp, const char *action);
 /* Tells whether the object `there` of the destination has the mode, owner, group and time of modification of
  * the source already, as far as the destination lets them be set. */
 bool rr_cp_same_attributes(const struct rr_cp *cp, const struct rr_info *info, const struct rr_info *there);
+
+/* cp_same.c: tells whether a and b describe the same file, or the same directory: number, owner, and the
+ * times of modification and change are equal; of a file the size, too. The file systems are not compared: one
+ * side may see the object on a server, and the other side may see it locally, and the two name the file
+ * system differently. */
+bool rr_cp_same_object(const struct rr_info *a, const struct rr_info *b);
+
+/* cp_same.c: tells whether the directory `name` of a place of `side` is the directory at `path` of the other
+ * side. Looks at both anew. Returns 1 if it is, 0 if not, and -1 after a failure, which was reported. */
+int rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_place *place,
+	const char *name, const char *path);
 
 /* cp_same.c: compares the open source with the file `there` of the destination, in whole pieces. Returns how
  * many octets at the beginning of both are equal; 0 also if the file of the destination cannot be opened. */

@@ -95,23 +95,6 @@ file_find_target(struct rr_cp *cp, const struct rr_place *to, const char *to_nam
 	return 0;
 }
 
-static bool
-file_is_same_time(struct timespec a, struct timespec b)
-{
-	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
-}
-
-/* Tells whether a and b describe the same file: number, size, owner, and the times of modification and change
- * are equal. The file systems are not compared: one side may see the file on a server, and the other side may
- * see it locally, and the two name the file system differently. */
-static bool
-file_is_same(const struct rr_info *a, const struct rr_info *b)
-{
-	return a->kind == RR_KIND_FILE && b->kind == RR_KIND_FILE && a->fileid == b->fileid &&
-	       a->size == b->size && a->uid == b->uid && file_is_same_time(a->mtime, b->mtime) &&
-	       file_is_same_time(a->ctime, b->ctime);
-}
-
 /* Checks that `there`, the object that the destination has under the name of the copy, may be written or
  * replaced. Returns 0; -1 if not, after a message with the reason. */
 static int
@@ -125,7 +108,7 @@ file_check_target(struct rr_cp *cp, const struct rr_info *info, const struct rr_
 		why = "it is a socket, or a device or named pipe of the server: nothing can be written to it";
 	if (there->kind == RR_KIND_STREAM && info->kind == RR_KIND_LINK)
 		why = "it is a device or a named pipe, which will not be replaced by a link";
-	if (file_is_same(info, there))
+	if (rr_cp_same_object(info, there))
 		why = "the source and the destination are the same file";
 	return why ? rr_cp_fail_because(cp, &cp->to, why) : 0;
 }

@@ -5,8 +5,52 @@
 #include "base/checked.h"
 #include "tool/cp.h"
 
-/* --update, --checksum and --resume: finds files, and beginnings of files, that the destination has
- * already. */
+/* --update, --checksum and --resume: finds files, and beginnings of files, that the destination has already.
+ * Also finds out whether an object of one side is the same as an object of the other side. */
+
+/* ---- The same object on both sides ---- */
+
+/* Another process, or a job of this copy, may change a directory between the looks at its two sides. The pair
+ * of looks is then repeated, up to this number of times. */
+enum { SAME_LOOKS = 16 };
+
+static bool
+same_is_same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+bool
+rr_cp_same_object(const struct rr_info *a, const struct rr_info *b)
+{
+	if (a->kind != b->kind || (a->kind != RR_KIND_FILE && a->kind != RR_KIND_DIRECTORY))
+		return false;
+	return a->fileid == b->fileid && a->uid == b->uid &&
+	       (a->kind == RR_KIND_DIRECTORY || a->size == b->size) &&
+	       same_is_same_time(a->mtime, b->mtime) && same_is_same_time(a->ctime, b->ctime);
+}
+
+int
+rr_cp_same_directory(struct rr_cp *cp, struct rr_side *side, const struct rr_place *place, const char *name,
+	const char *path)
+{
+	struct rr_side *other = side == &cp->from ? &cp->to : &cp->from;
+	struct rr_info a, b;
+
+	for (unsigned looks = 0; looks < SAME_LOOKS; looks++) {
+		if (side->ops->look(side, place, name, &a) < 0)
+			return rr_cp_fail(cp, side);
+		if (other->ops->find(other, path, true, &b) < 0)
+			return rr_cp_fail(cp, other);
+		if (a.kind != RR_KIND_DIRECTORY || b.kind != RR_KIND_DIRECTORY || a.fileid != b.fileid)
+			return 0;
+		if (rr_cp_same_object(&a, &b))
+			return 1;
+	}
+	return 0;
+}
+
+/* ---- Equal octets ---- */
 
 enum { SAME_FROM, SAME_TO, SAME_SIDES };
 

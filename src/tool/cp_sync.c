@@ -173,6 +173,20 @@ sync_empty(struct rr_cp *cp, const struct rr_place *place, const char *name, con
 	return failed == cp->sums.failed && sync_goes_on(cp, trail);
 }
 
+/* Checks that the entry `name` of the destination is not the directory that is copied: sync never removes its
+ * own source. Returns 0; -1 if it is that directory, after a message, or after another failure, which was
+ * reported. */
+static int
+sync_check_source(
+	struct rr_cp *cp, const struct rr_place *place, const char *name, const struct rr_info *info)
+{
+	int same = 0;
+
+	if (info->kind == RR_KIND_DIRECTORY && info->fileid == cp->from_top_number)
+		same = rr_cp_same_directory(cp, &cp->to, place, name, cp->from_path);
+	return same > 0 ? rr_cp_fail_because(cp, &cp->to, "it is what is copied, and stays") : same;
+}
+
 /* Removes an entry of a directory; if the entry is a directory itself, first removes all that is in it. In a
  * dry run, only prints the actions. A failure is reported and counted. */
 static void
@@ -182,6 +196,8 @@ sync_remove_entry(struct rr_cp *cp, const struct rr_place *place, const char *na
 	bool directory = info->kind == RR_KIND_DIRECTORY;
 	int error = 0;
 
+	if (sync_check_source(cp, place, name, info) < 0)
+		return;
 	if (directory && !sync_empty(cp, place, name, info, trail))
 		return;
 	if (!rr_cp_sync_say(cp, "remove"))
@@ -220,6 +236,10 @@ rr_cp_sync_clear(struct rr_cp *cp, const struct rr_cp_pair *pair)
 		return 0;
 	if (cp->to.ops->look(&cp->to, pair->to, pair->to_name, &there) < 0)
 		return rr_cp_fail(cp, &cp->to);
+	/* The source may have a directory of its own name, whose copy would be the source itself. Its other
+	 * entries would then be removed. */
+	if (sync_check_source(cp, pair->to, pair->to_name, &there) < 0)
+		return -1;
 	if (there.kind == RR_KIND_NONE || (there.kind == RR_KIND_DIRECTORY) == directory)
 		return 0;
 	trail = calloc(1, sizeof(*trail));

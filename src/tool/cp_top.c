@@ -58,6 +58,23 @@ struct target {
 	char name[RR_NFS_NAME + 1]; /* empty: the entries of the source go into the place */
 };
 
+/* Checks a destination that is no directory. If its path ends with a slash, it names a directory: then only a
+ * directory can be copied to it, and only if nothing has that name yet. kind is that of the source, and
+ * there_kind that of the destination. Returns 0; -1 after an error, which was reported. */
+static int
+top_check_slash(struct rr_cp *cp, const char *path, enum rr_kind kind, enum rr_kind there_kind)
+{
+	size_t length = strlen(path);
+
+	if (length == 0 || path[length - 1] != '/')
+		return 0;
+	if (there_kind != RR_KIND_NONE)
+		return rr_cp_fail_because(cp, &cp->to, "it is no directory");
+	if (kind != RR_KIND_DIRECTORY)
+		return rr_cp_fail_because(cp, &cp->to, "there is no such directory");
+	return 0;
+}
+
 /* Finds the target of the copy if `path`, the destination, is no directory: opens the directory that is to
  * contain the target, and stores the last name of path as the name of the target. Returns 0; -1 after an
  * error, which was reported. */
@@ -66,7 +83,6 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 {
 	char parent[RR_NFS_PATH];
 	struct rr_info info;
-	size_t length = strlen(path);
 
 	top_last_name(path, target->name);
 	if (target->name[0] == '\0')
@@ -78,9 +94,6 @@ top_target_beside(struct rr_cp *cp, const char *path, struct target *target)
 		return rr_cp_fail_because(cp, &cp->to, "the directory that it is to be in does not exist");
 	if (info.kind != RR_KIND_DIRECTORY)
 		return rr_cp_fail_because(cp, &cp->to, "what it is to be in is no directory");
-	/* A path that ends with a slash names a directory, which only -r makes. */
-	if (path[length - 1] == '/' && !cp->recursive)
-		return rr_cp_fail_because(cp, &cp->to, "there is no such directory");
 	if (cp->to.ops->enter(&cp->to, NULL, parent, &info, &target->place) < 0)
 		return rr_cp_fail(cp, &cp->to);
 	return 0;
@@ -102,6 +115,8 @@ top_find_target(
 	snprintf(cp->to_path, sizeof(cp->to_path), "%s", path);
 	if (info.kind != RR_KIND_DIRECTORY && cp->several)
 		return rr_cp_fail_because(cp, &cp->to, "several sources need a directory to go to");
+	if (info.kind != RR_KIND_DIRECTORY && top_check_slash(cp, path, kind, info.kind) < 0)
+		return -1;
 	if (info.kind != RR_KIND_DIRECTORY)
 		return top_target_beside(cp, path, target);
 	if (!cp->from.nfs && strcmp(source, "-") == 0)
@@ -138,6 +153,7 @@ top_copy_contents(struct rr_cp *cp, const char *path, const struct rr_info *info
 		return;
 	}
 	cp->to_top = *to;
+	cp->to_top_number = target->info.fileid;
 	if (cp->sync)
 		rr_cp_directory_there(cp, info, &target->info);
 	cp->depth++;
@@ -183,6 +199,8 @@ rr_cp_top(struct rr_cp *cp, const char *source, const char *destination)
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
 		return;
 	}
+	cp->from_path = from;
+	cp->from_top_number = info.fileid;
 	if (top_find_target(cp, whole, info.kind, to, &target) < 0)
 		return;
 	if (target.name[0])

@@ -85,6 +85,21 @@ tree_is_absent(struct rr_cp *cp, const struct rr_place *to, const char *to_name)
 	       there.kind != RR_KIND_DIRECTORY;
 }
 
+/* Notes the directory into which the whole tree is copied: `into`, which tree_prepare() has just opened.
+ * *there describes what had the name to_name before. Returns 0; -1 after an error, which was reported. */
+static int
+tree_note_top(struct rr_cp *cp, const struct rr_place *to, const char *to_name, const struct rr_place *into,
+	const struct rr_info *there)
+{
+	struct rr_info top = *there;
+
+	if (there->kind == RR_KIND_NONE && cp->to.ops->look(&cp->to, to, to_name, &top) < 0)
+		return rr_cp_fail(cp, &cp->to);
+	cp->to_top = *into;
+	cp->to_top_number = top.fileid;
+	return 0;
+}
+
 /* Makes the directory to_name at the destination, or opens it if it exists already, and stores it in *into.
  * *there describes what was there before: nothing if the directory was made. Returns 0; -1 after an error,
  * which was reported. */
@@ -101,9 +116,10 @@ tree_prepare(struct rr_cp *cp, const struct rr_place *to, const char *to_name, s
 	if (there->kind == RR_KIND_NONE ? ops->make_directory(&cp->to, to, to_name, into) < 0
 					: ops->enter(&cp->to, to, to_name, there, into) < 0)
 		return rr_cp_fail(cp, &cp->to);
-	if (cp->depth == 0)
-		cp->to_top = *into;
-	return 0;
+	if (cp->depth > 0 || tree_note_top(cp, to, to_name, into, there) == 0)
+		return 0;
+	ops->leave(&cp->to, into);
+	return -1;
 }
 
 void
@@ -200,25 +216,30 @@ tree_enter_and_copy(struct rr_cp *cp, const struct rr_place *from, const char *n
 }
 
 /* Tells whether this source directory is the directory into which the tree is copied. A copy of this
- * directory would go into itself without an end. Returns false for the directory that the command line names
- * (depth 0), whose target is not made yet, and unless source and destination both are on servers. */
-static bool
-tree_is_target(const struct rr_cp *cp, const struct rr_info *info)
+ * directory would go into itself without an end. Returns 1 if it is; 0 if not, and for the directory that the
+ * command line names (depth 0), whose target is not made yet; -1 after an error, which was reported. */
+static int
+tree_is_target(struct rr_cp *cp, const struct rr_place *from, const char *name, const struct rr_info *info)
 {
-	return cp->depth > 0 && cp->to.nfs && cp->from.nfs &&
-	       info->handle.length == cp->to_top.handle.length &&
-	       memcmp(info->handle.data, cp->to_top.handle.data, cp->to_top.handle.length) == 0;
+	if (cp->depth == 0 || info->fileid != cp->to_top_number)
+		return 0;
+	return rr_cp_same_directory(cp, &cp->from, from, name, cp->to_path);
 }
 
 static void
 tree_copy_directory(struct rr_cp *cp, const struct rr_place *from, const char *name,
 	const struct rr_info *info, const struct rr_place *to, const char *to_name)
 {
-	if (!cp->recursive)
+	int is_target;
+
+	if (!cp->recursive) {
 		rr_cp_fail_because(cp, &cp->from, "it is a directory; copy it with -r");
-	else if (tree_is_target(cp, info))
+		return;
+	}
+	is_target = tree_is_target(cp, from, name, info);
+	if (is_target > 0)
 		rr_cp_fail_because(cp, &cp->from, "a directory cannot be copied into itself");
-	else
+	else if (is_target == 0)
 		tree_enter_and_copy(cp, from, name, info, to, to_name);
 }
 

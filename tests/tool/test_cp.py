@@ -210,6 +210,45 @@ def several(world, server):
                 "must be a URL", status=2)
 
 
+def into_itself(world, server):
+    """A tree is not copied into itself, however source and destination are named; what is beside the copy is copied."""
+    os.makedirs(f"{world.served}/self/a/b")
+    for i in range(100):
+        with open(f"{world.served}/self/a/b/{i}", "w") as file:
+            file.write("content")
+    here, there = f"{world.served}/self", server.url + "self"
+    os.symlink("self/a", f"{world.served}/to-self")
+    for name, source, target in (("by URLs", there, there), ("from here to the server", here, there), ("from the server to here", there, here)):
+        for below in ("a/b/copy", "copy"):
+            result = run("cp", "-r", "--json", source, f"{target}/{below}")
+            sums = json.loads(result.stdout)
+            check(f"a tree is not copied into itself, {name}, at {below}", result.returncode == 1 and "into itself" in result.stderr
+                  and sums["files"] == 100 and sums["failed"] == 1 and sorted(os.listdir(f"{here}/{below}")) == ["a"]
+                  and not os.path.exists(f"{here}/{below}/a/b/copy"), result)
+            shutil.rmtree(f"{here}/{below}", ignore_errors=True)
+        os.mkdir(f"{here}/a/old")
+        result = run("cp", "-r", source, f"{target.removesuffix('self')}to-self/old")
+        check(f"nor into a directory that is there, over a link, {name}", result.returncode == 1 and "into itself" in result.stderr
+              and os.listdir(f"{here}/a/old/self/a/old") == [], result)
+        shutil.rmtree(f"{here}/a/old", ignore_errors=True)
+
+
+def slashes(world, server):
+    """A destination that ends with a slash is a directory."""
+    with open(f"{world.served}/taken", "w") as file:
+        file.write("taken")
+    for options in ([], ["-r"]):
+        check_fails(f"a file is no directory, {options}", run("cp", *options, f"{world.local}/dir/file", server.url + "taken/"),
+                    "it is no directory")
+        check_fails(f"nor is what does not exist, {options}", run("cp", *options, f"{world.local}/dir/file", server.url + "none/"),
+                    "there is no such directory")
+    with open(f"{world.served}/taken") as file:
+        check("and the file stays", file.read() == "taken" and not os.path.lexists(f"{world.served}/none"))
+    check_fails("a file here is no directory", run("cp", server.url + "file", f"{world.local}/dir/file/"), "ot a directory")
+    result = run("cp", "-r", server.url + "tree/a/b/c", server.url + "made/")
+    check("-r makes a directory with a slash", result.returncode == 0 and len(os.listdir(f"{world.served}/made")) == 151, result)
+
+
 def refusals(world, server):
     out = f"{world.local}/refused"
     url = server.url
@@ -415,7 +454,7 @@ def main():
         os.chmod(work, 0o755)
         world = World(work)
         with Server(TOOL, world.served) as server:
-            for part in (copies, targets, several, refusals, partly, permissions, changes, updates, interruptions, restarts):
+            for part in (copies, targets, several, into_itself, slashes, refusals, partly, permissions, changes, updates, interruptions, restarts):
                 part(world, server)
         strangers(world)
         read_only(world)

@@ -168,6 +168,37 @@ def refusals(work, server):
     check("one file is a source, too", result.returncode == 0 and os.path.isfile(f"{work}/served/file"), result)
 
 
+def nested(work, server):
+    """With --delete, sync does not remove its own source, which lies in the destination."""
+    here, there = f"{work}/served/nested", f"{server.url}nested"
+    for name, source, target in (("by URLs", there, there), ("from here to the server", here, there), ("from the server to here", there, here)):
+        os.makedirs(f"{here}/up/source/source")
+        os.makedirs(f"{here}/other")
+        for path in ("up/source/file", "up/source/source/in", "up/old"):
+            write(f"{here}/{path}", b"x")
+        before = describe(here)
+        result, _, actions = sync("-n", "--delete", f"{source}/up/source", target)
+        check(f"a dry run says nothing of removing the source, {name}", result.returncode == 1 and "and stays" in result.stderr
+              and [path for action, path in actions if action == "remove"] == ["other", "up/old"] and describe(here) == before, result)
+        result, summary, _ = sync("--delete", f"{source}/up/source", target)
+        kept = describe(f"{here}/up/source") if os.path.exists(f"{here}/up/source") else {}
+        check(f"the source stays, and what is above it, {name}", result.returncode == 1 and "up/source: it is what is copied, and stays" in
+              result.stderr and kept.keys() == {".", "file", "source", "source/in"} and sorted(os.listdir(here)) == ["file", "source", "up"]
+              and os.listdir(f"{here}/up") == ["source"] and summary["removed"] == 2, result)
+        shutil.rmtree(here)
+        os.makedirs(f"{here}/source/source")
+        for path in ("source/file", "source/source/in"):
+            write(f"{here}/{path}", b"x")
+        result, summary, _ = sync("--delete", f"{source}/source", target)
+        check(f"so does a source that has a directory of its own name, {name}", result.returncode == 1 and "and stays" in result.stderr
+              and describe(f"{here}/source").keys() == {".", "file", "source", "source/in"} and os.path.exists(f"{here}/file"), result)
+        result, summary, _ = sync("--delete", source, f"{target}/source")
+        check(f"a destination in the source is made equal to it, and not copied into itself, {name}", result.returncode == 1
+              and "into itself" in result.stderr and sorted(os.listdir(f"{here}/source")) == ["file", "source"]
+              and sorted(os.listdir(here)) == ["file", "source"], result)
+        shutil.rmtree(here)
+
+
 def unreadable(work):
     """With --delete, sync removes nothing below a directory of the source that cannot be read."""
     os.makedirs(f"{work}/shut/in")
@@ -197,6 +228,7 @@ def main():
             way(work, "from a server", f"{served}/two", f"{server.url}two", f"{work}/two", f"{work}/two")
             way(work, "on a server", f"{served}/three", f"{server.url}three", f"{served}/four", f"{server.url}four")
             shutil.rmtree(f"{work}/two")
+            nested(work, server)
             refusals(work, server)
         unreadable(work)
     tap.end()

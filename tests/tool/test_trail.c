@@ -228,6 +228,72 @@ a_tree_without_end_ends_the_whole_copy(void **state)
 	assert_true(cp.stop);
 }
 
+/* ---- Two looks at a directory that changes meanwhile ---- */
+
+/* The directory changes between each of the first `changing` looks. Its number at the destination is
+ * `number`. */
+static struct {
+	uint64_t number;
+	unsigned looks, changing;
+} seen;
+
+static void
+see_directory(struct rr_info *info, uint64_t number)
+{
+	*info = (struct rr_info){ .kind = RR_KIND_DIRECTORY, .fileid = number };
+	info->ctime.tv_nsec = seen.looks < seen.changing ? seen.looks : seen.changing;
+	seen.looks++;
+}
+
+static int
+look_at_changing(struct rr_side *side, const struct rr_place *place, const char *name, struct rr_info *info)
+{
+	(void)side;
+	(void)place;
+	(void)name;
+	see_directory(info, 7);
+	return 0;
+}
+
+static int
+find_changing(struct rr_side *side, const char *path, bool follow, struct rr_info *info)
+{
+	(void)side;
+	assert_string_equal(path, "path");
+	assert_true(follow);
+	see_directory(info, seen.number);
+	return 0;
+}
+
+/* Compares the directory, which has the number 7 at the source. Returns what rr_cp_same_directory() returns.
+ */
+static int
+compare_changing(uint64_t number, unsigned changing)
+{
+	const struct rr_side_ops ops = { .look = look_at_changing, .find = find_changing };
+
+	memset(&cp, 0, sizeof(cp));
+	cp.from.ops = cp.to.ops = &ops;
+	seen.number = number;
+	seen.looks = 0;
+	seen.changing = changing;
+	return rr_cp_same_directory(&cp, &cp.from, &root, "name", "path");
+}
+
+static void
+a_directory_that_changes_is_looked_at_again(void **state)
+{
+	(void)state;
+	assert_int_equal(compare_changing(7, 0), 1);
+	assert_int_equal(seen.looks, 2);
+	assert_int_equal(compare_changing(7, 5), 1);
+	assert_int_equal(seen.looks, 8);
+	assert_int_equal(compare_changing(8, 5), 0);
+	assert_int_equal(seen.looks, 2);
+	assert_int_equal(compare_changing(7, 1000), 0);
+	assert_int_equal(seen.looks, 32);
+}
+
 /* ---- The trail itself ---- */
 
 static void
@@ -279,6 +345,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_contains_itself_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tree_without_end_ends_the_whole_copy, setup, teardown),
+		cmocka_unit_test(a_directory_that_changes_is_looked_at_again),
 		cmocka_unit_test(what_is_not_on_the_way_may_be_entered_again),
 		cmocka_unit_test(levels_are_bounded),
 		cmocka_unit_test(entries_are_bounded),
