@@ -75,6 +75,8 @@ ln_one(struct rr_pairs *pairs, const char *name)
 
 	if (status != RR_EXIT_OK)
 		return status;
+	if (pairs->slash)
+		return rr_pairs_fail_there(pairs, "there is no such directory");
 	error = ln_make(pairs, &file, name);
 	if (error == RPCRDMA_NFS_EXIST && pairs->replace)
 		return ln_replace(pairs, &file, name);

@@ -3,6 +3,22 @@
 
 /* `rpcrdma mv` gives objects other names or directories; no data moves. */
 
+/* Called if the new name does not exist, and a slash follows it: it can only become the name of a directory.
+ * `above` is the directory of the source. Returns an exit status, after a message if the source is no
+ * directory. */
+static int
+mv_check_directory(struct rr_pairs *pairs, const struct rpcrdma_nfs_handle *above)
+{
+	struct rpcrdma_nfs *nfs = pairs->source.remote.nfs;
+	struct rpcrdma_nfs_object object = { .size = sizeof(object) };
+
+	if (rpcrdma_nfs_lookup(nfs, above, pairs->source.last, &object, NULL) != 0)
+		return rr_pairs_fail(pairs, rpcrdma_nfs_error(nfs));
+	if (object.type == RPCRDMA_NFS_DIRECTORY)
+		return RR_EXIT_OK;
+	return rr_pairs_fail_there(pairs, "there is no such directory");
+}
+
 /* Gives the current source the name `name` in the directory of the destination. With --no-clobber, an object
  * that has the name already is an error; without it, the object is replaced. Returns an exit status, after a
  * message if it is not OK. */
@@ -14,6 +30,8 @@ mv_one(struct rr_pairs *pairs, const char *name)
 	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
 	int error = rpcrdma_nfs_find(nfs, pairs->source.path, true, &from);
 
+	if (!error && pairs->slash && mv_check_directory(pairs, &from.handle) != RR_EXIT_OK)
+		return RR_EXIT_FAILED;
 	if (!error && pairs->keep) {
 		error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);
 		if (!error)

@@ -24,14 +24,13 @@ rr_pairs_fail_both(struct rr_pairs *pairs, const char *why)
 		pairs->to.name, why);
 }
 
-/* ---- The destination ---- */
-
-/* Reports an error of the destination: "DESTINATION: WHY". Returns RR_EXIT_FAILED. */
-static int
-pairs_fail_there(struct rr_pairs *pairs, const char *why)
+int
+rr_pairs_fail_there(struct rr_pairs *pairs, const char *why)
 {
 	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs->to.name, why);
 }
+
+/* ---- The destination ---- */
 
 /* Copies the last name of a path: "b" of "a/b/". The name becomes empty if the path has no last name, or one
  * that no file can have. Returns the offset at which the last name begins in path. */
@@ -61,10 +60,10 @@ pairs_find_above(struct rr_pairs *pairs)
 	size_t length = pairs_last(pairs->to.rest, pairs->name);
 
 	if (pairs->name[0] == '\0')
-		return pairs_fail_there(pairs, "this is no name that a file can have");
+		return rr_pairs_fail_there(pairs, "this is no name that a file can have");
 	snprintf(above, sizeof(above), "%.*s", (int)length, pairs->to.rest);
 	if (rpcrdma_nfs_find(pairs->to.nfs, above, true, &pairs->directory) != 0)
-		return pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
 	return RR_EXIT_OK;
 }
 
@@ -75,6 +74,7 @@ static int
 pairs_find(struct rr_pairs *pairs, bool several)
 {
 	struct rpcrdma_nfs_object *object = &pairs->directory;
+	bool slash = rr_remote_has_slash(&pairs->to);
 	int error;
 
 	object->size = sizeof(*object);
@@ -82,9 +82,12 @@ pairs_find(struct rr_pairs *pairs, bool several)
 	if (!error && object->type == RPCRDMA_NFS_DIRECTORY)
 		return RR_EXIT_OK;
 	if (error && error != RPCRDMA_NFS_NOENT)
-		return pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
+	if (!error && slash)
+		return rr_pairs_fail_there(pairs, "it is no directory");
+	pairs->slash = slash;
 	if (several)
-		return pairs_fail_there(pairs, "several sources need a directory to go to");
+		return rr_pairs_fail_there(pairs, "several sources need a directory to go to");
 	return pairs_find_above(pairs);
 }
 

@@ -45,6 +45,14 @@ rr_remote_last(const struct rr_url *url)
 	return end;
 }
 
+bool
+rr_remote_has_slash(const struct rr_remote *remote)
+{
+	const char *path = remote->url.path;
+
+	return path[0] && path[strlen(path) - 1] == '/';
+}
+
 int
 rr_remote_open(struct rpcrdma_engine *engine, const char *url, struct rr_remote *remote, struct rr_text *text)
 {

@@ -42,6 +42,9 @@ int rr_remote_open(
  * path "/", which has no last name, the offset is 1. */
 size_t rr_remote_last(const struct rr_url *url);
 
+/* Tells whether the URL's path ends with a slash, so that it names a directory. */
+bool rr_remote_has_slash(const struct rr_remote *remote);
+
 /* Closes the connection. It may also be called after rr_remote_open() has failed, or for a zeroed struct. */
 void rr_remote_close(struct rr_remote *remote);
 

@@ -79,6 +79,8 @@ rm_name(struct rr_names *names, const struct rpcrdma_nfs_handle *directory, cons
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	if (object.type == RPCRDMA_NFS_DIRECTORY)
 		return rm_directory(names, directory, name, &object);
+	if (name == names->last && rr_remote_has_slash(&names->remote))
+		return rm_fail(names, name, "it is no directory");
 	if (rpcrdma_nfs_remove(nfs, directory, name, NULL) != 0)
 		return rm_fail(names, name, rpcrdma_nfs_error(nfs));
 	names->outcome.files++;

@@ -74,6 +74,15 @@ def rm(url, top):
     result = run("rm", "-r", url + "a", url + "none", url + "b/")
     check("-r removes all that is in it; what is missing is an error", result.returncode == 1 and "none" in result.stderr
           and not os.path.exists(f"{top}/a") and not os.path.exists(f"{top}/b"), result)
+    put(f"{top}/is a file", "")
+    os.symlink("kept", f"{top}/link")
+    for options in ([], ["-r"], ["-rf"]):
+        result = run("rm", *options, url + "is%20a%20file/", url + "link/")
+        check(f"what ends with a slash is a directory, or is not removed, {options}", result.returncode == 1
+              and result.stderr.count("it is no directory") == 2 and os.path.isfile(f"{top}/is a file")
+              and os.path.islink(f"{top}/link"), result)
+    result = run("rm", "-f", url + "none/")
+    check("or is missing", result.returncode == 0, result)
     result = run("rm", url + "none")
     check("what cannot be removed is named once", result.stderr.startswith(f"rpcrdma rm: {url}none: no such file"), result)
     check("what does not exist is an error", result.returncode == 1 and "no such file" in result.stderr, result)
@@ -120,6 +129,20 @@ def mv(url, top):
     result = run("mv", url + "e", url + "into/c", url + "new")
     check("and into nothing else", result.returncode == 1 and "directory" in result.stderr
           and sorted(os.listdir(top)) == ["e", "into"], result)
+    put(f"{top}/f", "f")
+    for options in ([], ["-n"]):
+        result = run("mv", *options, url + "f", url + "e/")
+        check(f"a slash does not follow a file, which stays, {options}", result.returncode == 1 and "e/: it is no directory" in result.stderr
+              and get(f"{top}/e") == "a" and get(f"{top}/f") == "f", result)
+        result = run("mv", *options, url + "f", url + "new/")
+        check(f"nor becomes a file what a slash follows, {options}", result.returncode == 1 and "there is no such directory" in result.stderr
+              and sorted(os.listdir(top)) == ["e", "f", "into"], result)
+    result = run("mv", url + "missing", url + "new/")
+    check("a missing source is named", result.returncode == 1 and "missing: no such file" in result.stderr, result)
+    result = run("mv", url + "into/", url + "new/")
+    check("but a directory does", result.returncode == 0 and sorted(os.listdir(top)) == ["e", "f", "new"], result)
+    os.rename(f"{top}/new", f"{top}/into")
+    os.unlink(f"{top}/f")
     os.symlink("nowhere", f"{top}/link")
     result = run("mv", url + "link", url + "into/")
     check("a link is moved, and not what it leads to", result.returncode == 0 and os.readlink(f"{top}/into/link") == "nowhere", result)
@@ -161,6 +184,13 @@ def ln(url, top):
     check("over nothing", result.returncode == 1 and os.readlink(f"{top}/soft") == "../some/where", result)
     result = run("ln", "-sf", "other", url + "soft")
     check("but with -f", result.returncode == 0 and os.readlink(f"{top}/soft") == "other", result)
+    for source in ([url + "b"], ["-f", url + "b"], ["-s", "text"], ["-sf", "text"]):
+        result = run("ln", *source, url + "a/")
+        check(f"a slash does not follow a file, which stays, {source[:-1]}", result.returncode == 1 and "a/: it is no directory" in result.stderr
+              and get(f"{top}/a") == "a", result)
+        result = run("ln", *source, url + "new/")
+        check(f"nor does a link, {source[:-1]}", result.returncode == 1 and "there is no such directory" in result.stderr
+              and not os.path.lexists(f"{top}/new"), result)
     result = run("ln", "-s", "there", "here")
     check("a link is a URL", result.returncode == 2, result)
     result = run("ln", "there", url + "here")
