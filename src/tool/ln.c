@@ -75,7 +75,7 @@ ln_one(struct rr_pairs *pairs, const char *name)
 
 	if (status != RR_EXIT_OK)
 		return status;
-	if (pairs->slash)
+	if (rr_pairs_want_directory(pairs))
 		return rr_pairs_fail_there(pairs, "there is no such directory");
 	error = ln_make(pairs, &file, name);
 	if (error == RPCRDMA_NFS_EXIST && pairs->replace)

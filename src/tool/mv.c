@@ -30,7 +30,7 @@ mv_one(struct rr_pairs *pairs, const char *name)
 	const struct rpcrdma_nfs_handle *to = &pairs->directory.handle;
 	int error = rpcrdma_nfs_find(nfs, pairs->source.path, true, &from);
 
-	if (!error && pairs->slash && mv_check_directory(pairs, &from.handle) != RR_EXIT_OK)
+	if (!error && rr_pairs_want_directory(pairs) && mv_check_directory(pairs, &from.handle) != RR_EXIT_OK)
 		return RR_EXIT_FAILED;
 	if (!error && pairs->keep) {
 		error = rpcrdma_nfs_lookup(nfs, to, name, &there, NULL);

@@ -30,6 +30,14 @@ rr_pairs_fail_there(struct rr_pairs *pairs, const char *why)
 	return rr_outcome_fail(&pairs->source.outcome, pairs->tool, "%s: %s", pairs->to.name, why);
 }
 
+/* pairs_find() refuses an object that exists under such a name, unless it is a directory, which leaves
+ * pairs->name empty. */
+bool
+rr_pairs_want_directory(const struct rr_pairs *pairs)
+{
+	return pairs->name[0] && rr_remote_has_slash(&pairs->to);
+}
+
 /* ---- The destination ---- */
 
 /* Copies the last name of a path: "b" of "a/b/". The name becomes empty if the path has no last name, or one
@@ -74,7 +82,6 @@ static int
 pairs_find(struct rr_pairs *pairs, bool several)
 {
 	struct rpcrdma_nfs_object *object = &pairs->directory;
-	bool slash = rr_remote_has_slash(&pairs->to);
 	int error;
 
 	object->size = sizeof(*object);
@@ -83,9 +90,8 @@ pairs_find(struct rr_pairs *pairs, bool several)
 		return RR_EXIT_OK;
 	if (error && error != RPCRDMA_NFS_NOENT)
 		return rr_pairs_fail_there(pairs, rpcrdma_nfs_error(pairs->to.nfs));
-	if (!error && slash)
+	if (!error && rr_remote_has_slash(&pairs->to))
 		return rr_pairs_fail_there(pairs, "it is no directory");
-	pairs->slash = slash;
 	if (several)
 		return rr_pairs_fail_there(pairs, "several sources need a directory to go to");
 	return pairs_find_above(pairs);

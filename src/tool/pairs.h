@@ -18,7 +18,6 @@ struct rr_pairs {
 	struct rr_remote to;                 /* the destination */
 	struct rpcrdma_nfs_object directory; /* the directory of the new name */
 	char name[RR_NFS_NAME + 1];          /* the new name; "": the source's own last name */
-	bool slash; /* the new name does not exist, and a slash follows it: it is the name of a directory */
 	/* The current source, which is open unless symbolic is set, and its outcome; of the members of struct
 	 * rr_names, only tool, remote, path, last and outcome are used. */
 	struct rr_names source;
@@ -34,6 +33,10 @@ int rr_pairs_fail_there(struct rr_pairs *pairs, const char *why);
 /* Reports an error that the source or the destination can have caused: "SOURCE -> DESTINATION: WHY". Returns
  * RR_EXIT_FAILED. */
 int rr_pairs_fail_both(struct rr_pairs *pairs, const char *why);
+
+/* Tells whether the new name is that of the destination, which does not exist and ends with a slash: it can
+ * only become the name of a directory. */
+bool rr_pairs_want_directory(const struct rr_pairs *pairs);
 
 /* Runs a sub-command: reads its command line, and calls each() for every source with its new name. Returns an
  * exit status. */
