@@ -205,7 +205,9 @@ enum {
 	RR_VFS_SET_GID = 4,
 	RR_VFS_SET_SIZE = 8,
 	RR_VFS_SET_ACCESS_TIME = 16, /* to access_time */
-	RR_VFS_SET_ACCESS_NOW = 32,  /* to the present time */
+	/* To the present time, which those who may write may set, too. If a caller who is not the owner sets
+	 * one of the two times so, the other one may become the present time as well. */
+	RR_VFS_SET_ACCESS_NOW = 32,
 	RR_VFS_SET_MODIFY_TIME = 64,
 	RR_VFS_SET_MODIFY_NOW = 128,
 	RR_VFS_SET_UMASK = 256 /* create only: clears the bits of umask in mode, unless the directory has a
@@ -333,7 +335,8 @@ struct rr_vfs_commit {
 
 /* Finds the next data at or behind offset where the member data is true, else the next hole; the end of the
  * file counts as a hole. RR_VFS_NXIO: offset is not within the file. Where data is wanted and there is none
- * up to the end of the file, the status is RR_VFS_OK, eof is true, and found is the size of the file. */
+ * up to the end of the file, the status is RR_VFS_OK, eof is true, and found is the size of the file. An open
+ * for writing is enough, as for lseek(2). */
 struct rr_vfs_seek {
 	struct rr_vfs_call call;
 	struct rr_vfs_object object; /* in */

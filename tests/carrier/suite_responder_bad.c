@@ -69,21 +69,30 @@ answered_by_err_chunk(struct raw *raw)
 	assert_int_equal(header.fixed.err, RR_ERR_CHUNK);
 }
 
+/* Begins with a responder that takes two chunks, and so many segments, and gives each call a small reply. */
+static struct raw *
+requester_within(uint32_t segment_max)
+{
+	struct rr_engine_config config = rr_engine_config_default;
+	struct raw *raw;
+
+	config.chunk_max = 2;
+	config.segment_max = segment_max;
+	raw = raw_requester_uninvalidated(&config);
+	raw->world->answer = answer_small;
+	return raw;
+}
+
 /* Numbers of chunks and segments within the configured limits are served; with one more, the answer is
  * ERR_CHUNK. */
 static void
 row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 {
-	struct rr_engine_config config = rr_engine_config_default;
+	struct raw *raw = requester_within(3);
 	uint8_t data[64];
 	struct rr_region r;
-	struct raw *raw;
 
 	(void)state;
-	config.chunk_max = 2;
-	config.segment_max = 3;
-	raw = raw_requester_uninvalidated(&config);
-	raw->world->answer = answer_small;
 	r = raw_register(raw, data, sizeof(data), RR_REMOTE_WRITE);
 	/* Two Write chunks, then three. */
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 0, 1, 0, 1, 0, 0, 0, XID, 0);
@@ -103,15 +112,11 @@ row_B4_limits_of_chunks_and_segments_are_kept(void **state)
 static void
 row_B4_limits_of_read_chunks_are_kept(void **state)
 {
-	struct rr_engine_config config = rr_engine_config_default;
+	struct raw *raw = requester_within(rr_engine_config_default.segment_max);
 	uint8_t data[64];
 	struct rr_region r;
-	struct raw *raw;
 
 	(void)state;
-	config.chunk_max = 2;
-	raw = raw_requester_uninvalidated(&config);
-	raw->world->answer = answer_small;
 	r = raw_register(raw, data, 4, RR_REMOTE_READ);
 	SEND(raw, XID, 1, ASKED, RR_RDMA_MSG, 1, 8, SEGMENT(r), 1, 12, SEGMENT(r), 0, 0, 0, XID, 0);
 	answered(raw);

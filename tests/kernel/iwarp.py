@@ -38,8 +38,8 @@ SIW_LISTENS = [
 ]
 
 
-# How often a case with CRCs is tried. Linux's siw (6.1) reads the first octets of a CRC a second time where a TCP segment
-# ends within it, and finds the CRC wrong: see misread() of the guest's script. Another try then has ports of its own.
+# How often a case with CRCs is tried. Linux's siw (6.1) takes a CRC for wrong where a TCP segment ends within it: see
+# misread() of the guest's script. Each try has a port of its own.
 TRIES = 4
 
 

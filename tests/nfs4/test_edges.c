@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * What operations on one object answer at their edges, over the loopback: kinds of objects, handles,
+ * These tests call operations on one object at their edges, over the loopback: kinds of objects, handles,
  * attributes, ranges, rights. RFC 8881, sections 15 and 18. world.c looks at each status: operations answer
  * with errors that section 15.2 lists for them, and with no others.
  */

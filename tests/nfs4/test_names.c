@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What operations on directories and their names answer at their edges, over the loopback. RFC 8881, sections
- * 15 and 18. world.c looks at each status, as for test_edges.c. */
+/* These tests call operations on directories and their names at their edges, over the loopback. RFC 8881,
+ * sections 15 and 18. world.c looks at each status, as for test_edges.c. */
 #include "world.h"
 
 #include <string.h>

@@ -168,7 +168,7 @@ attributes_are_set_by_those_who_may(void **state)
 	const struct rr_vfs_set gid = { .mask = RR_VFS_SET_GID, .gid = SUITE_GROUP };
 	const struct rr_vfs_set time = { .mask = RR_VFS_SET_MODIFY_TIME, .modify_time = { 5, 0 } };
 	const struct rr_vfs_set now = { .mask = RR_VFS_SET_MODIFY_NOW | RR_VFS_SET_ACCESS_NOW };
-	/* What the Linux client sends for ftruncate(2). */
+	/* The Linux client sends these for ftruncate(2). */
 	const struct rr_vfs_set modified = { .mask = RR_VFS_SET_MODIFY_NOW };
 	const struct rr_vfs_set cut = { .mask = RR_VFS_SET_SIZE | RR_VFS_SET_MODIFY_NOW, .size = 2 };
 	const uint32_t group = SUITE_GROUP;
