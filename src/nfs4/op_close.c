@@ -105,6 +105,10 @@ close_typed(struct rr_nfs4_compound *c)
 		return rr_nfs4_status(c->vfs_status);
 	rr_nfs4_lock_tables(c->server);
 	status = rr_nfs4_find_state(c, &c->current, &c->op->u.opclose.open_stateid, RR_NFS4_OPEN, &state);
+	/* An OPEN or OPEN_DOWNGRADE of this state is under way: its result would name a state that has
+	 * ended. */
+	if (status == NFS4_OK && state->holders > 1)
+		status = NFS4ERR_DELAY;
 	if (status == NFS4_OK)
 		rr_nfs4_state_end(state);
 	rr_nfs4_unlock_tables(c->server);

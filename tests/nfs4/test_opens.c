@@ -93,6 +93,30 @@ a_new_file_has_the_size_that_was_asked_for(void **state)
 	}
 }
 
+/* 18.2: a CLOSE waits for an OPEN of the same open-owner that is under way, as the stateid that the OPEN returns
+ * would otherwise name a state that has ended. */
+static void
+a_close_waits_for_an_open_under_way(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_tables *tables = &world->shared->tables;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	struct rr_nfs4_state *open;
+	stateid4 stateid;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true)), NFS4_OK);
+	stateid = opened(peer, 1);
+	assert_int_equal(
+		rr_nfs4_state_find(tables, rr_nfs4_client_find(&tables->clients, peer->clientid), &stateid,
+			NULL, RR_NFS4_OPEN, &open),
+		NFS4_OK);
+	rr_nfs4_state_hold(open);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_close(&stateid)), NFS4ERR_DELAY);
+	rr_nfs4_state_release(open);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_read(&stateid, 0, 1)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_close(&stateid)), NFS4_OK);
+}
+
 /* The storage lets the owner of a file truncate it by any mode, as NFS version 3 needs it; an OPEN that
  * truncates wants the right to write: 6.1. */
 static void
@@ -563,6 +587,7 @@ main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(files_are_made_in_four_ways),
 		TEST(a_new_file_has_the_size_that_was_asked_for),
+		TEST(a_close_waits_for_an_open_under_way),
 		TEST(an_owner_without_the_right_to_write_truncates_nothing),
 		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
 		TEST(claims_are_made_as_they_can_be),
