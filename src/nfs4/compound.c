@@ -275,6 +275,7 @@ compound_begin_operation(struct rr_nfs4_compound *c)
 	nfsstat4 status;
 
 	c->encoded = false;
+	c->reserved[0] = c->reserved[1] = false;
 	c->after = NULL;
 	c->then = NULL;
 	c->awaited = NULL;

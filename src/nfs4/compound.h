@@ -107,6 +107,8 @@ struct rr_nfs4_compound {
 	const struct rr_nfs4_operation *operation;
 	nfs_resop4 res;
 	bool encoded; /* the operation wrote its result itself */
+	/* The stateid for which opened[] stays NULL is that of an open by another user: see support_use(). */
+	bool reserved[2];
 	/* For an operation that changes the object of the current filehandle: the attributes after that, from
 	 * its storage operation in `vfs`; NULL: the operation does not learn them. */
 	const struct rr_vfs_known *after;
@@ -308,7 +310,7 @@ static inline struct rr_vfs_object
 rr_nfs4_object_as(const struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, uint32_t index)
 {
 	return (struct rr_vfs_object){ { fh->handle.data, fh->handle.length },
-		c->opened[index] ? c->opened[index]->open : fh->open };
+		c->opened[index] ? c->opened[index]->open : fh->open, c->reserved[index] };
 }
 
 /* Called by an operation that reclaims. Returns NFS4_OK if the client may reclaim what it had before the

@@ -254,7 +254,8 @@ rr_nfs4_find_state(struct rr_nfs4_compound *c, const struct rr_nfs4_fh *fh, cons
 }
 
 /* Stores the open of the state, with a reference, in c->opened[index]; a delegation without an open leaves it
- * NULL, and so does an open of another user, so that the storage looks at the rights of the caller. Returns
+ * NULL, and so does an open of another user, so that the storage looks at the rights of the caller.
+ * c->reserved[index] then keeps the storage from holding what that open denies against the caller. Returns
  * NFS4ERR_OPENMODE if the state was not opened for this access, and NFS4ERR_BAD_STATEID if its OPEN is still
  * under way. The caller holds the lock of the tables. */
 static nfsstat4
@@ -271,9 +272,13 @@ support_use(struct rr_nfs4_compound *c, const struct rr_nfs4_state *state, uint3
 	/* The first OPEN of this state is under way: no answer has named the stateid yet. */
 	if (!open->opened)
 		return NFS4ERR_BAD_STATEID;
-	/* RFC 8881, 18.22.3: "The READ is subject to access permissions checking." */
+	/* RFC 8881, 18.16.4: "the server MUST NOT impose any requirement that READs and WRITEs sent for an
+	 * open file have the same credentials as the OPEN itself, and the server is REQUIRED to perform
+	 * access checking". */
 	if (rr_nfs4_principal_same(open->opened->opener, c->principal))
 		c->opened[index] = rr_nfs4_opened_hold(open->opened);
+	else
+		c->reserved[index] = true;
 	return NFS4_OK;
 }
 

@@ -133,6 +133,9 @@ struct rr_vfs_object {
 	 * opened object, even after its last name was removed, and does not check again the rights that the
 	 * open gives. */
 	struct rr_vfs_open *open;
+	/* Without an open: an open of the caller's client reserves the access that the call needs, so that no
+	 * other open denies it. The rights of the caller are checked. */
+	bool reserved;
 };
 
 enum rr_vfs_type {

@@ -339,6 +339,34 @@ the_open_of_another_user_gives_no_rights(void **state)
 	assert_memory_equal(peer_res(peer, 2)->u.opread.u.resok4.data.data, "text", 4);
 }
 
+/* 18.16.4: "the server MUST NOT impose any requirement that READs and WRITEs sent for an open file have the
+ * same credentials as the OPEN itself": what an open denies to others it does not deny to a user of its
+ * client. */
+static void
+an_open_denies_nothing_to_other_users_of_its_client(void **state)
+{
+	struct peer *peer = world_peer(*state, 0, "a", 0);
+	const nfs_argop4 file = op_lookup("file");
+	stateid4 stateid;
+
+	if (geteuid() != 0)
+		skip();
+	world_open_to_all(*state);
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "p", RW, OPEN4_SHARE_DENY_BOTH, true)), NFS4_OK);
+	stateid = peer_res(peer, 1)->u.opopen.u.resok4.stateid;
+	assert_int_equal(RUN(peer, op_root(), file, op_setattr_mode(0666)), NFS4_OK);
+	peer_disconnect(peer);
+	assert_int_equal(peer_bind(peer, 1000), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_write(&stateid, 0, "text")), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid, 0, 4)), NFS4_OK);
+	assert_memory_equal(peer_res(peer, 2)->u.opread.u.resok4.data.data, "text", 4);
+	/* An operation of the same compound that names no stateid has no part in the open. */
+	assert_int_equal(
+		RUN(peer, op_root(), file, op_read(&stateid, 0, 4), op_read(&stateid_anonymous, 0, 4)),
+		NFS4ERR_LOCKED);
+}
+
 int
 main(void)
 {
@@ -355,6 +383,7 @@ main(void)
 		cmocka_unit_test(the_nearest_error_stands_for_one_that_is_not_listed),
 		TEST(reading_nothing_needs_the_right_to_read),
 		TEST(the_open_of_another_user_gives_no_rights),
+		TEST(an_open_denies_nothing_to_other_users_of_its_client),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

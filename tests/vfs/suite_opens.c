@@ -149,7 +149,14 @@ what_an_open_denies_is_denied_without_an_open(void **state)
 	assert_int_equal(suite_do(suite, create, &create), RR_VFS_LOCKED);
 	assert_int_equal(create.applied, 0);
 	suite_holds(suite, &held, 0, "text");
+	/* The client that has the open asks for another of its users. */
+	object.reserved = read.object.reserved = size.object.reserved = true;
+	suite_holds(suite, &object, 0, "text");
+	assert_int_equal(suite_write(suite, &object, 0, "next", RR_VFS_UNSTABLE), RR_VFS_OK);
+	assert_int_equal(suite_do(suite, setattr, &size), RR_VFS_OK);
+	object.reserved = false;
 	suite_close(suite, open);
+	assert_int_equal(suite_write(suite, &object, 0, "text", RR_VFS_UNSTABLE), RR_VFS_OK);
 	suite_holds(suite, &object, 0, "text");
 }
 

@@ -75,6 +75,7 @@ struct rr_ceph_object {
 	uint32_t export;
 	struct Inode *inode;      /* NULL: not found, or not looked for yet */
 	struct rr_vfs_open *open; /* the open by which the call names the object, or NULL */
+	bool reserved;            /* see struct rr_vfs_object */
 	bool mine;                /* the job has a reference to inode and gives it back (ll_put) */
 };
 

@@ -20,6 +20,7 @@ job_note(struct rr_ceph_job *job, uint16_t offset, struct rr_ceph_object *object
 
 	if (!given)
 		return true;
+	object->reserved = given->reserved;
 	if (!given->open)
 		return rr_ceph_decode(job->ceph, given->handle, object);
 	object->open = given->open;

@@ -86,7 +86,9 @@ rr_ceph_may_use(struct rr_ceph_job *job, uint32_t access)
 	if (open)
 		return (open->access & access) == access ? RR_VFS_OK : RR_VFS_OPEN_MODE;
 	status = open_check(job, access, RR_VFS_WRONG_TYPE);
-	return status == RR_VFS_OK ? open_denied(job->ceph, job->object.number, access) : status;
+	if (status != RR_VFS_OK || job->object.reserved)
+		return status;
+	return open_denied(job->ceph, job->object.number, access);
 }
 
 static int

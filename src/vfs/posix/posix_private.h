@@ -55,6 +55,7 @@ typedef enum rr_vfs_status rr_posix_operation(struct rr_posix_work *work, struct
 struct rr_posix_subject {
 	struct rr_object object;
 	struct rr_vfs_open *open;     /* the open by which the call names the object, or NULL */
+	bool reserved;                /* see struct rr_vfs_object */
 	struct rr_vfs_change *change; /* the call's output for changes of this object, if it has one */
 };
 

@@ -13,6 +13,7 @@ static enum rr_vfs_status
 work_find_open(struct rr_posix_work *work, struct rr_vfs_open *open, struct rr_posix_subject *subject)
 {
 	subject->open = open;
+	subject->reserved = false;
 	subject->object = (struct rr_object){
 		.fd = open->fd,
 		.export = open->export,
@@ -32,6 +33,7 @@ rr_posix_find(struct rr_posix_work *work, const struct rr_vfs_object *named, str
 	if (named->open)
 		return work_find_open(work, named->open, subject);
 	subject->open = NULL;
+	subject->reserved = named->reserved;
 	return rr_tree_resolve(work->tree, named->handle, &subject->object);
 }
 
@@ -78,7 +80,8 @@ rr_posix_data(struct rr_posix_work *work, struct rr_posix_subject *subject, int 
 		return share & ~subject->open->access ? RR_VFS_OPEN_MODE : RR_VFS_OK;
 	}
 	status = rr_tree_open(work->tree, &subject->object, access, fd);
-	if (status == RR_VFS_OK && rr_posix_is_denied(work->posix->shared, &subject->object, share))
+	if (status == RR_VFS_OK && !subject->reserved &&
+		rr_posix_is_denied(work->posix->shared, &subject->object, share))
 		return RR_VFS_LOCKED;
 	return status;
 }
