@@ -52,6 +52,49 @@ an_open_outlives_the_last_name(void **state)
 	assert_int_equal(suite_getattr(suite, &named, NULL), RR_VFS_STALE);
 }
 
+static bool
+take_nothing(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
+{
+	(void)readdir;
+	(void)entry;
+	fail_msg("a file has no entries");
+	return false;
+}
+
+/* Operations on names in a file that is named by its open, and has no name itself. */
+static void
+an_open_file_is_no_directory(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle file = suite_file(suite, "file", "text"), other = suite_file(suite, "other", "");
+	struct rr_vfs_open *open = suite_open(suite, &file, BOTH, 0);
+	struct rr_vfs_object held = { .open = open }, root = suite_at(&suite->root);
+	struct rpcrdma_bytes name = suite_bytes("other"), fresh = suite_bytes("fresh");
+	struct rr_vfs_lookup lookup = { .directory = held, .name = name };
+	struct rr_vfs_create create = { .directory = held, .name = fresh, .type = RR_VFS_FILE };
+	struct rr_vfs_link link = { .file = suite_at(&other), .directory = held, .name = fresh };
+	struct rr_vfs_rename from = { .from = held, .to = root, .old_name = name, .new_name = fresh };
+	struct rr_vfs_rename to = { .from = root, .to = held, .old_name = name, .new_name = fresh };
+	struct rr_vfs_readdir readdir = { .directory = held, .limit = 4096, .take = take_nothing };
+
+	assert_int_equal(suite_remove(suite, &suite->root, "file", RR_VFS_REMOVE_FILE), RR_VFS_OK);
+	for (int what = RR_VFS_REMOVE_ANY; what <= RR_VFS_REMOVE_DIRECTORY; what++) {
+		struct rr_vfs_remove remove = {
+			.directory = held, .name = name, .what = (enum rr_vfs_remove_what)what
+		};
+
+		assert_int_equal(suite_do(suite, remove, &remove), RR_VFS_NOTDIR);
+	}
+	assert_int_equal(suite_do(suite, lookup, &lookup), RR_VFS_NOTDIR);
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_NOTDIR);
+	assert_int_equal(suite_do(suite, link, &link), RR_VFS_NOTDIR);
+	assert_int_equal(suite_do(suite, rename, &from), RR_VFS_NOTDIR);
+	assert_int_equal(suite_do(suite, rename, &to), RR_VFS_NOTDIR);
+	assert_int_equal(suite_do(suite, readdir, &readdir), RR_VFS_NOTDIR);
+	suite_holds(suite, &held, 0, "text");
+	suite_close(suite, open);
+}
+
 static void
 an_open_allows_what_it_was_made_for_and_no_more(void **state)
 {
@@ -270,6 +313,7 @@ no_lease_is_given_where_somebody_writes(void **state)
 static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(only_files_are_opened),
 	cmocka_unit_test(an_open_outlives_the_last_name),
+	cmocka_unit_test(an_open_file_is_no_directory),
 	cmocka_unit_test(an_open_allows_what_it_was_made_for_and_no_more),
 	cmocka_unit_test(a_mode_that_changes_later_does_not_close_an_open),
 	cmocka_unit_test(the_owner_opens_a_file_of_mode_zero),

@@ -109,6 +109,9 @@ op_remove_entry(
 
 	if (status != RR_VFS_OK)
 		return status;
+	/* A file that a call names by an open has no node, which the tree wants of a directory. */
+	if (!S_ISDIR(directory->object.st.stx_mode))
+		return RR_VFS_NOTDIR;
 	if (remove->what == RR_VFS_REMOVE_DIRECTORY ||
 		(remove->what == RR_VFS_REMOVE_ANY && op_remove_is_directory(directory, text)))
 		flags = AT_REMOVEDIR;
