@@ -244,9 +244,12 @@ rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4r
 		rr_nfs4_callback_failed(callback);
 		return;
 	}
-	/* NFS4ERR_DELAY of CB_SEQUENCE: the slot keeps its sequence ID, and the callback is sent again. */
+	/* NFS4ERR_DELAY of CB_SEQUENCE: the slot keeps its sequence ID, and the callback is sent again. So it
+	 * is if the client does not know the session yet: RFC 8881, 2.10.6.3: "It is possible for server
+	 * callbacks to arrive at the client before the reply from related fore channel operations", here
+	 * CREATE_SESSION. */
 	status = res->resarray.values[0].u.opcbsequence.csr_status;
-	if (status == NFS4ERR_DELAY)
+	if (status == NFS4ERR_DELAY || (status == NFS4ERR_BADSESSION && !callback->session->used))
 		callback_return(callback, now + CALLBACK_AGAIN);
 	else if (status != NFS4_OK || !callback_is_answer(callback, res))
 		callback_fault(callback);

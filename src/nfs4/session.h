@@ -66,6 +66,7 @@ struct rr_nfs4_session {
 	 * that is the AUTH_SYS credential sys_uid, sys_gid; else it is AUTH_NONE. */
 	bool has_cred, has_sys;
 	uint32_t sys_uid, sys_gid;
+	bool used;         /* a SEQUENCE has named the session: the client knows it */
 	bool wants_back;   /* the client asked for a backchannel at some time */
 	bool cb_fault;     /* the backchannel is out of step with the client: no callback uses it any more */
 	uint64_t reserved; /* octets for cached replies, taken from the quota of the client */

@@ -190,6 +190,7 @@ rr_nfs4_sequence_begin(
 	 * associate the connection with the session" */
 	if (rr_nfs4_bound(session, call->conn) == 0)
 		rr_nfs4_bind(session, call->conn, RR_NFS4_FORE);
+	session->used = true;
 	rr_nfs4_client_renew(session->client, call->now);
 	return NFS4_OK;
 }

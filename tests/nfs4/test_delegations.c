@@ -441,6 +441,30 @@ a_lost_sequence_is_a_fault_of_the_backchannel(void **state)
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 }
 
+/* 2.10.6.3: "It is possible for server callbacks to arrive at the client before the reply from related fore
+ * channel operations", and so before it knows the session. That is no fault: the callback is sent again. */
+static void
+a_session_that_the_client_does_not_know_yet_is_tried_again(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+	struct rr_nfs4_session *session =
+		rr_nfs4_session_find(&world->shared->tables.sessions, held.holder->session);
+
+	assert_true(session->used);
+	session->used = false;
+	held.holder->answers.sequence = NFS4ERR_BADSESSION;
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	world_wait(world, &held.holder->answers.compounds, 1);
+	held.holder->answers.sequence = NFS4_OK;
+	world->stage.now += 6 * RR_SECOND;
+	world_wait(world, &held.holder->answers.compounds, 2);
+	assert_int_equal(held.holder->answers.ops[0].argop, OP_CB_RECALL);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(peer_flags(held.holder), 0);
+	assert_true(session->used);
+}
+
 /* 18.16.3: an OPEN that a share reservation refuses is NFS4ERR_SHARE_DENIED; it changes nothing. */
 static void
 an_open_that_is_denied_recalls_nothing(void **state)
@@ -594,6 +618,7 @@ main(void)
 		WITH_MEMORY(a_recall_goes_out_again_over_the_next_connection),
 		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
 		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
+		WITH_MEMORY(a_session_that_the_client_does_not_know_yet_is_tried_again),
 		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),
 		cmocka_unit_test_setup_teardown(
 			a_local_program_that_writes_recalls, world_setup, world_teardown),
