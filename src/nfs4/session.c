@@ -152,8 +152,8 @@ rr_nfs4_destroy_session(struct rr_nfs4_sessions *sessions, const sessionid4 id,
 	if (!session)
 		return NFS4ERR_BADSESSION;
 	/* RFC 8881, 18.37.3: "DESTROY_SESSION MUST be invoked on a connection that is associated with the
-	 * session being destroyed." After a SEQUENCE the association is not demanded. */
-	if (!own && rr_nfs4_bound(session, conn) == 0)
+	 * session being destroyed." SEQUENCE has associated it with its own session. */
+	if (session != own && rr_nfs4_bound(session, conn) == 0)
 		return NFS4ERR_CONN_NOT_BOUND_TO_SESSION;
 	/* Calls under way still need their slots. */
 	if (session->busy > (session == own ? 1 : 0))

@@ -246,6 +246,7 @@ an_error_of_sequence_leaves_the_slot_alone(void **state)
 static void
 a_session_with_calls_under_way_is_not_destroyed(void **state)
 {
+	static const struct rr_nfs4_session another;
 	struct world *world = *state;
 	struct rr_nfs4_turn turn;
 	sessionid4 id;
@@ -256,6 +257,9 @@ a_session_with_calls_under_way_is_not_destroyed(void **state)
 	assert_int_equal(
 		rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->conn), NFS4ERR_DELAY);
 	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, NULL, &world->other),
+		NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
+	/* The SEQUENCE of another session has not associated the connection with this one. */
+	assert_int_equal(rr_nfs4_destroy_session(&world->tables.sessions, id, &another, &world->other),
 		NFS4ERR_CONN_NOT_BOUND_TO_SESSION);
 	assert_int_equal(
 		rr_nfs4_destroy_session(&world->tables.sessions, id, turn.session, &world->conn), NFS4_OK);
