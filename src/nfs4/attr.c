@@ -73,10 +73,10 @@ rr_attr_exclusive(uint32_t minor)
 }
 
 bool
-rr_attr_has_write_only(const struct rr_attr_mask *mask)
+rr_attr_has_write_only(const struct rr_attr_mask *mask, uint32_t minor)
 {
 	for (uint32_t i = 0; i < RR_ATTR_COUNT; i++) {
-		if (rr_attr_in(mask, i) && rr_attr_rows[i].get && !rr_attr_rows[i].put)
+		if (rr_attr_in(mask, i) && attr_is_supported(i, minor) && !rr_attr_rows[i].put)
 			return true;
 	}
 	return false;

@@ -61,8 +61,9 @@ bool rr_attr_beyond(const bitmap4 *bitmap);
 struct rr_attr_mask rr_attr_supported(uint32_t minor);
 struct rr_attr_mask rr_attr_exclusive(uint32_t minor);
 
-/* Tells whether an attribute in the mask can only be set: GETATTR and READDIR refuse such a mask. */
-bool rr_attr_has_write_only(const struct rr_attr_mask *mask);
+/* Tells whether an attribute in the mask that the minor version supports can only be set: GETATTR and READDIR
+ * refuse such a mask. */
+bool rr_attr_has_write_only(const struct rr_attr_mask *mask, uint32_t minor);
 /* Returns what the storage must be asked for before these attributes are written: RR_ATTR_STATFS,
  * RR_ATTR_LIMITS, both, or 0. */
 uint32_t rr_attr_needs(const struct rr_attr_mask *mask, uint32_t minor);

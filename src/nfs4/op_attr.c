@@ -26,7 +26,7 @@ rr_op_getattr(struct rr_nfs4_compound *c)
 
 	/* RFC 8881, 5.5: "If a client attempts to ... get a set-only attributes, the server MUST return
 	 * NFS4ERR_INVAL." */
-	if (rr_attr_has_write_only(&mask))
+	if (rr_attr_has_write_only(&mask, c->args->minor))
 		return NFS4ERR_INVAL;
 	return rr_nfs4_gather(c, &c->current, &mask, op_getattr_gathered);
 }

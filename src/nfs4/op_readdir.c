@@ -264,7 +264,7 @@ rr_op_readdir(struct rr_nfs4_compound *c)
 	if (!work)
 		return NFS4ERR_DELAY;
 	work->mask = rr_attr_mask(&args->attr_request);
-	if (rr_attr_has_write_only(&work->mask))
+	if (rr_attr_has_write_only(&work->mask, c->args->minor))
 		return NFS4ERR_INVAL;
 	if (args->cookie == 1 || args->cookie == 2)
 		return NFS4ERR_BAD_COOKIE;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/endian.h"
+#include "nfs4/attr.h"
 
 enum { R = OPEN4_SHARE_ACCESS_READ, RW = OPEN4_SHARE_ACCESS_BOTH };
 
@@ -114,8 +115,8 @@ attributes_are_compared(void **state)
 {
 	struct peer *peer = world_kinds(*state);
 	const nfs_argop4 file = op_lookup("file");
-	uint32_t words[2] = { 0, 1 << (FATTR4_TIME_ACCESS_SET - 32) };
-	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 2, words } };
+	uint32_t words[3] = { 0, 1 << (FATTR4_TIME_ACCESS_SET - 32) };
+	const nfs_argop4 get = { .argop = OP_GETATTR, .u.opgetattr.attr_request = { 3, words } };
 
 	assert_int_equal(RUN(peer, op_root(), file, op_verify(OP_VERIFY, FATTR4_TYPE, 4, NF4REG)), NFS4_OK);
 	assert_int_equal(
@@ -139,6 +140,14 @@ attributes_are_compared(void **state)
 	words[1] = 1 << (FATTR4_TIME_BACKUP - 32); /* not supported: the answer leaves the attribute out */
 	assert_int_equal(RUN(peer, op_root(), file, get), NFS4_OK);
 	assert_int_equal(peer_res(peer, 2)->u.opgetattr.u.resok4.obj_attributes.attrmask.count, 0);
+	/* Nor is this one by minor version 1; minor version 2 can only set it. */
+	peer->minor = 1;
+	words[1] = 0;
+	words[2] = UINT32_C(1) << (RR_ATTR_MODE_UMASK - 64);
+	assert_int_equal(RUN(peer, op_root(), file, get), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opgetattr.u.resok4.obj_attributes.attrmask.count, 0);
+	peer->minor = 2;
+	assert_int_equal(RUN(peer, op_root(), file, get), NFS4ERR_INVAL);
 }
 
 /* 18.1.3, 18.19.3, 18.29.3 */
