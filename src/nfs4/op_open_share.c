@@ -95,8 +95,9 @@ open_truncate(struct rr_nfs4_compound *c)
 		return rr_open_delegate(c);
 	setattr = &rr_nfs4_vfs_begin(c)->setattr;
 	/* If the OPEN does not open the file for writing, setattr gets no open: the storage then checks that
-	 * the caller may write the file. */
+	 * the caller may write the file. No other open denies that: rr_nfs4_share() has looked. */
 	setattr->object = rr_nfs4_object(&c->current);
+	setattr->object.reserved = true;
 	if (c->op->u.opopen.share_access & OPEN4_SHARE_ACCESS_WRITE)
 		setattr->object = rr_nfs4_object_as(c, &c->current, c->opened[1] ? 1 : 0);
 	setattr->set.mask = RR_VFS_SET_SIZE;
@@ -226,6 +227,7 @@ rr_open_file(struct rr_nfs4_compound *c)
 		.owner = args->owner.owner,
 		.access = rr_open_access(args->share_access),
 		.deny = args->share_deny,
+		.once = work->truncate ? OPEN4_SHARE_ACCESS_WRITE : 0,
 	};
 	struct rr_nfs4_tables *tables;
 	nfsstat4 status;

@@ -41,13 +41,14 @@ static struct rr_nfs4_client *
 share_holder(
 	const struct rr_nfs4_file *file, const struct rr_nfs4_client *own, const struct rr_nfs4_share *share)
 {
+	const uint32_t access = share->access | share->once;
 	struct rr_nfs4_client *found = NULL;
 
 	rr_list_for_each (link, &file->states) {
 		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
 
 		if (state->kind != RR_NFS4_OPEN ||
-			!((share->access & state->deny) || (share->deny & state->access)))
+			!((access & state->deny) || (share->deny & state->access)))
 			continue;
 		found = state->client;
 		if (found == own || found->phase != RR_NFS4_COURTESY)
@@ -68,7 +69,7 @@ share_is_denied(
 	struct rr_nfs4_file *file;
 
 	while ((file = rr_nfs4_file_find(tables, share->id)) &&
-		share_conflicts(file, share->access, share->deny)) {
+		share_conflicts(file, share->access | share->once, share->deny)) {
 		holder = share_holder(file, own, share);
 		if (holder == own || holder->phase != RR_NFS4_COURTESY)
 			return true;

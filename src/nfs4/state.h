@@ -239,6 +239,7 @@ struct rr_nfs4_share {
 	const struct rr_vfs_handle *handle;
 	struct rpcrdma_bytes owner;
 	uint32_t access, deny;
+	uint32_t once; /* access that the OPEN needs beside this, once: to truncate the file */
 };
 
 /* A share that was reserved for an OPEN. */

@@ -93,8 +93,8 @@ a_new_file_has_the_size_that_was_asked_for(void **state)
 	}
 }
 
-/* 18.2: a CLOSE waits for an OPEN of the same open-owner that is under way, as the stateid that the OPEN returns
- * would otherwise name a state that has ended. */
+/* 18.2: a CLOSE waits for an OPEN of the same open-owner that is under way, as the stateid that the OPEN
+ * returns would otherwise name a state that has ended. */
 static void
 a_close_waits_for_an_open_under_way(void **state)
 {
@@ -106,9 +106,8 @@ a_close_waits_for_an_open_under_way(void **state)
 
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", R, 0, true)), NFS4_OK);
 	stateid = opened(peer, 1);
-	assert_int_equal(
-		rr_nfs4_state_find(tables, rr_nfs4_client_find(&tables->clients, peer->clientid), &stateid,
-			NULL, RR_NFS4_OPEN, &open),
+	assert_int_equal(rr_nfs4_state_find(tables, rr_nfs4_client_find(&tables->clients, peer->clientid),
+				 &stateid, NULL, RR_NFS4_OPEN, &open),
 		NFS4_OK);
 	rr_nfs4_state_hold(open);
 	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_close(&stateid)), NFS4ERR_DELAY);
@@ -163,6 +162,37 @@ an_existing_file_is_truncated_by_a_size_of_zero_alone(void **state)
 	assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 10)), NFS4_OK);
 	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 4);
 	size[7] = 0;
+	assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 0);
+}
+
+/* 18.16.3: an OPEN that truncates writes once, whatever access it asks for. What others deny it does not get;
+ * what it denies itself is no matter. */
+static void
+truncating_is_writing(void **state)
+{
+	static uint32_t words[1] = { UINT32_C(1) << FATTR4_SIZE };
+	static const uint8_t zero[8];
+	struct peer *peer = world_peer(*state, 0, "a", 0), *other = world_peer(*state, 1, "b", 0);
+	const nfs_argop4 file = op_lookup("file");
+	nfs_argop4 op = op_open("file", "o", R, OPEN4_SHARE_DENY_WRITE, true);
+	stateid4 stateid;
+
+	assert_int_equal(RUN(peer, op_root(), op_open("file", "w", RW, 0, true),
+				 op_write(&stateid_current, 0, "text")),
+		NFS4_OK);
+	stateid = opened(peer, 1);
+	assert_int_equal(RUN(peer, op_root(), file, op_close(&stateid)), NFS4_OK);
+	op.u.opopen.openhow.u.how.u.createattrs = (fattr4){ { 1, words }, { zero, sizeof(zero) } };
+	assert_int_equal(
+		RUN(other, op_root(), op_open("file", "d", R, OPEN4_SHARE_DENY_WRITE, false)), NFS4_OK);
+	stateid = opened(other, 1);
+	op.u.opopen.share_deny = 0;
+	assert_int_equal(RUN(peer, op_root(), op), NFS4ERR_SHARE_DENIED);
+	assert_int_equal(RUN(peer, op_root(), file, op_read(&stateid_anonymous, 0, 10)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 4);
+	assert_int_equal(RUN(other, op_root(), file, op_close(&stateid)), NFS4_OK);
+	op.u.opopen.share_deny = OPEN4_SHARE_DENY_WRITE;
 	assert_int_equal(RUN(peer, op_root(), op, op_read(&stateid_current, 0, 10)), NFS4_OK);
 	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 0);
 }
@@ -590,6 +620,7 @@ main(void)
 		TEST(a_close_waits_for_an_open_under_way),
 		TEST(an_owner_without_the_right_to_write_truncates_nothing),
 		TEST(an_existing_file_is_truncated_by_a_size_of_zero_alone),
+		TEST(truncating_is_writing),
 		TEST(claims_are_made_as_they_can_be),
 		TEST(shares_are_denied_and_given_back),
 		TEST(ranges_are_locked_and_unlocked),
