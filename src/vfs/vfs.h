@@ -203,6 +203,7 @@ struct rr_vfs_change {
 
 /* Bits that say which attributes are to be set. */
 enum {
+	/* A symbolic link keeps its mode, without an error: the bit is then not among the applied ones. */
 	RR_VFS_SET_MODE = 1,
 	RR_VFS_SET_UID = 2,
 	RR_VFS_SET_GID = 4,

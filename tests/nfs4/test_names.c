@@ -30,6 +30,30 @@ create_makes_what_is_no_file(void **state)
 		RUN(peer, op_root(), op_lookup("link"), op_create(NF4DIR, "x", NULL)), NFS4ERR_NOTDIR);
 }
 
+/* 18.30.3: "On either success or failure of the operation, the server will return the attrsset bitmask to
+ * represent what (if any) attributes were successfully set." A symbolic link has no mode of its own. */
+static void
+a_mode_that_a_link_does_not_take_is_not_said_to_be_set(void **state)
+{
+	static uint32_t words[2] = { 0, UINT32_C(1) << (FATTR4_MODE - 32) };
+	static const uint8_t mode[4] = { [2] = 1, [3] = 0x80 };
+	struct peer *peer = world_kinds(*state);
+	nfs_argop4 create = op_create(NF4LNK, "other", "target");
+	const bitmap4 *set;
+
+	create.u.opcreate.createattrs = (fattr4){ { 2, words }, { mode, sizeof(mode) } };
+	assert_int_equal(RUN(peer, op_root(), create), NFS4_OK);
+	set = &peer_res(peer, 1)->u.opcreate.u.resok4.attrset;
+	for (uint32_t i = 0; i < set->count; i++)
+		assert_int_equal(set->values[i], 0);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("link"), op_setattr_mode(0600)), NFS4_OK);
+	set = &peer_res(peer, 2)->u.opsetattr.attrsset;
+	for (uint32_t i = 0; i < set->count; i++)
+		assert_int_equal(set->values[i], 0);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("file"), op_setattr_mode(0600)), NFS4_OK);
+	assert_int_equal(peer_res(peer, 2)->u.opsetattr.attrsset.values[1], words[1]);
+}
+
 /* 18.26.3, 18.9.3, 18.25.3 */
 static void
 names_are_moved_linked_and_removed(void **state)
@@ -321,6 +345,7 @@ main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_setup, world_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(create_makes_what_is_no_file),
+		TEST(a_mode_that_a_link_does_not_take_is_not_said_to_be_set),
 		TEST(names_are_moved_linked_and_removed),
 		TEST(a_rename_to_the_same_file_changes_nothing),
 		TEST(a_directory_is_read_by_cookies),

@@ -88,6 +88,24 @@ a_mask_takes_bits_from_the_mode(void **state)
 	assert_int_equal(create.object_after.attributes.mode, 0640);
 }
 
+/* RFC 8881, 18.30.3, of the attributes that a client asks for: the result says "what (if any) attributes were
+ * successfully set". */
+static void
+a_new_link_takes_no_mode(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_create create = creation(suite, "link", RR_VFS_LINK, RR_VFS_GUARDED);
+
+	create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_MODE | RR_VFS_SET_UMASK | RR_VFS_SET_MODIFY_TIME,
+		.mode = 0600,
+		.umask = 022,
+		.modify_time = { 77, 0 } };
+	assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
+	assert_int_equal(create.applied, RR_VFS_SET_MODIFY_TIME);
+	assert_int_equal(create.object_after.attributes.mode, 0777);
+	assert_int_equal(suite_attributes(suite, &create.handle).mode, 0777);
+}
+
 /* The mask of the server's process is no caller's mask. */
 static void
 the_mask_of_the_process_takes_no_bits(void **state)
@@ -263,6 +281,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(devices_are_made_by_the_privileged_alone),
 	cmocka_unit_test(without_a_mode_only_the_owner_may),
 	cmocka_unit_test(a_mask_takes_bits_from_the_mode),
+	cmocka_unit_test(a_new_link_takes_no_mode),
 	cmocka_unit_test(the_mask_of_the_process_takes_no_bits),
 	cmocka_unit_test(a_new_file_has_the_attributes_that_were_asked_for),
 	cmocka_unit_test(unchecked_takes_an_existing_file_and_sets_only_its_size),

@@ -168,6 +168,24 @@ setattr_sets_what_it_is_asked_for(void **state)
 	assert_int_equal(setattr.change.after.attributes.change, after.change);
 }
 
+/* A link has no mode of its own: the call succeeds, and says that it has not set the mode. */
+static void
+setattr_sets_no_mode_of_a_link(void **state)
+{
+	struct suite *suite = *state;
+	struct rr_vfs_handle link = suite_make(suite, &suite->root, "link", RR_VFS_LINK, 0777);
+	struct rr_vfs_setattr setattr = { .object = suite_at(&link),
+		.set = { .mask = RR_VFS_SET_MODE, .mode = 0600 } };
+
+	assert_int_equal(suite_do(suite, setattr, &setattr), RR_VFS_OK);
+	assert_int_equal(setattr.applied, 0);
+	setattr.set.mask |= RR_VFS_SET_MODIFY_TIME;
+	setattr.set.modify_time.seconds = 77;
+	assert_int_equal(suite_do(suite, setattr, &setattr), RR_VFS_OK);
+	assert_int_equal(setattr.applied, RR_VFS_SET_MODIFY_TIME);
+	assert_int_equal(suite_attributes(suite, &link).mode, 0777);
+}
+
 static void
 setattr_to_the_present_sets_a_later_time(void **state)
 {
@@ -306,6 +324,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(attributes_are_those_that_an_object_was_made_with),
 	cmocka_unit_test(each_change_of_an_object_changes_its_change_number),
 	cmocka_unit_test(setattr_sets_what_it_is_asked_for),
+	cmocka_unit_test(setattr_sets_no_mode_of_a_link),
 	cmocka_unit_test(setattr_to_the_present_sets_a_later_time),
 	cmocka_unit_test(setattr_refuses_what_makes_no_sense),
 	cmocka_unit_test(a_guard_that_does_not_hold_keeps_the_object_as_it_is),

@@ -155,9 +155,10 @@ attributes_set_times(struct rr_ceph_job *job, struct Inode *inode, const struct 
 	return attributes_set_some(job, inode, &st, mask, job->caller);
 }
 
-/* Sets the mode, with the caller's permissions. */
+/* Sets the mode, with the caller's permissions, and adds its bit to *applied. */
 static enum rr_vfs_status
-attributes_set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set)
+attributes_set_mode(
+	struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set, uint32_t *applied)
 {
 	struct ceph_statx st;
 	enum rr_vfs_status status = rr_ceph_stat(job, inode, &st);
@@ -166,7 +167,9 @@ attributes_set_mode(struct rr_ceph_job *job, struct Inode *inode, const struct r
 	if (status != RR_VFS_OK || S_ISLNK(st.stx_mode))
 		return status;
 	st.stx_mode = (uint16_t)(set->mode & MODE_BITS);
-	return attributes_set_some(job, inode, &st, CEPH_SETATTR_MODE, job->caller);
+	status = attributes_set_some(job, inode, &st, CEPH_SETATTR_MODE, job->caller);
+	*applied |= status == RR_VFS_OK ? (uint32_t)RR_VFS_SET_MODE : 0;
+	return status;
 }
 
 enum rr_vfs_status
@@ -185,10 +188,8 @@ rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_se
 	/* A new object keeps the owner that it has where the caller may not set another. */
 	if (made && status == RR_VFS_PERM)
 		status = RR_VFS_OK;
-	if (status == RR_VFS_OK && (set->mask & RR_VFS_SET_MODE)) {
-		status = attributes_set_mode(job, inode, set);
-		*applied |= status == RR_VFS_OK ? (uint32_t)RR_VFS_SET_MODE : 0;
-	}
+	if (status == RR_VFS_OK && (set->mask & RR_VFS_SET_MODE))
+		status = attributes_set_mode(job, inode, set, applied);
 	if (status == RR_VFS_OK && (set->mask & times)) {
 		status = attributes_set_times(job, inode, set);
 		*applied |= status == RR_VFS_OK ? set->mask & times : 0;

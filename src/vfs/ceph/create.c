@@ -126,6 +126,9 @@ create_adjust(struct create_plan *plan)
 	enum rr_vfs_status status = RR_VFS_OK;
 
 	set.mask &= ~(uint32_t)(RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
+	/* A symbolic link has no mode of its own. */
+	if (plan->create->type == RR_VFS_LINK)
+		applied = 0;
 	/* Setting an owner removes bits of the mode, so the mode is set again. */
 	if ((plan->st.stx_mode & MODE_BITS) != plan->mode || (set.mask & (RR_VFS_SET_UID | RR_VFS_SET_GID))) {
 		set.mask |= RR_VFS_SET_MODE;

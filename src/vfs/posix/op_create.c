@@ -198,7 +198,8 @@ create_undo(struct rr_posix_work *work, const struct create_plan *plan, const st
 }
 
 /* Returns the bits of those attributes that the call asked for and the new object has. An owner or group that
- * could not be set is left out; so are the times of an exclusive creation, which contain the verifier. */
+ * could not be set is left out; so are the mode of a symbolic link, which has none of its own, and the times
+ * of an exclusive creation, which contain the verifier. */
 static uint32_t
 create_applied(const struct rr_vfs_create *create, const struct statx *st)
 {
@@ -209,6 +210,8 @@ create_applied(const struct rr_vfs_create *create, const struct statx *st)
 		applied &= ~(uint32_t)RR_VFS_SET_UID;
 	if (st->stx_gid != set->gid)
 		applied &= ~(uint32_t)RR_VFS_SET_GID;
+	if (create->type == RR_VFS_LINK)
+		applied &= ~(uint32_t)(RR_VFS_SET_MODE | RR_VFS_SET_UMASK);
 	if (create->type == RR_VFS_FILE && create->how == RR_VFS_EXCLUSIVE)
 		applied &= ~(uint32_t)SET_TIMES;
 	return applied;

@@ -129,5 +129,8 @@ rr_posix_set(struct rr_posix_work *work, struct rr_posix_subject *subject, const
 		if (status == RR_VFS_OK)
 			*applied |= set->mask & parts[i];
 	}
+	/* rr_posix_set_mode() leaves the mode of a symbolic link as it is. */
+	if (S_ISLNK(subject->object.st.stx_mode))
+		*applied &= ~(uint32_t)RR_VFS_SET_MODE;
 	return status;
 }
