@@ -188,6 +188,10 @@ union rr_nfs4_vfs *rr_nfs4_vfs_begin(struct rr_nfs4_compound *c);
  * operation's own structure. */
 union rr_nfs4_vfs *rr_nfs4_vfs_begin_of(struct rr_nfs4_compound *c, size_t size);
 
+/* Tells whether the attributes of a new object name an owner or a group that is not the caller's: the storage
+ * is then to make the object with that owner, or not at all. */
+bool rr_nfs4_owner_differs(const struct rr_nfs4_compound *c, const struct rr_vfs_set *set);
+
 /* Returns zeroed memory from the end of the arena, which lives until the result of the operation is encoded;
  * NULL if the arena is used up. */
 void *rr_nfs4_alloc(struct rr_nfs4_compound *c, size_t size);

@@ -82,6 +82,7 @@ rr_op_create(struct rr_nfs4_compound *c)
 	create->directory = rr_nfs4_object(&c->current);
 	create->name = args->objname;
 	create->how = RR_VFS_GUARDED;
+	create->must_own = rr_nfs4_owner_differs(c, &create->set);
 	return rr_nfs4_vfs(c, vfs->ops->create(vfs, create), op_create_done);
 }
 

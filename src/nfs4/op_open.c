@@ -185,6 +185,7 @@ open_create(struct rr_nfs4_compound *c)
 	create->name = c->lookup_name;
 	create->type = RR_VFS_FILE;
 	create->set = work->set;
+	create->must_own = rr_nfs4_owner_differs(c, &create->set);
 	if (work->unchecked && work->set.mask & RR_VFS_SET_SIZE) {
 		work->truncate = work->set.size == 0;
 		create->how = RR_VFS_GUARDED;

@@ -141,6 +141,35 @@ rr_nfs4_vfs_begin(struct rr_nfs4_compound *c)
 	return rr_nfs4_vfs_begin_of(c, sizeof(c->vfs));
 }
 
+/* Tells whether the owner and the group in "set", as far as it has them, are those of the caller. */
+static bool
+support_owns(const struct rr_vfs_caller *caller, const struct rr_vfs_set *set)
+{
+	bool member = !(set->mask & RR_VFS_SET_GID) || set->gid == caller->gid;
+
+	for (uint32_t i = 0; i < caller->group_count && !member; i++)
+		member = set->gid == caller->groups[i];
+	return member && (!(set->mask & RR_VFS_SET_UID) || set->uid == caller->uid);
+}
+
+/* RFC 8881, 18.4.3, of "an owner attribute, group attribute, or ACL that the principal indicated the RPC
+ * call's credentials does not have permissions to create files for": "The error to be returned in this
+ * instance is NFS4ERR_PERM." Some clients name their own user with each creation: such a client makes its
+ * objects also where it is another user in the export. */
+bool
+rr_nfs4_owner_differs(const struct rr_nfs4_compound *c, const struct rr_vfs_set *set)
+{
+	const struct rr_auth_sys *sys = c->caller.sys;
+	struct rr_vfs_caller named;
+
+	if (support_owns(&c->identity.caller, set))
+		return false;
+	if (!sys)
+		return true;
+	named = (struct rr_vfs_caller){ sys->uid, sys->gid, sys->gid_count, sys->gids, false };
+	return !support_owns(&named, set);
+}
+
 uint32_t
 rr_nfs4_vfs(struct rr_nfs4_compound *c, enum rr_vfs_status status, rr_nfs4_step *then)
 {

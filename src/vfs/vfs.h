@@ -458,8 +458,8 @@ enum rr_vfs_how {
 
 /* Makes an entry of any type (RR_VFS_WRONG_TYPE for a number that is no type). how is for regular files;
  * entries of all other types are made as RR_VFS_GUARDED says. Without RR_VFS_SET_MODE the mode is 0600, of a
- * directory 0700. Where the caller may not set the owner, the object keeps the owner it was made with; when
- * any other step fails, the object is removed again. */
+ * directory 0700. Where the caller may not set the owner, the object keeps the owner it was made with, unless
+ * must_own is true; when any other step fails, the object is removed again. */
 struct rr_vfs_create {
 	struct rr_vfs_call call;
 	struct rr_vfs_object directory; /* in, as all up to set */
@@ -470,8 +470,9 @@ struct rr_vfs_create {
 	uint32_t device[2];          /* of a device */
 	struct rpcrdma_bytes target; /* of a symbolic link */
 	struct rr_vfs_set set;
-	bool created;                /* out: false: the file existed before */
-	uint32_t applied;            /* out: RR_VFS_SET_* */
+	bool must_own;    /* in: RR_VFS_PERM, and no object, where the caller may not set the owner of set */
+	bool created;     /* out: false: the file existed before */
+	uint32_t applied; /* out: RR_VFS_SET_* */
 	struct rr_vfs_handle handle; /* out */
 	struct rr_vfs_known object_after;
 	struct rr_vfs_change directory_change; /* out, also after a failure */

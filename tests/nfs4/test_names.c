@@ -230,6 +230,78 @@ a_file_is_opened_in_a_directory_alone(void **state)
 	}
 }
 
+/* The memory of an attribute that an operation sets. */
+struct owned {
+	uint32_t words[2];
+	uint8_t value[8]; /* a string of at most four digits */
+};
+
+/* Returns a CREATE of a directory, or an OPEN that makes a file, with this owner or group as the only
+ * attribute. */
+static nfs_argop4
+op_create_owned(nfs_opnum4 op, uint32_t attribute, const char *id, struct owned *owned)
+{
+	nfs_argop4 made = op == OP_OPEN ? op_open("new", "o", RW, 0, true) : op_create(NF4DIR, "new", NULL);
+	fattr4 attrs = { { 2, owned->words }, { owned->value, (uint32_t)(4 + (strlen(id) + 3) / 4 * 4) } };
+
+	*owned = (struct owned){ { 0, UINT32_C(1) << (attribute - 32) }, { 0 } };
+	rr_put_be32(owned->value, (uint32_t)strlen(id));
+	memcpy(owned->value + 4, id, strlen(id));
+	if (op == OP_OPEN)
+		made.u.opopen.openhow.u.how = (createhow4){ GUARDED4, { .createattrs = attrs } };
+	else
+		made.u.opcreate.createattrs = attrs;
+	return made;
+}
+
+/* Checks the status of a CREATE and an OPEN in the directory "dir" with this owner or group. They make an
+ * object only if the status is NFS4_OK. */
+static void
+check_owned(struct peer *peer, uint32_t attribute, const char *id, nfsstat4 status)
+{
+	static const nfs_opnum4 ops[] = { OP_CREATE, OP_OPEN };
+	const nfs_argop4 dir = op_lookup("dir");
+
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++) {
+		struct owned owned;
+		const nfs_argop4 create = op_create_owned(ops[i], attribute, id, &owned);
+
+		assert_int_equal(RUN(peer, op_root(), dir, create), status);
+		assert_int_equal(RUN(peer, op_root(), dir, op_remove("new")),
+			status == NFS4_OK ? NFS4_OK : NFS4ERR_NOENT);
+	}
+}
+
+/* 18.4.3: "it is possible that the client will specify in createattrs an owner attribute, group attribute, or
+ * ACL that the principal indicated the RPC call's credentials does not have permissions to create files for.
+ * The error to be returned in this instance is NFS4ERR_PERM. This applies to the OPEN operation too." */
+static void
+nothing_is_made_for_another_owner(void **state)
+{
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0), *user = world_peer(world, 1, "b", 1000);
+
+	if (!world->in_memory && geteuid() != 0)
+		skip();
+	world_open_to_all(world);
+	assert_int_equal(RUN(peer, op_root(), op_setattr_mode(0755)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_create(NF4DIR, "dir", NULL)), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), op_lookup("dir"), op_setattr_mode(0777)), NFS4_OK);
+	check_owned(user, FATTR4_OWNER, "2000", NFS4ERR_PERM);
+	check_owned(user, FATTR4_OWNER_GROUP, "2000", NFS4ERR_PERM);
+	check_owned(user, FATTR4_OWNER, "1000", NFS4_OK);
+	check_owned(user, FATTR4_OWNER_GROUP, "1000", NFS4_OK);
+	check_owned(peer, FATTR4_OWNER, "2000", NFS4_OK);
+	check_owned(peer, FATTR4_OWNER_GROUP, "2000", NFS4_OK);
+	/* Some clients name their own user with each creation. This one is another user in the export. */
+	world->rule = "*(rw,root_squash,insecure)";
+	world_restart(world);
+	peer = world_peer(world, 0, "a", 0);
+	check_owned(peer, FATTR4_OWNER, "0", NFS4_OK);
+	check_owned(peer, FATTR4_OWNER_GROUP, "0", NFS4_OK);
+	check_owned(peer, FATTR4_OWNER, "2000", NFS4ERR_PERM);
+}
+
 /* The directory has the sticky bit, so the storage fails with EPERM. */
 static void
 a_file_of_another_user_is_not_removed_from_a_sticky_directory(void **state)
@@ -353,6 +425,9 @@ main(void)
 		TEST(names_are_any_octets_and_the_client_can_know),
 		TEST(a_file_is_opened_in_a_directory_alone),
 		TEST(a_file_of_another_user_is_not_removed_from_a_sticky_directory),
+		TEST(nothing_is_made_for_another_owner),
+		cmocka_unit_test_setup_teardown(
+			nothing_is_made_for_another_owner, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(entries_that_may_not_be_looked_at_are_not_left_out,
 			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(an_export_has_its_own_attributes_in_the_list,

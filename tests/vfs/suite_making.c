@@ -256,6 +256,37 @@ an_owner_that_may_not_be_given_is_left_out(void **state)
 	assert_int_equal(create.object_after.attributes.mode, 0640);
 }
 
+/* RFC 8881, 18.4.3: "The error to be returned in this instance is NFS4ERR_PERM." */
+static void
+an_owner_that_must_be_given_or_nothing_is_made(void **state)
+{
+	static const enum rr_vfs_type types[] = { RR_VFS_FILE, RR_VFS_DIRECTORY, RR_VFS_LINK };
+	struct suite *suite = *state;
+
+	suite_needs(suite, SUITE_IDENTITIES);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+		struct rr_vfs_create create = creation(suite, "name", types[i], RR_VFS_GUARDED);
+
+		create.must_own = true;
+		create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_UID, .uid = SUITE_OTHER };
+		assert_int_equal(suite_do(suite, create, &create), RR_VFS_PERM);
+		assert_false(create.created);
+		assert_int_equal(create.applied, 0);
+		create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_GID, .gid = SUITE_GROUP };
+		assert_int_equal(suite_do(suite, create, &create), RR_VFS_PERM);
+		assert_int_equal(suite_lookup(suite, &suite->root, "name", NULL), RR_VFS_NOENT);
+		create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_UID, .uid = SUITE_USER };
+		assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
+		assert_int_equal(create.applied, RR_VFS_SET_UID);
+		assert_int_equal(suite_remove(suite, &suite->root, "name", RR_VFS_REMOVE_ANY), RR_VFS_OK);
+		create.call.caller = &suite->super;
+		create.set = (struct rr_vfs_set){ .mask = RR_VFS_SET_UID, .uid = SUITE_OTHER };
+		assert_int_equal(suite_do(suite, create, &create), RR_VFS_OK);
+		assert_int_equal(create.object_after.attributes.uid, SUITE_OTHER);
+		assert_int_equal(suite_remove(suite, &suite->root, "name", RR_VFS_REMOVE_ANY), RR_VFS_OK);
+	}
+}
+
 static void
 the_longest_target_of_a_link_is_kept(void **state)
 {
@@ -291,6 +322,7 @@ static const struct CMUnitTest tests[] = {
 	cmocka_unit_test(a_group_that_a_directory_gives_is_inherited),
 	cmocka_unit_test(nothing_is_left_of_what_cannot_be_made),
 	cmocka_unit_test(an_owner_that_may_not_be_given_is_left_out),
+	cmocka_unit_test(an_owner_that_must_be_given_or_nothing_is_made),
 	cmocka_unit_test(the_longest_target_of_a_link_is_kept),
 };
 

@@ -173,7 +173,7 @@ attributes_set_mode(
 }
 
 enum rr_vfs_status
-rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set, bool made,
+rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set, bool lenient,
 	uint32_t *applied)
 {
 	const uint32_t owner = RR_VFS_SET_UID | RR_VFS_SET_GID;
@@ -185,8 +185,7 @@ rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_se
 		status = attributes_set_owner(job, inode, set);
 		*applied |= status == RR_VFS_OK ? set->mask & owner : 0;
 	}
-	/* A new object keeps the owner that it has where the caller may not set another. */
-	if (made && status == RR_VFS_PERM)
+	if (lenient && status == RR_VFS_PERM)
 		status = RR_VFS_OK;
 	if (status == RR_VFS_OK && (set->mask & RR_VFS_SET_MODE))
 		status = attributes_set_mode(job, inode, set, applied);

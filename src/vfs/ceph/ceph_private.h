@@ -175,10 +175,10 @@ enum rr_vfs_status rr_ceph_stat(struct rr_ceph_job *job, struct Inode *inode, st
 /* Tells whether the caller has these permissions: 4 read, 2 write, 1 execute. */
 bool rr_ceph_may(const struct ceph_statx *st, const struct rr_vfs_caller *caller, unsigned bits);
 /* Sets the attributes that set asks for, except the size, in the order owner, mode, times, until one fails.
- * Adds the bits of those that were set to *applied. Where made is true, the object is new, and an owner that
- * the caller may not set is left as it is. */
+ * Adds the bits of those that were set to *applied. Where lenient is true, an owner that the caller may not
+ * set is left as it is, without an error. */
 enum rr_vfs_status rr_ceph_set(struct rr_ceph_job *job, struct Inode *inode, const struct rr_vfs_set *set,
-	bool made, uint32_t *applied);
+	bool lenient, uint32_t *applied);
 /* Sets the size as the server itself: the caller's permission is not checked. */
 enum rr_vfs_status rr_ceph_set_size(struct rr_ceph_job *job, struct Inode *inode, uint64_t size);
 

@@ -139,7 +139,7 @@ create_adjust(struct create_plan *plan)
 		applied |= RR_VFS_SET_SIZE;
 	}
 	if (status == RR_VFS_OK)
-		status = rr_ceph_set(plan->job, plan->inode, &set, true, &applied);
+		status = rr_ceph_set(plan->job, plan->inode, &set, !plan->create->must_own, &applied);
 	if (status == RR_VFS_OK)
 		status = rr_ceph_sync(plan->job, plan->inode, false);
 	plan->create->applied = applied & plan->create->set.mask;

@@ -40,7 +40,7 @@ create_verifier(const struct rr_vfs_create *create, struct rr_vfs_set *set)
 
 /* Sets those attributes of a new object that the call asks for, and adds their bits to *applied, except those
  * of times that contain the verifier of an exclusive creation. An owner that the caller may not set is left
- * as it is. */
+ * as it is, unless the call says must_own. */
 static enum rr_vfs_status
 create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct rr_memory_node *node,
 	uint32_t *applied)
@@ -58,7 +58,7 @@ create_set(struct rr_memory_run *run, const struct rr_vfs_create *create, struct
 	}
 	if (status == RR_VFS_OK)
 		status = rr_memory_set_owner(run, node, &set, applied);
-	if (status == RR_VFS_PERM)
+	if (status == RR_VFS_PERM && !create->must_own)
 		status = RR_VFS_OK;
 	/* The mode comes after the owner, because setting the owner may remove bits of it. */
 	if (status == RR_VFS_OK && create->type != RR_VFS_LINK && (set.mask & RR_VFS_SET_MODE)) {

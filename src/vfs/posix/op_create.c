@@ -143,7 +143,7 @@ create_adjust_mode(const struct create_plan *plan, struct rr_object *object)
 }
 
 /* Sets those attributes of the new object that the call asks for, except the mode: the size, the owner and
- * the times. An owner that the caller may not set is left as it is. */
+ * the times. An owner that the caller may not set is left as it is, unless the call says must_own. */
 static enum rr_vfs_status
 create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, struct rr_posix_subject *made)
 {
@@ -158,7 +158,7 @@ create_adjust_rest(struct rr_posix_work *work, const struct create_plan *plan, s
 		status = rr_posix_set_owner(&made->object, set);
 	/* Some clients send their own user with each creation. An owner that the caller may not set is left
 	 * as it is, and the attributes show it. */
-	if (status == RR_VFS_PERM)
+	if (status == RR_VFS_PERM && !plan->create->must_own)
 		status = RR_VFS_OK;
 	if (status == RR_VFS_OK && set->mask & SET_TIMES)
 		status = rr_posix_set_times(&made->object, set);
