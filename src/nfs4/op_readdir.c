@@ -47,28 +47,50 @@ readdir_put(struct rr_nfs4_compound *c, const struct rr_attr_mask *mask, uint64_
 	return false;
 }
 
-/* Writes an entry whose attributes cannot be read, as status says: with rdattr_error alone. RFC
- * 8881, 18.23.3: "If the client does not request the attribute, the server has no choice but to return
- * failure for the entire READDIR operation." Without rdattr_error, an object that is gone meanwhile
- * (RR_VFS_OK) is left out, and any other status ends the READDIR. Returns false if the entry does not fit or
- * the READDIR fails. */
+/* Tells whether the mask has no attribute but rdattr_error and mounted_on_fileid. */
 static bool
-readdir_put_lost(
-	struct rr_nfs4_compound *c, uint64_t cookie, struct rpcrdma_bytes name, enum rr_vfs_status status)
+readdir_wants_number_alone(const struct rr_attr_mask *mask)
 {
-	static const struct rr_vfs_attributes none = { .type = RR_VFS_FILE };
+	struct rr_attr_mask known = { { 0 } };
+
+	rr_attr_add(&known, FATTR4_RDATTR_ERROR);
+	rr_attr_add(&known, FATTR4_MOUNTED_ON_FILEID);
+	return !((mask->words[0] & ~known.words[0]) | (mask->words[1] & ~known.words[1]) | mask->words[2]);
+}
+
+/*
+ * Writes an entry whose attributes cannot be read, as its status says: with rdattr_error alone, or, where a
+ * file system is mounted that may hang, so that the storage has not looked at it (RR_VFS_XDEV), also with
+ * mounted_on_fileid, which belongs to the directory. RFC 8881, 18.23.3: "If the client does not request the
+ * attribute, the server has no choice but to return failure for the entire READDIR operation." Without
+ * rdattr_error, an object that is gone meanwhile (RR_VFS_OK) is left out, and any other status ends the
+ * READDIR; RR_VFS_XDEV does so with NFS4ERR_IO, as the client would repeat it for ever after NFS4ERR_DELAY.
+ * Returns false if the entry does not fit or the READDIR fails.
+ */
+static bool
+readdir_put_lost(struct rr_nfs4_compound *c, uint64_t cookie, const struct rr_vfs_entry *entry)
+{
+	const struct rr_vfs_attributes known = { .type = RR_VFS_DIRECTORY, .mounted_on = entry->number };
+	bool mounted = entry->status == RR_VFS_XDEV;
 	struct readdir_work *work = c->op_memory;
 	struct rr_attr_source source = c->gathered->source;
 	struct rr_attr_mask mask = { { 0 } };
 
+	source.attributes = &known;
+	if (mounted && readdir_wants_number_alone(&work->mask))
+		return readdir_put(c, &work->mask, cookie, entry->name, &source);
 	if (!rr_attr_in(&work->mask, FATTR4_RDATTR_ERROR)) {
-		work->failed = rr_nfs4_status(status);
+		work->failed = mounted ? NFS4ERR_IO : rr_nfs4_status(entry->status);
 		return work->failed == NFS4_OK;
 	}
-	source.attributes = &none;
-	source.error = status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(status);
+	source.error = entry->status == RR_VFS_OK ? NFS4ERR_NOENT : rr_nfs4_status(entry->status);
 	rr_attr_add(&mask, FATTR4_RDATTR_ERROR);
-	return readdir_put(c, &mask, cookie, name, &source);
+	if (mounted) {
+		source.error = NFS4ERR_DELAY;
+		if (rr_attr_in(&work->mask, FATTR4_MOUNTED_ON_FILEID))
+			rr_attr_add(&mask, FATTR4_MOUNTED_ON_FILEID);
+	}
+	return readdir_put(c, &mask, cookie, entry->name, &source);
 }
 
 /* Tells whether the name is "." or "..". */
@@ -104,7 +126,7 @@ readdir_take(struct rr_vfs_readdir *readdir, const struct rr_vfs_entry *entry)
 	if (entry->attributes && entry->handle)
 		return readdir_put(c, &work->mask, cookie, entry->name, &source);
 	if (readdir->attributes)
-		return readdir_put_lost(c, cookie, entry->name, entry->status);
+		return readdir_put_lost(c, cookie, entry);
 	source.attributes = &nameless;
 	return readdir_put(c, &work->mask, cookie, entry->name, &source);
 }
@@ -169,10 +191,11 @@ static uint32_t
 readdir_pseudo_known(struct rr_nfs4_compound *c)
 {
 	struct readdir_work *work = c->op_memory;
+	const struct rr_vfs_entry lost = { .name = c->server->pseudo.entries[work->index].name,
+		.status = c->vfs_status };
 	bool taken = c->vfs_status == RR_VFS_OK
 			     ? readdir_put_pseudo(c, &work->export.attributes, &work->export.handle)
-			     : readdir_put_lost(c, work->index + READDIR_COOKIES,
-				       c->server->pseudo.entries[work->index].name, c->vfs_status);
+			     : readdir_put_lost(c, work->index + READDIR_COOKIES, &lost);
 
 	if (!taken)
 		return work->failed == NFS4_OK ? readdir_finish(c, false) : work->failed;
