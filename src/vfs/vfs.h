@@ -513,7 +513,7 @@ struct rr_vfs_rename {
 struct rr_vfs_entry {
 	struct rpcrdma_bytes name;
 	uint64_t cookie; /* the position behind the entry: greater than 0, below 2^63 */
-	uint64_t number; /* as in struct rr_vfs_id */
+	uint64_t number; /* as rr_vfs_attributes.mounted_on */
 	/* The attributes and the handle, where they were asked for. Where they are NULL, status says why the
 	 * caller may not look at the object; RR_VFS_OK: the object is gone by now; RR_VFS_XDEV: a file system
 	 * that may hang is mounted there, so that the provider has not looked at it. */

@@ -2,6 +2,7 @@
 /* This tests what a server does from the timer of its loop, while no client calls it. */
 #include <sched.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -118,6 +119,51 @@ a_file_system_mounted_below_an_export_can_be_unmounted(void **state)
 	assert_int_equal(umount2(path, 0), 0);
 }
 
+/* Returns the entry of this name that READDIRPLUS lists. */
+static const entryplus3 *
+listed(struct world *world, nfs_fh3 directory, const char *name)
+{
+	const READDIRPLUS3args plus = { .dir = directory, .dircount = 4096, .maxcount = 1 << 14 };
+	const READDIRPLUS3res *res = world_call(world, NFSPROC3_READDIRPLUS, &plus);
+	const entryplus3 *entry = res->u.resok.reply.entries;
+
+	assert_int_equal(res->status, NFS3_OK);
+	while (entry && (entry->name.length != strlen(name) ||
+				memcmp(entry->name.data, name, entry->name.length) != 0))
+		entry = entry->nextentry;
+	assert_non_null(entry);
+	return entry;
+}
+
+/* READDIRPLUS gives the attributes of a local file system that is mounted, and the number that READDIR gives:
+ * that of the directory below the mount. */
+static void
+a_file_system_mounted_below_an_export_is_listed(void **state)
+{
+	struct world *world = *state;
+	const entryplus3 *entry;
+	struct stat root;
+	char path[100];
+	uint64_t number;
+
+	if (!world) {
+		print_message("skipped: this process may not mount file systems\n");
+		skip();
+	}
+	world_directory(world, "mounted", 0755);
+	number = world_stat(world, "mounted").st_ino;
+	snprintf(path, sizeof path, "%s/mounted", world->path);
+	assert_int_equal(mount("none", path, "tmpfs", 0, "mode=755"), 0);
+	assert_int_equal(stat(path, &root), 0);
+	entry = listed(world, world->root, "mounted");
+	assert_int_equal(entry->fileid, number);
+	assert_true(entry->name_attributes.attributes_follow);
+	assert_int_equal(entry->name_attributes.u.attributes.fileid, root.st_ino);
+	entry = listed(world, world_handle(world, "mounted"), "..");
+	assert_int_equal(entry->fileid, world_stat(world, "").st_ino);
+	assert_int_equal(umount2(path, MNT_DETACH), 0);
+}
+
 #define test(function) cmocka_unit_test_setup_teardown(function, setup, world_teardown)
 
 int
@@ -130,6 +176,8 @@ main(void)
 	static const struct CMUnitTest root_tests[] = {
 		cmocka_unit_test_setup_teardown(
 			a_file_system_mounted_below_an_export_can_be_unmounted, setup_apart, teardown_apart),
+		cmocka_unit_test_setup_teardown(
+			a_file_system_mounted_below_an_export_is_listed, setup_apart, teardown_apart),
 	};
 
 	return world_run(

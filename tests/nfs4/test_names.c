@@ -541,6 +541,51 @@ a_list_does_not_wait_for_what_is_mounted(void **state)
 	assert_int_equal(RUN(peer, op_root(), op_lookup("far")), NFS4_OK);
 }
 
+/* A local file system that is mounted below the export does not hang, so its root has all attributes in the
+ * list. 5.8.2.23, of mounted_on_fileid: "if the target filehandle is the root of a file system, this
+ * attribute represents the fileid of the underlying directory." */
+static void
+a_list_has_the_attributes_of_a_local_file_system_that_is_mounted(void **state)
+{
+	static uint32_t words[2] = { UINT32_C(1) << FATTR4_TYPE | UINT32_C(1) << FATTR4_RDATTR_ERROR |
+					     UINT32_C(1) << FATTR4_FILEID,
+		UINT32_C(1) << MOUNTED_ON };
+	struct world *world = *state;
+	nfs_argop4 list = op_readdir(0, 0, 4096);
+	const uint8_t *values;
+	struct peer *peer;
+	const entry4 *entry;
+	uint64_t number;
+
+	if (!world)
+		skip();
+	peer = world_kinds(world);
+	number = mounted(world, "near", "tmpfs");
+	assert_int_not_equal(number, inode_of(world, "near"));
+	list.u.opreaddir.attr_request = (bitmap4){ 2, words };
+	assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
+	entry = entry_named(peer, "near");
+	assert_int_equal(entry->attrs.attrmask.values[0], words[0]);
+	assert_int_equal(entry->attrs.attrmask.values[1], words[1]);
+	assert_int_equal(entry->attrs.attr_vals.length, 4 + 4 + 8 + 8);
+	values = entry->attrs.attr_vals.data;
+	assert_int_equal(rr_get_be32(values), NF4DIR);
+	assert_int_equal(rr_get_be32(values + 4), NFS4_OK);
+	assert_int_equal(rr_get_be64(values + 8), inode_of(world, "near"));
+	assert_int_equal(rr_get_be64(values + 16), number);
+	values = entry_named(peer, "dir")->attrs.attr_vals.data;
+	assert_int_equal(rr_get_be64(values + 8), inode_of(world, "dir"));
+	assert_int_equal(rr_get_be64(values + 16), inode_of(world, "dir"));
+	/* Without rdattr_error, the list does not fail, whoever calls. */
+	list.u.opreaddir.attr_request.count = 1;
+	words[0] = UINT32_C(1) << FATTR4_TYPE;
+	assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
+	assert_int_equal(entry_named(peer, "near")->attrs.attr_vals.length, 4);
+	peer = world_peer(world, 1, "b", 1000);
+	assert_int_equal(RUN(peer, op_root(), list), NFS4_OK);
+	assert_int_equal(entry_named(peer, "near")->attrs.attr_vals.length, 4);
+}
+
 int
 main(void)
 {
@@ -560,6 +605,9 @@ main(void)
 			nothing_is_made_for_another_owner, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_list_does_not_wait_for_what_is_mounted, setup_apart, teardown_apart),
+		cmocka_unit_test_setup_teardown(
+			a_list_has_the_attributes_of_a_local_file_system_that_is_mounted, setup_apart,
+			teardown_apart),
 		cmocka_unit_test_setup_teardown(entries_that_may_not_be_looked_at_are_not_left_out,
 			world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(an_export_has_its_own_attributes_in_the_list,

@@ -111,6 +111,16 @@ readdir_number(struct rr_posix_work *work, const struct rr_object *directory, co
 	return number;
 }
 
+/* Tells whether the object of a directory entry lies in another file system, which is mounted on the entry.
+ * The number that the directory has for the entry is then that of the directory below the mount. ".." may
+ * lead into another file system, too, but nothing is mounted there. */
+static bool
+readdir_is_mounted(
+	const struct rr_object *directory, const struct rr_object *object, const struct dirent64 *entry)
+{
+	return object->place != directory->place && strcmp(entry->d_name, "..") != 0;
+}
+
 /* Passes the directory entry "given" on (readdir_hand_over()), with attributes and handle where the call
  * wants them. An object that is gone by now (entry.status is then RR_VFS_OK), or that the caller may not
  * reach (entry.status says why), is listed without these. Returns false where there is no room for the entry.
@@ -133,17 +143,20 @@ readdir_take(struct rr_posix_work *work, const struct rr_object *directory, stru
 		return readdir_hand_over(work, readdir, &entry);
 	}
 	entry.number = given->d_ino;
-	/* A file system that is mounted on this entry may hang, and the listing must not hang with it. */
+	/* A file system that is mounted on this entry may hang, unless it is local, and the listing must not
+	 * hang with it. */
 	rr_tree_stay(work->tree, directory->local);
 	status = rr_tree_lookup(work->tree, directory, entry.name, &object);
 	entry.status = status == RR_VFS_NOENT || status == RR_VFS_STALE ? RR_VFS_OK : status;
 	if (status == RR_VFS_OK) {
 		rr_posix_attributes(work->posix, &object, &attributes);
+		if (readdir_is_mounted(directory, &object, given))
+			attributes.mounted_on = given->d_ino;
 		rr_tree_handle(work->tree, &object, &handle);
 		rr_object_put(work->tree, &object);
 		entry.attributes = &attributes;
 		entry.handle = &handle;
-		entry.number = attributes.id.number;
+		entry.number = attributes.mounted_on;
 	}
 	rr_tree_stay(work->tree, false);
 	return readdir_hand_over(work, readdir, &entry);

@@ -110,7 +110,8 @@ tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int 
 }
 
 /* Notes in root whether the file system of fd, the export's directory, is known to be local, and whether it
- * lies in memory as a whole (tmpfs). Any other file system may wait for another machine, or hang. */
+ * lies in memory as a whole (tmpfs). Any other file system may wait for another machine, or hang. tree_file.c
+ * has the same types by their names. */
 static void
 tree_root_kind(struct rr_tree_root *root, int fd)
 {

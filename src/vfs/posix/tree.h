@@ -94,9 +94,9 @@ const struct rr_tree_config *rr_tree_config(const struct rr_tree *tree);
  * false where that file system must not be used now. Where cross is NULL, every file system may be used. */
 void rr_tree_on_crossing(struct rr_tree *tree, bool (*cross)(void *ctx, uint64_t place), void *ctx);
 
-/* If stays is true, the tree uses from now on only the file systems of the exports' roots: operations on
- * objects in file systems mounted below them fail. Where stays is false, the tree may use all file systems.
- */
+/* If stays is true, the tree uses from now on only file systems that cannot hang: those of the exports'
+ * roots, and local ones mounted below them. Operations on objects in others fail. Where stays is false, the
+ * tree may use all file systems. */
 void rr_tree_stay(struct rr_tree *tree, bool stays);
 
 /* Writes the handle of the root of an export, by its number. */

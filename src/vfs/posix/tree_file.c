@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -134,22 +135,76 @@ file_stat_with(struct rr_tree *tree, int fd, const char *name, int flags, struct
 	int error;
 
 	flags |= *name ? AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT : AT_EMPTY_PATH;
-	error = statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME, st) == 0 ? 0 : errno;
+	error = statx(fd, name, flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID, st) == 0 ? 0 : errno;
 
 	rr_tree_in(tree, was_locked);
 	return error;
 }
 
-/* Tells whether the tree may now use the file system that st describes, which may hang. Returns 0 if so;
- * EXDEV where the tree is to stay in the root's file system (rr_tree_stay()); EAGAIN where the tree hurries,
- * or cross() says that the file system is not to be used now. */
+/* Tells whether a line of /proc/self/mountinfo has one of the types that tree.c takes for local in a root.
+ * The type stands behind " - ", which no field before it contains, because the kernel writes spaces as \040.
+ */
+static bool
+file_line_is_local(const char *line)
+{
+	static const char *const types[] = { "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs" };
+	const char *type = strstr(line, " - ");
+	size_t length;
+
+	if (!type)
+		return false;
+	type += strlen(" - ");
+	length = strcspn(type, " ");
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (strlen(types[i]) == length && memcmp(types[i], type, length) == 0)
+			return true;
+	return false;
+}
+
+/* Tells whether the file system that is mounted with this number (stx_mnt_id) is known to be local: asking it
+ * for attributes never waits. fstatfs(2) would ask the file system itself, which may hang; the kernel's list
+ * of mounts does not. */
+static bool
+file_mount_is_local(uint64_t mount)
+{
+	FILE *mounts = fopen("/proc/self/mountinfo", "re");
+	bool found = false, local = false;
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!mounts)
+		return false;
+	while (!found && getline(&line, &size, mounts) > 0) {
+		found = strtoull(line, NULL, 10) == mount;
+		local = found && file_line_is_local(line);
+	}
+	free(line);
+	fclose(mounts);
+	return local;
+}
+
+/* Tells whether the file system that st describes is known to be local. */
+static bool
+file_is_local(struct rr_tree *tree, const struct statx *st)
+{
+	bool was_locked = rr_tree_out(tree);
+	bool local = (st->stx_mask & STATX_MNT_ID) && file_mount_is_local(st->stx_mnt_id);
+
+	rr_tree_in(tree, was_locked);
+	return local;
+}
+
+/* Tells whether the tree may now use the file system that st describes, which is not that of the root and may
+ * hang. Returns 0 if so; EXDEV where the tree is to use local ones only (rr_tree_stay()), and this one is not
+ * known to be local; EAGAIN where the tree hurries, or cross() says that the file system is not to be used
+ * now. */
 static int
 file_stat_elsewhere(struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st)
 {
 	struct rr_handle_id id;
 
 	if (tree->stays)
-		return EXDEV;
+		return file_is_local(tree, st) ? 0 : EXDEV;
 	if (!rr_tree_may_wait(tree))
 		return errno;
 	id = rr_tree_id(tree, root, st);

@@ -51,7 +51,7 @@ struct rr_tree {
 	bool hurries;                /* steps that may wait are not done (rr_tree_hurry()) */
 	bool memory; /* with hurries: all objects lie in a file system in memory, where opening never waits */
 	bool waits;  /* while the tree hurried, a step was not done because it would have waited */
-	bool stays;  /* file systems other than that of the root are not used (rr_tree_stay()) */
+	bool stays;  /* only file systems that cannot hang are used (rr_tree_stay()) */
 	bool (*cross)(void *ctx, uint64_t place); /* as in rr_tree_on_crossing() */
 	void *cross_ctx;
 	bool keeps; /* rr_tree_leave() closes no descriptors: other threads do that */
