@@ -62,6 +62,14 @@ rr_nfs4_send(struct rr_nfs4_callback *callback)
 	eventfd_write(server->mail.fd, 1);
 }
 
+/* Tells whether the way has the program number and the credential of the session. */
+static bool
+callback_way_fits(const struct callback_way *way, const struct rr_nfs4_session *session)
+{
+	return way->program.prog == session->cb_program && way->has_sys == session->has_sys &&
+	       (!way->has_sys || (way->uid == session->sys_uid && way->gid == session->sys_gid));
+}
+
 /* Returns the way of the connection (the RPC client that sends callbacks over it) that has the program number
  * and the credential of the session; NULL if there is no such way. */
 static struct callback_way *
@@ -70,17 +78,64 @@ callback_way_find(const struct rr_nfs4_connection *connection, const struct rr_n
 	rr_list_for_each (link, &connection->ways) {
 		struct callback_way *way = rr_container(link, struct callback_way, link);
 
-		if (way->program.prog == session->cb_program && way->has_sys == session->has_sys &&
-			(!way->has_sys || (way->uid == session->sys_uid && way->gid == session->sys_gid)))
+		if (callback_way_fits(way, session))
 			return way;
 	}
 	return NULL;
 }
 
+/* Tells whether the way is in use: a callback that it has sent has not ended, or it fits a session that is
+ * bound to the connection for callbacks. */
+static bool
+callback_way_in_use(const struct rr_nfs4_connection *connection, const struct callback_way *way)
+{
+	rr_list_for_each (link, &connection->calls) {
+		if (rr_container(link, struct callback_call, link)->way == way)
+			return true;
+	}
+	rr_list_for_each (link, &connection->conn.bindings) {
+		const struct rr_nfs4_binding *binding = rr_container(link, struct rr_nfs4_binding, of_conn);
+
+		if (binding->channels & RR_NFS4_BACK && callback_way_fits(way, binding->session))
+			return true;
+	}
+	return false;
+}
+
+/* Frees a way that has no calls, and its RPC client. It may run inside a callback of the loop, even one of
+ * that RPC client: rr_client_free() keeps the memory of the client until the end of the loop's turn. */
+static void
+callback_way_free(struct rr_nfs4_connection *connection, struct callback_way *way)
+{
+	rr_list_remove(&way->link);
+	connection->way_count--;
+	rr_client_free(way->client);
+	rr_free(connection->server->env, way);
+}
+
+/* Frees a way that is not in use if the connection has as many ways as it may have: BACKCHANNEL_CTL gives a
+ * session another program number and another credential again and again, and leaves ways that no session uses
+ * any more. Returns false if all ways are in use. */
+static bool
+callback_way_make_room(struct rr_nfs4_connection *connection)
+{
+	if (connection->way_count < CALLBACK_WAYS)
+		return true;
+	rr_list_for_each (link, &connection->ways) {
+		struct callback_way *way = rr_container(link, struct callback_way, link);
+
+		if (callback_way_in_use(connection, way))
+			continue;
+		callback_way_free(connection, way);
+		return true;
+	}
+	return false;
+}
+
 /* Makes the way (the RPC client that sends callbacks) for the session over the connection of the request, if
- * there is none yet. If that fails, for lack of memory or as the connection has too many ways, the first
- * callback over this connection fails: the connection is then unbound from the backchannel, and the client
- * learns from the flags of SEQUENCE that it has to bind a connection. */
+ * there is none yet. If that fails, for lack of memory or as the connection has too many ways in use, the
+ * first callback over this connection fails: the connection is then unbound from the backchannel, and the
+ * client learns from the flags of SEQUENCE that it has to bind a connection. */
 static void
 callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request *request,
 	const struct rr_nfs4_session *session)
@@ -93,7 +148,7 @@ callback_way_make(struct rr_nfs4_connection *connection, struct rpcrdma_request 
 	struct callback_way *way;
 	struct rr_text text;
 
-	if (callback_way_find(connection, session) || connection->way_count == CALLBACK_WAYS)
+	if (callback_way_find(connection, session) || !callback_way_make_room(connection))
 		return;
 	way = rr_alloc(env, sizeof(*way));
 	if (!way)
@@ -281,10 +336,6 @@ rr_nfs4_ways_free(struct rr_nfs4_connection *connection)
 		rr_client_cancel(call->call.client, &call->call);
 		rr_free(env, call);
 	}
-	while ((link = rr_list_pop(&connection->ways))) {
-		struct callback_way *way = rr_container(link, struct callback_way, link);
-
-		rr_client_free(way->client);
-		rr_free(env, way);
-	}
+	while (!rr_list_empty(&connection->ways))
+		callback_way_free(connection, rr_container(connection->ways.next, struct callback_way, link));
 }

@@ -193,6 +193,79 @@ a_client_that_ends_is_not_called(void **state)
 	assert_int_equal(world->shared->tables.wait_count, 0);
 }
 
+/* Changes the credential of the session's callbacks to AUTH_SYS with this user ID. */
+static void
+change_credential(struct peer *peer, uint32_t uid)
+{
+	callback_sec_parms4 sec = { .cb_secflavor = AUTH_SYS, .u.cbsp_sys_cred.uid = uid };
+	const nfs_argop4 change = { .argop = OP_BACKCHANNEL_CTL,
+		.u.opbackchannel_ctl = { .bca_cb_program = 0x40000000, .bca_sec_parms = { 1, &sec } } };
+
+	assert_int_equal(RUN(peer, change), NFS4_OK);
+}
+
+/* 18.33.3: "The BACKCHANNEL_CTL operation replaces the backchannel's callback program number and adds (not
+ * replaces) RPCSEC_GSS handles for use by the backchannel." The server calls back with the last credential,
+ * however often it has changed, and still calls the other client of the same connection with its own
+ * credential. */
+static void
+a_credential_may_change_often(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0), *waiter = world_caller(world, 0, "first", 0);
+	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
+	uint32_t first; /* the number of the callback of the first client */
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	unlock.u.oplocku.lock_stateid = lock_file(holder, "holder", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "first", WRITEW_LT, NFS4ERR_DENIED);
+	/* The second client has the same connection. */
+	assert_int_equal(peer_exchange(waiter, "second", 1, 0), NFS4_OK);
+	assert_int_equal(peer_create_session(waiter), NFS4_OK);
+	assert_int_equal(RUN(waiter, op_plain(OP_RECLAIM_COMPLETE)), NFS4_OK);
+	for (uint32_t uid = 1; uid <= 20; uid++)
+		change_credential(waiter, uid);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	/* The two sessions have a sequence of callbacks each. */
+	waiter->answers.replays = true;
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	for (int i = 0; i < 100 && waiter->answers.compounds < 2; i++)
+		assert_int_equal(flags_now(waiter), 0);
+	assert_int_equal(waiter->answers.compounds, 2);
+	first = waiter->answers.uids[0] == 20 ? 1 : 0;
+	assert_int_equal(waiter->answers.uids[first], WORLD_NOBODY);
+	assert_int_equal(waiter->answers.uids[1 - first], 20);
+}
+
+/* A credential changes while a callback that was sent with an earlier one has no answer yet. That callback
+ * still ends, and is sent again over the next backchannel. */
+static void
+a_credential_may_change_during_a_callback(void **state)
+{
+	struct world *world = *state;
+	struct peer *holder = world_peer(world, 1, "holder", 0),
+		    *waiter = world_caller(world, 0, "waiter", 0);
+	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	waiter->answers.silent = waiter->answers.replays = true;
+	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
+	world_wait(world, &waiter->answers.compounds, 1);
+	for (uint32_t uid = 1; uid <= 20; uid++)
+		change_credential(waiter, uid);
+	waiter->answers.silent = false;
+	world->stage.now += 11 * RR_SECOND;
+	for (int i = 0; i < 100 && flags_now(waiter) == 0; i++)
+		continue;
+	assert_int_equal(peer_flags(waiter), SEQ4_STATUS_CB_PATH_DOWN | SEQ4_STATUS_CB_PATH_DOWN_SESSION);
+	assert_int_equal(peer_bind(waiter, 0), NFS4_OK);
+	world_wait(world, &waiter->answers.compounds, 2);
+	assert_int_equal(waiter->answers.retries, 1);
+}
+
 int
 main(void)
 {
@@ -211,6 +284,10 @@ main(void)
 			locks_of_a_client_that_ends_are_waited_for, world_setup_memory, world_teardown),
 		cmocka_unit_test_setup_teardown(
 			a_client_that_ends_is_not_called, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_credential_may_change_often, world_setup_memory, world_teardown),
+		cmocka_unit_test_setup_teardown(
+			a_credential_may_change_during_a_callback, world_setup_memory, world_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,7 +192,7 @@ answer_note(struct answers *answers, const nfs_cb_argop4 *op)
 	const nfs_fh4 *handle =
 		op->argop == OP_CB_RECALL ? &op->u.opcbrecall.fh : &op->u.opcbnotify_lock.cnla_fh;
 
-	assert_true(answers->compounds < WORLD_CALLBACKS && handle->length <= sizeof(answers->handle));
+	assert_true(handle->length <= sizeof(answers->handle));
 	answers->ops[answers->compounds] = *op;
 	answers->handle_length = handle->length;
 	memcpy(answers->handle, handle->data, handle->length);
@@ -208,10 +208,12 @@ answer_compound(void *ctx, struct rpcrdma_request *request, const void *argument
 	nfs_cb_resop4 *ops = rpcrdma_request_alloc(request, 2 * sizeof(*ops));
 
 	assert_int_equal(args->argarray.count, 2);
+	assert_true(answers->compounds < WORLD_CALLBACKS);
 	assert_int_equal(args->argarray.values[0].argop, OP_CB_SEQUENCE);
 	answers->minor = args->minorversion;
 	ops[0].resop = OP_CB_SEQUENCE;
 	answer_sequence(answers, &args->argarray.values[0].u.opcbsequence, &ops[0].u.opcbsequence);
+	answers->uids[answers->compounds] = request->has_sys ? request->sys.uid : WORLD_NOBODY;
 	answer_note(answers, &args->argarray.values[1]);
 	if (answers->silent)
 		return RPCRDMA_HANDLE_DROP;

@@ -16,6 +16,8 @@
 
 enum { WORLD_CLIENTS = 3, WORLD_OPS = 24, WORLD_CALLBACKS = 16 };
 
+#define WORLD_NOBODY UINT32_MAX
+
 struct world;
 
 /* How a client answers callbacks, and which callbacks it got. */
@@ -30,6 +32,8 @@ struct answers {
 	uint32_t minor;
 	/* The second operation of each CB_COMPOUND. Its pointers are not valid any more. */
 	nfs_cb_argop4 ops[WORLD_CALLBACKS];
+	/* The user ID of the credential of each CB_COMPOUND; WORLD_NOBODY: it is no AUTH_SYS credential. */
+	uint32_t uids[WORLD_CALLBACKS];
 	uint8_t handle[128]; /* file handle of the last callback */
 	uint32_t handle_length;
 };
