@@ -201,15 +201,20 @@ callback_fault(struct rr_nfs4_callback *callback)
 	callback_return(callback, 0);
 }
 
-/* Handles the success of CB_SEQUENCE: counts up the sequence ID of the slot and frees the slot. The callback
- * is queued again if it was not cancelled and answered() of its kind returns true; else it ends. status: the
- * status of the CB_COMPOUND. */
+/* Handles the success of CB_SEQUENCE: counts up the sequence ID of the slot, frees the slot and renews the
+ * lease of the client. The callback is queued again if it was not cancelled and answered() of its kind
+ * returns true; else it ends. status: the status of the CB_COMPOUND. */
 static void
 callback_advance(struct rr_nfs4_callback *callback, nfsstat4 status, uint64_t now)
 {
 	callback->session->back_slots[callback->slot].sequence++;
 	callback->session->back_works = true;
 	callback_drop_slot(callback);
+	/* RFC 8881, 20.9.3: "when the server receives the CB_SEQUENCE reply, renew the lease of state related
+	 * to the client ID". A lease that is over is not renewed here: only a call of the client shows that
+	 * the client wants to come back. */
+	if (rr_nfs4_client_in_lease(callback->client, now))
+		rr_nfs4_client_renew(callback->client, now);
 	if (!callback->cancelled && callback->kind->answered(callback, status))
 		callback_return(callback, now + CALLBACK_AGAIN);
 	else

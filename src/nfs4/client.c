@@ -117,6 +117,15 @@ client_owner_hash(const struct rr_nfs4_clients *clients, const void *data, uint3
 	return hash;
 }
 
+/* Tells whether the lease of the client is not over by the clock. `now` may be earlier than the last renewal:
+ * a thread may have asked for the time before it got the lock of the tables, and another thread after that.
+ */
+static bool
+client_lease_runs(const struct rr_nfs4_client *client, uint64_t now)
+{
+	return now < client->renewed || now - client->renewed < client->table->lease;
+}
+
 /* Returns the record of the owner: the confirmed record if `confirmed` is true, else the unconfirmed record.
  * Returns NULL if there is no such record. */
 static struct rr_nfs4_client *
@@ -256,7 +265,7 @@ static nfsstat4
 client_meet_confirmed(
 	struct rr_nfs4_client *confirmed, const struct rr_nfs4_exchange *exchange, uint64_t now, bool *same)
 {
-	bool in_lease = now - confirmed->renewed < confirmed->table->lease;
+	bool in_lease = client_lease_runs(confirmed, now);
 
 	*same = false;
 	if (!rr_nfs4_principal_same(confirmed->principal, exchange->principal)) {
@@ -334,6 +343,12 @@ rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now)
 	rr_list_append(&client->table->leases, &client->by_lease);
 }
 
+bool
+rr_nfs4_client_in_lease(const struct rr_nfs4_client *client, uint64_t now)
+{
+	return client->phase == RR_NFS4_CONFIRMED && client_lease_runs(client, now);
+}
+
 void
 rr_nfs4_client_unrecorded(struct rr_nfs4_client *client)
 {
@@ -352,7 +367,7 @@ rr_nfs4_clients_expire(struct rr_nfs4_clients *clients, uint64_t now)
 	rr_list_for_each (link, &clients->leases) {
 		struct rr_nfs4_client *client = rr_container(link, struct rr_nfs4_client, by_lease);
 
-		if (now - client->renewed < clients->lease)
+		if (client_lease_runs(client, now))
 			return client->renewed + clients->lease - now;
 		client_set_phase(
 			client, client->state_count > 0 ? CLIENT_LEASE_OVER : CLIENT_LEASE_OVER_STATELESS);

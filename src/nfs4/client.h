@@ -125,6 +125,9 @@ void rr_nfs4_client_confirm(struct rr_nfs4_client *client, uint64_t now);
  * MUST be renewed" */
 void rr_nfs4_client_renew(struct rr_nfs4_client *client, uint64_t now);
 
+/* Tells whether the client is confirmed and its lease is not over. */
+bool rr_nfs4_client_in_lease(const struct rr_nfs4_client *client, uint64_t now);
+
 /* Takes the report that the client has no record on the disk. If the lease of the client is over, its opens
  * and locks may be taken away from now on. */
 void rr_nfs4_client_unrecorded(struct rr_nfs4_client *client);

@@ -149,6 +149,8 @@ leases_end(void **state)
 
 	confirmed(world, "idle", 1, 0);
 	assert_int_equal(exchange(world, "new", 1, 0, false, &unconfirmed), NFS4_OK);
+	assert_true(rr_nfs4_client_in_lease(busy, world->now));
+	assert_false(rr_nfs4_client_in_lease(unconfirmed, world->now));
 	busy->state_count = 1;
 	assert_int_equal(rr_nfs4_clients_expire(&world->clients, world->now), LEASE);
 	world->now += LEASE;
@@ -158,6 +160,25 @@ leases_end(void **state)
 	rr_nfs4_client_renew(busy, world->now);
 	assert_int_equal(busy->phase, RR_NFS4_CONFIRMED);
 	busy->state_count = 0;
+}
+
+/* 8.3: a lease that one thread has just renewed is not ended by another, which had asked for the time
+ * earlier. */
+static void
+a_time_before_the_renewal_ends_no_lease(void **state)
+{
+	struct world *world = *state;
+	struct rr_nfs4_client *client = confirmed(world, "client", 1, 0), *other;
+
+	client->state_count = 1;
+	assert_true(rr_nfs4_clients_expire(&world->clients, world->now - 1) == LEASE + 1);
+	assert_int_equal(client->phase, RR_NFS4_CONFIRMED);
+	assert_true(rr_nfs4_client_in_lease(client, world->now - 1));
+	assert_true(rr_nfs4_client_in_lease(client, world->now + LEASE - 1));
+	assert_false(rr_nfs4_client_in_lease(client, world->now + LEASE));
+	world->now--;
+	assert_int_equal(exchange(world, "client", 1, 7, false, &other), NFS4ERR_CLID_INUSE);
+	client->state_count = 0;
 }
 
 /* A full table takes a new client as long as some client in it has no lease or no state. */
@@ -191,6 +212,7 @@ main(void)
 		TEST(a_restarted_client_keeps_its_old_record_until_the_new_one_is_confirmed),
 		TEST(an_update_needs_the_confirmed_record_as_it_is),
 		TEST(leases_end),
+		TEST(a_time_before_the_renewal_ends_no_lease),
 		TEST(newcomers_take_the_place_of_those_without_state),
 	};
 

@@ -498,6 +498,30 @@ a_client_without_a_lease_is_not_waited_for(void **state)
 	assert_int_equal(RUN(held.holder, op_root()), NFS4ERR_BADSESSION);
 }
 
+/* 20.9.3: "when the server receives the CB_SEQUENCE reply, renew the lease of state related to the client
+ * ID." So the delegation of a client that answers CB_RECALL does not end with the lease that its last call
+ * has renewed. */
+static void
+a_client_that_answers_a_recall_keeps_its_lease(void **state)
+{
+	struct world *world = *state;
+	struct held held = hold(world);
+	const nfs_argop4 writes = op_open("file", "o", WRITE, 0, false);
+	const struct rr_nfs4_session *session =
+		rr_nfs4_session_find(&world->shared->tables.sessions, held.holder->session);
+
+	world->stage.now += 46 * RR_SECOND;
+	assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	while (session->back_slots[0].busy)
+		RUN(held.other, op_root());
+	world->stage.now += 46 * RR_SECOND;
+	for (int i = 0; i < 10; i++)
+		assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_DELAY);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), writes), NFS4_OK);
+}
+
 /* 10.4: "Operations done outside the NFSv4.1 protocol, due to, for example, access by other protocols, or by
  * local access, also need to result in delegation recall". */
 static void
@@ -620,6 +644,7 @@ main(void)
 		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
 		WITH_MEMORY(a_session_that_the_client_does_not_know_yet_is_tried_again),
 		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),
+		WITH_MEMORY(a_client_that_answers_a_recall_keeps_its_lease),
 		cmocka_unit_test_setup_teardown(
 			a_local_program_that_writes_recalls, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(

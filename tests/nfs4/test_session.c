@@ -308,6 +308,119 @@ callbacks_have_a_credential_that_was_offered(void **state)
 	assert_int_equal(bound.bctsr_status, NFS4ERR_INVAL);
 }
 
+/* A callback that a test answers itself. */
+static void
+note_put(struct rr_nfs4_callback *callback, nfs_cb_argop4 *op)
+{
+	(void)callback;
+	(void)op;
+}
+
+static bool
+note_answered(struct rr_nfs4_callback *callback, nfsstat4 status)
+{
+	(void)callback;
+	(void)status;
+	return false;
+}
+
+static void
+note_ended(struct rr_nfs4_callback *callback)
+{
+	(void)callback;
+}
+
+static void
+note_send(struct rr_nfs4_callback *callback)
+{
+	assert_int_equal(callback->phase, RR_NFS4_CALLBACK_OUT);
+}
+
+/* Sends a callback, lets `wait` pass, calls between(), and answers the callback: its CB_SEQUENCE with the
+ * status. */
+static void
+call_back(struct world *world, nfsstat4 status, uint64_t wait, void (*between)(struct world *world))
+{
+	static const struct rr_nfs4_callback_kind kind = { note_put, note_answered, note_ended };
+	struct rr_nfs4_callback callback = { .kind = NULL };
+	nfs_cb_resop4 ops[2] = { { .resop = OP_CB_SEQUENCE }, { .resop = OP_CB_RECALL } };
+	const CB_COMPOUND4res res = { .status = status, .resarray = { 2, ops } };
+	CB_SEQUENCE4resok *ok = &ops[0].u.opcbsequence.u.csr_resok4;
+	CB_SEQUENCE4args args;
+
+	rr_list_init(&callback.link);
+	world->tables.sessions.send = note_send;
+	rr_nfs4_callback_queue(&callback, &kind, &world->tables.sessions, world->client);
+	rr_nfs4_callbacks_go(&world->tables.sessions, world->now);
+	assert_int_equal(callback.phase, RR_NFS4_CALLBACK_OUT);
+	rr_nfs4_callback_sequence(&callback, &args);
+	ops[0].u.opcbsequence.csr_status = status;
+	memcpy(ok->csr_sessionid, args.csa_sessionid, sizeof(ok->csr_sessionid));
+	ok->csr_sequenceid = args.csa_sequenceid;
+	ok->csr_slotid = args.csa_slotid;
+	world->now += wait;
+	if (between)
+		between(world);
+	rr_nfs4_callback_answered(&callback, &res, world->now);
+	/* After an error the callback waits for another session. */
+	rr_nfs4_callback_cancel(&callback);
+	assert_int_equal(callback.phase, RR_NFS4_CALLBACK_IDLE);
+}
+
+static void
+expire(struct world *world)
+{
+	rr_nfs4_clients_expire(&world->tables.clients, world->now);
+	assert_int_equal(world->client->phase, RR_NFS4_COURTESY);
+}
+
+static void
+end_client(struct world *world)
+{
+	rr_nfs4_client_end(world->client);
+}
+
+/* 20.9.3: "when the server receives the CB_SEQUENCE reply, renew the lease of state related to the client
+ * ID." A lease that is over stays so. */
+static void
+an_answer_to_a_callback_renews_the_lease(void **state)
+{
+	struct world *world = *state;
+	const uint64_t lease = world->tables.clients.lease;
+
+	create(world, 1);
+	world->client->state_count = 1;
+	call_back(world, NFS4_OK, lease - 1, NULL);
+	assert_true(world->client->renewed == lease - 1);
+	call_back(world, NFS4_OK, lease, NULL);
+	assert_true(world->client->renewed == lease - 1);
+	assert_int_equal(world->client->phase, RR_NFS4_CONFIRMED);
+	call_back(world, NFS4_OK, 0, expire);
+	assert_int_equal(world->client->phase, RR_NFS4_COURTESY);
+	assert_true(world->client->renewed == lease - 1);
+	/* A call of the client renews the lease. */
+	rr_nfs4_client_renew(world->client, world->now);
+	assert_int_equal(world->client->phase, RR_NFS4_CONFIRMED);
+	world->client->state_count = 0;
+	rr_nfs4_client_hold(world->client);
+	call_back(world, NFS4_OK, 1, end_client);
+	assert_true(world->client->renewed == world->now - 1);
+	rr_nfs4_client_release(world->client);
+}
+
+/* An answer that is an error of CB_SEQUENCE renews nothing. */
+static void
+an_error_of_a_callback_renews_no_lease(void **state)
+{
+	struct world *world = *state;
+
+	create(world, 1);
+	rr_nfs4_client_hold(world->client);
+	call_back(world, NFS4ERR_SEQ_MISORDERED, 1, NULL);
+	assert_true(world->client->renewed == 0);
+	rr_nfs4_client_release(world->client);
+}
+
 /* 18.34.3. SEQ4_STATUS_CB_PATH_DOWN is set exactly as long as the session has no connection for callbacks. */
 static void
 connections_come_and_go(void **state)
@@ -389,6 +502,8 @@ main(void)
 		TEST(a_session_with_calls_under_way_is_not_destroyed),
 		TEST(a_call_outlives_its_session),
 		TEST(callbacks_have_a_credential_that_was_offered),
+		TEST(an_answer_to_a_callback_renews_the_lease),
+		TEST(an_error_of_a_callback_renews_no_lease),
 		TEST(connections_come_and_go),
 		TEST(a_connection_that_is_not_bound_is_not_called_bound),
 	};
