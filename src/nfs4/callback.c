@@ -3,7 +3,7 @@
  * that it takes in a backchannel, and the answers of the client. */
 #include <string.h>
 
-#include "nfs4/session.h"
+#include "nfs4/slot.h"
 
 enum callback_event { CALLBACK_QUEUE, CALLBACK_SEND, CALLBACK_RETURN, CALLBACK_END, CALLBACK_EVENTS };
 
@@ -262,8 +262,38 @@ rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4r
 		callback_advance(callback, res->status, now);
 }
 
+/* Tells whether the callback may reach the client before the answer to its origin does. It may not if the
+ * client has used the slot again, which shows that the client has the answer, or if the session has ended. */
+static bool
+callback_may_overtake(const struct rr_nfs4_callback *callback)
+{
+	const struct rr_nfs4_call_name *origin = &callback->origin;
+	const struct rr_nfs4_session *session;
+
+	if (!callback->has_origin)
+		return false;
+	session = rr_nfs4_session_find(callback->sessions, origin->session);
+	return session && rr_nfs4_slot_is_last(session, origin->slot, origin->sequence);
+}
+
+/* Writes the origin of the callback to *referring, and has the arguments of CB_SEQUENCE point there. */
+static void
+callback_refer(
+	const struct rr_nfs4_callback *callback, struct rr_nfs4_referring *referring, CB_SEQUENCE4args *args)
+{
+	const struct rr_nfs4_call_name *origin = &callback->origin;
+
+	referring->call = (referring_call4){ origin->sequence, origin->slot };
+	memcpy(referring->list.rcl_sessionid, origin->session, sizeof(origin->session));
+	referring->list.rcl_referring_calls.count = 1;
+	referring->list.rcl_referring_calls.values = &referring->call;
+	args->csa_referring_call_lists.count = 1;
+	args->csa_referring_call_lists.values = &referring->list;
+}
+
 void
-rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4args *args)
+rr_nfs4_callback_sequence(
+	const struct rr_nfs4_callback *callback, struct rr_nfs4_referring *referring, CB_SEQUENCE4args *args)
 {
 	const struct rr_nfs4_session *session = callback->session;
 
@@ -274,6 +304,12 @@ rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4a
 		if (session->back_slots[i].busy)
 			args->csa_highest_slotid = i;
 	}
+	/* RFC 8881, 2.10.6.3: "Until the time the { session ID, slot ID, sequence ID } request triple can be
+	 * retired, any recalls of the associated object MUST carry an array of these referring
+	 * identifiers" */
+	args->csa_referring_call_lists.count = 0;
+	if (callback_may_overtake(callback))
+		callback_refer(callback, referring, args);
 }
 
 /* ---- Sessions ---- */

@@ -41,6 +41,19 @@ struct rr_nfs4_callback_kind {
 	void (*ended)(struct rr_nfs4_callback *callback);
 };
 
+/* A call of the client, by its session, slot and sequence ID. */
+struct rr_nfs4_call_name {
+	sessionid4 session;
+	slotid4 slot;
+	sequenceid4 sequence;
+};
+
+/* The memory of the referring call in the arguments of a CB_SEQUENCE. */
+struct rr_nfs4_referring {
+	referring_call_list4 list;
+	referring_call4 call;
+};
+
 /* A callback is a call to a client, from the queue to its answer. */
 struct rr_nfs4_callback {
 	const struct rr_nfs4_callback_kind *kind;
@@ -56,6 +69,10 @@ struct rr_nfs4_callback {
 	/* QUEUED: the callback is not sent before this time. */
 	uint64_t not_before;
 	bool cancelled; /* the owner does not need the callback any more */
+	/* has_origin: the client learns from the answer to the call `origin` what the callback is about. The
+	 * owner sets both, before the callback is queued. */
+	bool has_origin;
+	struct rr_nfs4_call_name origin;
 };
 
 /* Puts the callback into the queue, from which rr_nfs4_callbacks_go() sends it. Does nothing if the callback
@@ -80,8 +97,10 @@ void rr_nfs4_callback_failed(struct rr_nfs4_callback *callback);
 /* Handles the answer of the client to the callback. res: the answer; NULL if the callback is CB_NULL. */
 void rr_nfs4_callback_answered(struct rr_nfs4_callback *callback, const CB_COMPOUND4res *res, uint64_t now);
 
-/* Fills the arguments of CB_SEQUENCE for the callback. */
-void rr_nfs4_callback_sequence(const struct rr_nfs4_callback *callback, CB_SEQUENCE4args *args);
+/* Fills the arguments of CB_SEQUENCE for the callback. They point to *referring if the callback may come
+ * before the answer to its origin. */
+void rr_nfs4_callback_sequence(
+	const struct rr_nfs4_callback *callback, struct rr_nfs4_referring *referring, CB_SEQUENCE4args *args);
 
 /* ---- Sessions ---- */
 

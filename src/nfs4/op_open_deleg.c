@@ -202,6 +202,22 @@ deleg_none(uint32_t share_access, why_no_delegation4 why, open_delegation4 *dele
 	delegation->u.od_whynone.ond_why = why;
 }
 
+/* Stores in the delegation which call gives it to the client, for a recall that may come before the answer to
+ * that call. RFC 8881, 2.10.6.3: "For each client operation that might result in some sort of server
+ * callback, the server SHOULD "remember" the { session ID, slot ID, sequence ID } triple of the client
+ * request" */
+static void
+deleg_remember(const struct rr_nfs4_compound *c, struct rr_nfs4_state *state)
+{
+	const SEQUENCE4resok *ok = &c->turn.ok;
+	struct rr_nfs4_call_name *origin = &state->callback.origin;
+
+	memcpy(origin->session, ok->sr_sessionid, sizeof(origin->session));
+	origin->slot = ok->sr_slotid;
+	origin->sequence = ok->sr_sequenceid;
+	state->callback.has_origin = true;
+}
+
 /* Fills in the delegation of the OPEN's result, or the reason why there is none, and releases the reference
  * to the delegation. The permissions in the result stay empty, so that the client asks the server by ACCESS.
  * The caller holds the lock of the tables. */
@@ -219,6 +235,7 @@ rr_open_give(struct rr_nfs4_compound *c, open_delegation4 *delegation)
 		delegation->delegation_type = OPEN_DELEGATE_READ;
 		rr_nfs4_stateid_next(state, &read->stateid);
 		read->recall = state->recalled > 0;
+		deleg_remember(c, state);
 	}
 	if (state)
 		rr_nfs4_state_release(state);

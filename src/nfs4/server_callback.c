@@ -43,7 +43,8 @@ struct callback_call {
 	CB_COMPOUND4args args;
 	CB_COMPOUND4res res;
 	nfs_cb_argop4 ops[2];
-	uint8_t memory[1024], keep[4096]; /* for lists of the decoded answer; for its octets */
+	struct rr_nfs4_referring referring; /* of ops[0], which is the CB_SEQUENCE */
+	uint8_t memory[1024], keep[4096];   /* for lists of the decoded answer; for its octets */
 };
 
 /* Returns the connection over which the callback is to be sent; its `conn` is the part that sessions know. */
@@ -225,7 +226,7 @@ callback_fill(struct callback_call *made, const struct callback_way *way)
 	made->args.argarray.count = 2;
 	made->args.argarray.values = made->ops;
 	made->ops[0].argop = OP_CB_SEQUENCE;
-	rr_nfs4_callback_sequence(callback, &made->ops[0].u.opcbsequence);
+	rr_nfs4_callback_sequence(callback, &made->referring, &made->ops[0].u.opcbsequence);
 	callback->kind->put(callback, &made->ops[1]);
 }
 

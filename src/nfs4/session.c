@@ -12,7 +12,8 @@
 /* The smallest sizes that a session can work with: a SEQUENCE with a filehandle and a small operation. */
 enum { SESSION_REQUEST_LEAST = 256, SESSION_RESPONSE_LEAST = 256, SESSION_OPERATIONS_LEAST = 2 };
 
-/* The smallest sizes that callbacks can work with: a CB_SEQUENCE and a CB_RECALL. */
+/* The smallest sizes that callbacks can work with: a CB_SEQUENCE and a CB_RECALL. The largest such request
+ * has 236 octets: the header with an AUTH_SYS credential, a referring call, and the longest filehandle. */
 enum { SESSION_BACK_REQUEST_LEAST = 256, SESSION_BACK_RESPONSE_LEAST = 128 };
 
 enum {

@@ -50,6 +50,12 @@ rr_nfs4_slots_free(struct rr_nfs4_session *session)
 	rr_free(env, session->slots);
 }
 
+bool
+rr_nfs4_slot_is_last(const struct rr_nfs4_session *session, slotid4 slot, sequenceid4 sequence)
+{
+	return session->slots[slot].sequence == sequence;
+}
+
 /* Tells whether any session of the client has a connection for callbacks. */
 static bool
 client_has_back(const struct rr_nfs4_client *client)

@@ -50,6 +50,10 @@ nfsstat4 rr_nfs4_sequence_begin(
  * NFS4ERR_RETRY_UNCACHED_REP. */
 void rr_nfs4_sequence_end(struct rr_nfs4_turn *turn, const void *reply, uint32_t length);
 
+/* Tells whether the slot has had no call after the one with this sequence ID. As long as that is so, the
+ * client may not have seen the answer to this call: a client that has seen it may use the slot again. */
+bool rr_nfs4_slot_is_last(const struct rr_nfs4_session *session, slotid4 slot, sequenceid4 sequence);
+
 /* Returns the flags SEQ4_STATUS_* of SEQUENCE's result: RFC 8881, 18.46.3. */
 uint32_t rr_nfs4_status_flags(const struct rr_nfs4_session *session);
 

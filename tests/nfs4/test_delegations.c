@@ -425,6 +425,126 @@ a_recall_that_comes_too_early_is_repeated(void **state)
 	assert_int_equal(give_back(&held, "file"), NFS4_OK);
 }
 
+/* Makes "file", and has the holder get a delegation of it by its last call. */
+static struct held
+hold_by_the_last_call(struct peer *holder, struct peer *other)
+{
+	struct held held = { holder, other, { 0 } };
+
+	make_file(holder, "file");
+	assert_int_equal(RUN(holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
+	assert_int_equal(given(holder, 1)->delegation_type, OPEN_DELEGATE_READ);
+	held.stateid = given(holder, 1)->u.read.stateid;
+	return held;
+}
+
+/* 2.10.6.3: "Until the time the { session ID, slot ID, sequence ID } request triple can be retired, any
+ * recalls of the associated object MUST carry an array of these referring identifiers (in the CB_SEQUENCE
+ * operation's arguments)". */
+static void
+a_recall_that_may_overtake_the_answer_names_the_open(void **state)
+{
+	struct world *world = *state;
+	struct held held =
+		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	const struct answers *answers = &held.holder->answers;
+
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	assert_true(answers->refers);
+	assert_memory_equal(answers->referring_session, held.holder->session, sizeof(sessionid4));
+	assert_int_equal(answers->referring.rc_slotid, 0);
+	assert_int_equal(answers->referring.rc_sequenceid, held.holder->sequence);
+}
+
+/* 2.10.6.3: "After this time, it is not necessary for the server to provide this information in related
+ * callbacks". The client does not use a slot again before it has seen the answer. */
+static void
+a_recall_after_the_next_call_of_the_slot_names_no_call(void **state)
+{
+	struct world *world = *state;
+	struct held held =
+		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+
+	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	assert_false(held.holder->answers.refers);
+}
+
+/* A recall that is sent again does not name the OPEN any more, if the client has used the slot meanwhile. */
+static void
+a_repeated_recall_names_the_open_as_long_as_it_must(void **state)
+{
+	struct world *world = *state;
+	struct held held =
+		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	const struct answers *answers = &held.holder->answers;
+
+	held.holder->answers.sequence = NFS4ERR_DELAY;
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	assert_true(answers->refers);
+	world->stage.now += 6 * RR_SECOND;
+	world_wait(world, &answers->compounds, 2);
+	assert_true(answers->refers);
+	held.holder->answers.sequence = NFS4_OK;
+	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
+	world->stage.now += 6 * RR_SECOND;
+	world_wait(world, &answers->compounds, 3);
+	assert_false(answers->refers);
+	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+}
+
+/* 2.10.6.3: with "a session ID referring to a destroyed session", "there is no race". The recall comes over
+ * the second session. */
+static void
+a_recall_names_no_call_of_a_session_that_has_ended(void **state)
+{
+	struct world *world = *state;
+	struct held held =
+		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	nfs_argop4 destroy = { .argop = OP_DESTROY_SESSION };
+
+	memcpy(destroy.u.opdestroy_session.dsa_sessionid, held.holder->session, sizeof(sessionid4));
+	assert_int_equal(peer_create_session(held.holder), NFS4_OK);
+	assert_int_equal(peer_raw(held.holder, &destroy, 1), NFS4_OK);
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	assert_false(held.holder->answers.refers);
+}
+
+/* 2.10.6.4: "If a request exceeds ca_maxrequestsize, the reply will have the status NFS4ERR_REQ_TOO_BIG." The
+ * smallest backchannel that the server agrees to takes a recall with a referring call, a credential, and the
+ * longest filehandle. */
+static void
+the_largest_recall_fits_into_the_smallest_backchannel(void **state)
+{
+	static const channel_attrs4 least = { .ca_maxrequestsize = 256,
+		.ca_maxresponsesize = 128,
+		.ca_maxoperations = 2,
+		.ca_maxrequests = 1 };
+	struct world *world = *state;
+	callback_sec_parms4 sec = { .cb_secflavor = AUTH_SYS, .u.cbsp_sys_cred.uid = 7 };
+	const nfs_argop4 change = { .argop = OP_BACKCHANNEL_CTL,
+		.u.opbackchannel_ctl = { .bca_cb_program = 0x40000000, .bca_sec_parms = { 1, &sec } } };
+	const struct answers *answers = &world->peers[0].answers;
+	struct held held;
+	uint32_t longest;
+
+	world->peers[0].back = &least;
+	held.holder = working_caller(world, 0, "holder");
+	assert_int_equal(RUN(held.holder, change), NFS4_OK);
+	held = hold_by_the_last_call(held.holder, world_peer(world, 1, "other", 0));
+	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, &held);
+	assert_true(answers->refers);
+	assert_int_equal(answers->uids[0], 7);
+	longest = answers->size - (answers->handle_length + 3) / 4 * 4 + RR_VFS_HANDLE_MAX;
+	assert_int_equal(longest, 236);
+	assert_true(longest <= least.ca_maxrequestsize);
+}
+
 /* 18.46.3: SEQ4_STATUS_BACKCHANNEL_FAULT: the sequence of a slot is lost. */
 static void
 a_lost_sequence_is_a_fault_of_the_backchannel(void **state)
@@ -641,6 +761,11 @@ main(void)
 		WITH_MEMORY(what_is_not_returned_is_revoked),
 		WITH_MEMORY(a_recall_goes_out_again_over_the_next_connection),
 		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
+		WITH_MEMORY(a_recall_that_may_overtake_the_answer_names_the_open),
+		WITH_MEMORY(a_recall_after_the_next_call_of_the_slot_names_no_call),
+		WITH_MEMORY(a_repeated_recall_names_the_open_as_long_as_it_must),
+		WITH_MEMORY(a_recall_names_no_call_of_a_session_that_has_ended),
+		WITH_MEMORY(the_largest_recall_fits_into_the_smallest_backchannel),
 		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
 		WITH_MEMORY(a_session_that_the_client_does_not_know_yet_is_tried_again),
 		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),

@@ -346,6 +346,7 @@ call_back(struct world *world, nfsstat4 status, uint64_t wait, void (*between)(s
 	nfs_cb_resop4 ops[2] = { { .resop = OP_CB_SEQUENCE }, { .resop = OP_CB_RECALL } };
 	const CB_COMPOUND4res res = { .status = status, .resarray = { 2, ops } };
 	CB_SEQUENCE4resok *ok = &ops[0].u.opcbsequence.u.csr_resok4;
+	struct rr_nfs4_referring referring;
 	CB_SEQUENCE4args args;
 
 	rr_list_init(&callback.link);
@@ -353,7 +354,7 @@ call_back(struct world *world, nfsstat4 status, uint64_t wait, void (*between)(s
 	rr_nfs4_callback_queue(&callback, &kind, &world->tables.sessions, world->client);
 	rr_nfs4_callbacks_go(&world->tables.sessions, world->now);
 	assert_int_equal(callback.phase, RR_NFS4_CALLBACK_OUT);
-	rr_nfs4_callback_sequence(&callback, &args);
+	rr_nfs4_callback_sequence(&callback, &referring, &args);
 	ops[0].u.opcbsequence.csr_status = status;
 	memcpy(ok->csr_sessionid, args.csa_sessionid, sizeof(ok->csr_sessionid));
 	ok->csr_sequenceid = args.csa_sequenceid;

@@ -186,6 +186,21 @@ answer_sequence(struct answers *answers, const CB_SEQUENCE4args *args, CB_SEQUEN
 	ok->csr_highest_slotid = ok->csr_target_highest_slotid = 15;
 }
 
+/* Notes which referring call the CB_SEQUENCE has: at most one. */
+static void
+answer_note_referring(struct answers *answers, const CB_SEQUENCE4args *args)
+{
+	const referring_call_list4 *list = args->csa_referring_call_lists.values;
+
+	answers->refers = args->csa_referring_call_lists.count > 0;
+	if (!answers->refers)
+		return;
+	assert_int_equal(args->csa_referring_call_lists.count, 1);
+	assert_int_equal(list->rcl_referring_calls.count, 1);
+	memcpy(answers->referring_session, list->rcl_sessionid, sizeof(answers->referring_session));
+	answers->referring = list->rcl_referring_calls.values[0];
+}
+
 static void
 answer_note(struct answers *answers, const nfs_cb_argop4 *op)
 {
@@ -214,6 +229,8 @@ answer_compound(void *ctx, struct rpcrdma_request *request, const void *argument
 	ops[0].resop = OP_CB_SEQUENCE;
 	answer_sequence(answers, &args->argarray.values[0].u.opcbsequence, &ops[0].u.opcbsequence);
 	answers->uids[answers->compounds] = request->has_sys ? request->sys.uid : WORLD_NOBODY;
+	answers->size = request->exchange->call.length;
+	answer_note_referring(answers, &args->argarray.values[0].u.opcbsequence);
 	answer_note(answers, &args->argarray.values[1]);
 	if (answers->silent)
 		return RPCRDMA_HANDLE_DROP;

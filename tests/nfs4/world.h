@@ -34,6 +34,11 @@ struct answers {
 	nfs_cb_argop4 ops[WORLD_CALLBACKS];
 	/* The user ID of the credential of each CB_COMPOUND; WORLD_NOBODY: it is no AUTH_SYS credential. */
 	uint32_t uids[WORLD_CALLBACKS];
+	/* Of the last CB_COMPOUND: the number of its octets, and the referring call of its CB_SEQUENCE. */
+	uint32_t size;
+	bool refers;
+	sessionid4 referring_session;
+	referring_call4 referring;
 	uint8_t handle[128]; /* file handle of the last callback */
 	uint32_t handle_length;
 };
