@@ -47,8 +47,7 @@ share_holder(
 	rr_list_for_each (link, &file->states) {
 		struct rr_nfs4_state *state = rr_container(link, struct rr_nfs4_state, of_file);
 
-		if (state->kind != RR_NFS4_OPEN ||
-			!((access & state->deny) || (share->deny & state->access)))
+		if (state->kind != RR_NFS4_OPEN || !((access & state->deny) || (share->deny & state->access)))
 			continue;
 		found = state->client;
 		if (found == own || found->phase != RR_NFS4_COURTESY)
