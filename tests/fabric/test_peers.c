@@ -399,6 +399,49 @@ a_message_that_stops_in_the_middle_ends_the_connection(void **state)
 	close(fd);
 }
 
+static bool was_woken;
+
+static void
+woken(struct rr_receive_wait *wait)
+{
+	(void)wait;
+	was_woken = true;
+}
+
+/* A Send of which half has come holds a receive. Where others wait for it, the peer has to bring the rest at
+ * a least rate. */
+static void
+half_a_message_is_not_kept_while_others_wait(void **state)
+{
+	static const char half[] = "\0\x16\x01\x43\0\0\0\0\0\0\0\0\0\0\0\1\0\0\0\0abcd\0\0\0";
+	struct rr_receive_wait other = { .wake = woken, .link = { &other.link, &other.link } };
+	struct rr_receives *receives = &rr_iwarp_fabric_of(fabric)->shared.receives;
+	int fd = dial_a_stranger();
+
+	(void)state;
+	was_woken = false;
+	assert_int_equal(write(fd, "MPA ID Rep Frame\x10\2\0\4\0\1\0\1", 24), 24);
+	rr_endpoint_allow(endpoint, 1);
+	assert_int_equal(write(fd, half, 28), 28);
+	/* Nobody waits: the peer may be as slow as it likes. */
+	for (int i = 0; i < 30; i++) {
+		the_time += RR_SECOND;
+		turn(3);
+	}
+	assert_false(disconnected);
+	rr_receives_wait(receives, &other);
+	for (int i = 0; i < 3 && !disconnected; i++) {
+		the_time += RR_SECOND;
+		turn(3);
+	}
+	assert_true(disconnected);
+	assert_int_equal(status, -RPCRDMA_ERR_TIMEDOUT);
+	assert_non_null(strstr(text, "others wait"));
+	assert_true(was_woken);
+	rr_receives_leave(receives, &other);
+	close(fd);
+}
+
 /* Other messages in between, such as RDMA Writes of no octets, do not extend the time for the rest of a Send.
  */
 static void
@@ -555,6 +598,7 @@ main(void)
 		TEST(an_idle_peer_is_waited_for_until_the_owner_disconnects),
 		TEST(a_peer_that_is_half_open_ends_the_connection),
 		TEST(a_message_that_stops_in_the_middle_ends_the_connection),
+		TEST(half_a_message_is_not_kept_while_others_wait),
 		TEST(half_a_message_is_not_kept_alive_by_others),
 		TEST(a_reset_is_noticed_while_the_pool_is_empty),
 		TEST(a_read_behind_a_send_that_waited_is_answered),

@@ -6,6 +6,7 @@
 
 #include "base/address.h"
 #include "base/errno.h"
+#include "base/share.h"
 #include "fabric/iwarp/socket.h"
 
 /* The actions of an endpoint: the table in rr_iwarp_endpoint_event() says which action an event has in each
@@ -17,6 +18,9 @@ static const uint64_t connect_limit = 10 * RR_SECOND;
 /* The time within which the rest of an FPDU or of a Send must come, as it may hold a receive of the shared
  * pool. */
 static const uint64_t owed_limit = 60 * RR_SECOND;
+
+/* How often a peer is looked at whose half Send holds a receive. */
+static const uint64_t held_tick = RR_SECOND;
 
 static struct rr_loop *
 endpoint_loop(const struct rr_iwarp_endpoint *endpoint)
@@ -86,6 +90,7 @@ endpoint_leave_socket(struct rr_iwarp_endpoint *endpoint)
 	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->timer);
 	rr_alive_stop(&endpoint->alive);
 	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->owed);
+	rr_loop_disarm(endpoint_loop(endpoint), &endpoint->held);
 	rr_iwarp_endpoint_unwatch(endpoint);
 	if (endpoint->fd >= 0) {
 		rr_socket_close(endpoint->fd);
@@ -145,6 +150,25 @@ endpoint_follow_debt(struct rr_iwarp_endpoint *endpoint)
 	endpoint->debt = debt;
 }
 
+/* Begins a tick in which a half Send holds a receive: notes what has moved, and whether others wait. */
+static void
+endpoint_watch_receive(struct rr_iwarp_endpoint *endpoint)
+{
+	endpoint->held_moved = endpoint->engine.base.moved;
+	endpoint->held_short = rr_receives_are_wanted(&endpoint->engine.shared->receives);
+	rr_loop_arm(endpoint_loop(endpoint), &endpoint->held, held_tick);
+}
+
+/* Arms the timer `held` while half a Send holds a receive, and else disarms it. */
+static void
+endpoint_follow_receive(struct rr_iwarp_endpoint *endpoint)
+{
+	if (!endpoint->engine.rx.receive)
+		rr_loop_disarm(endpoint_loop(endpoint), &endpoint->held);
+	else if (!rr_timer_armed(&endpoint->held))
+		endpoint_watch_receive(endpoint);
+}
+
 /* Handles the endpoint's event OPEN, CLOSES or OVER if the iWARP connection (the engine) is open, closing or
  * over. In all other states of the connection it does nothing. */
 static void
@@ -181,6 +205,7 @@ endpoint_turn(struct rr_iwarp_endpoint *endpoint)
 	if (engine->state >= RR_IWARP_OVER || endpoint->state == RR_IWARP_ENDPOINT_CONNECTING)
 		return;
 	endpoint_follow_debt(endpoint);
+	endpoint_follow_receive(endpoint);
 	if (engine->rx.blocked)
 		wanted = 0;
 	if (endpoint->full)
@@ -453,6 +478,25 @@ endpoint_stalled(struct rr_timer *timer)
 	rr_iwarp_endpoint_defer(endpoint);
 }
 
+/* Called at the end of a tick in which half a Send held a receive: ends the connection if others waited for
+ * receives all the time and the peer moved next to nothing. */
+static void
+endpoint_held(struct rr_timer *timer)
+{
+	struct rr_iwarp_endpoint *endpoint = rr_container(timer, struct rr_iwarp_endpoint, held);
+	uint64_t moved = endpoint->engine.base.moved - endpoint->held_moved;
+
+	if (!endpoint->held_short || !rr_receives_are_wanted(&endpoint->engine.shared->receives) ||
+		moved >= rr_share_least(0) * held_tick / RR_SECOND) {
+		endpoint_watch_receive(endpoint);
+		return;
+	}
+	rr_iwarp_over(&endpoint->engine, -RPCRDMA_ERR_TIMEDOUT,
+		"the peer stopped in the middle of a message, while others wait for the Receive that it "
+		"holds");
+	rr_iwarp_endpoint_defer(endpoint);
+}
+
 /* Called when the peer's TCP has not answered for too long: ends the connection. */
 static void
 endpoint_peer_is_dead(struct rr_alive *alive)
@@ -499,6 +543,7 @@ rr_iwarp_endpoint_new(struct rr_iwarp_fabric *fabric, int fd, const struct socka
 	rr_timer_init(&endpoint->timer, endpoint_expired);
 	rr_alive_init(&endpoint->alive, endpoint_peer_is_dead);
 	rr_timer_init(&endpoint->owed, endpoint_stalled);
+	rr_timer_init(&endpoint->held, endpoint_held);
 	rr_task_init(&endpoint->task, endpoint_run);
 	rr_list_init(&endpoint->link);
 	return endpoint;

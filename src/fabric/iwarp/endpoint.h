@@ -59,6 +59,9 @@ struct rr_iwarp_endpoint {
 	struct rr_alive alive;              /* watches whether the peer's TCP still answers */
 	struct rr_timer owed;               /* limits how long the rest of an FPDU or of a Send may take */
 	uint64_t debt;                      /* the number of that FPDU or Send */
+	struct rr_timer held;               /* ticks while half a Send holds a receive */
+	uint64_t held_moved;                /* the octets that had moved when the tick began */
+	bool held_short;                    /* others waited for receives then */
 	struct rr_task task;                /* at the end of the turn: writes, and handles changes of state */
 	struct rr_list link;                /* in rr_iwarp_listener.pending, or in rr_iwarp_fabric.rejected */
 	struct rr_iwarp_listener *listener; /* the listener while the endpoint is pending; else NULL */
