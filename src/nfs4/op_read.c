@@ -90,7 +90,8 @@ read_wake(struct rr_pool_waiter *waiter)
 
 /* Handles a READ for whose data there is no memory: begins it again with fewer octets, as many as the rest of
  * the compound's buffer has, or READ_SHORT if there is no buffer yet. If the pool has no memory even for
- * these, the READ waits until other calls give memory back. Returns NFS4ERR_DELAY if the buffer is used up,
+ * these, the READ waits until other calls give memory back. Returns NFS4ERR_REP_TOO_BIG if the READs in front
+ * have used up the largest buffer that a compound gets, and NFS4ERR_DELAY if they have used up a smaller one,
  * or if the whole pool is free and still too small. */
 static uint32_t
 read_without_memory(struct rr_nfs4_compound *c)
@@ -99,7 +100,7 @@ read_without_memory(struct rr_nfs4_compound *c)
 
 	if (c->request->payload) {
 		if (left == 0 || c->read_size <= left)
-			return NFS4ERR_DELAY;
+			return c->payload_size < READ_MAX ? NFS4ERR_DELAY : NFS4ERR_REP_TOO_BIG;
 		c->read_size = left;
 		return read_begin(c);
 	}

@@ -151,6 +151,31 @@ a_reply_has_the_data_of_many_reads(void **state)
 		assert_int_equal(peer_res(peer, 2 + i)->u.opread.u.resok4.data.length, OCTETS);
 }
 
+/* 15.1.3.6: NFS4ERR_REP_TOO_BIG, as a client that waits and tries again would not get more. */
+static void
+reads_of_more_than_a_compound_may_have_are_too_big(void **state)
+{
+	static const channel_attrs4 large = { .ca_maxrequestsize = 65536,
+		.ca_maxresponsesize = 5 << 18,
+		.ca_maxresponsesize_cached = 4096,
+		.ca_maxoperations = WORLD_OPS,
+		.ca_maxrequests = 2 };
+	struct world *world = *state;
+	struct peer *peer = world_peer(world, 0, "a", 0);
+	const nfs_argop4 file = op_lookup("file"), read = op_read(&stateid_anonymous, 0, 1 << 20);
+	char path[STAGE_PATH + 8];
+
+	assert_int_equal(
+		RUN(peer, op_root(), op_open("file", "o", OPEN4_SHARE_ACCESS_BOTH, 0, true)), NFS4_OK);
+	snprintf(path, sizeof(path), "%s/file", world->path);
+	assert_int_equal(truncate(path, 1 << 20), 0);
+	peer->fore = &large;
+	assert_int_equal(peer_create_session(peer), NFS4_OK);
+	assert_int_equal(RUN(peer, op_root(), file, read, read), NFS4ERR_REP_TOO_BIG);
+	assert_int_equal(peer_res(peer, 2)->u.opread.u.resok4.data.length, 1 << 20);
+	assert_int_equal(RUN(peer, op_root(), file, read), NFS4_OK);
+}
+
 /* 16.2.4 */
 static void
 a_tag_is_utf8(void **state)
@@ -311,6 +336,7 @@ main(void)
 		TEST(a_retry_gets_the_cached_answer),
 		TEST(sizes_of_a_session_are_kept),
 		TEST(a_reply_has_the_data_of_many_reads),
+		TEST(reads_of_more_than_a_compound_may_have_are_too_big),
 		TEST(a_tag_is_utf8),
 		TEST(a_session_that_could_carry_nothing_is_not_made),
 		TEST(a_reply_that_cannot_be_cached_is_refused_by_sequence),

@@ -58,7 +58,7 @@ struct peer {
 	struct answers answers;
 	/* The answer to the last COMPOUND. */
 	COMPOUND4res res;
-	uint8_t memory[1 << 17], keep[1 << 19];
+	uint8_t memory[1 << 17], keep[5 << 18];
 };
 
 struct world {
