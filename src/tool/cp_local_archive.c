@@ -44,12 +44,41 @@ rr_cp_local_set_link(
 	return utimensat(place->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? rr_cp_local_fail(side) : 0;
 }
 
+/* Opens the directory in which the first copy lies, and stores the copy's name there in *name. A server that
+ * lists a directory, and then a symbolic link of the same name, has put that link in the place of the
+ * directory meanwhile: the way to the first copy follows no link. Returns a descriptor, or -1 with errno. */
+static int
+local_open_first(const struct rr_first *first, const char **name)
+{
+	int fd = openat(first->top.fd, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const char *rest = first->path, *slash;
+
+	while (fd >= 0 && (slash = strchr(rest, '/'))) {
+		char part[RR_NFS_NAME + 1];
+		int above = fd;
+
+		snprintf(part, sizeof(part), "%.*s", (int)(slash - rest), rest);
+		fd = openat(above, part, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		close(above);
+		rest = slash + 1;
+	}
+	*name = rest;
+	return fd;
+}
+
 int
 rr_cp_local_make_name(
 	struct rr_side *side, const struct rr_first *first, const struct rr_place *place, const char *name)
 {
-	int result = linkat(first->top.fd, first->path, place->fd, name, 0);
+	const char *first_name;
+	int fd = local_open_first(first, &first_name), result, error;
 
+	if (fd < 0)
+		return rr_cp_local_fail(side);
+	result = linkat(fd, first_name, place->fd, name, 0);
+	error = errno;
+	close(fd);
+	errno = error;
 	if (result < 0 && errno == EEXIST)
 		return 1;
 	return result < 0 ? rr_cp_local_fail(side) : 0;

@@ -379,6 +379,39 @@ a_directory_with_too_many_names_is_said_to_be_too_large(void **state)
 
 #define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
+/* A server lists a directory, in which a file has two names, and later a symbolic link of the directory's
+ * name: the second name of the file is none of what the link leads to. */
+static void
+a_hard_link_is_not_made_through_a_symbolic_link(void **state)
+{
+	static const struct {
+		const char *name;
+		int flags;
+	} made[] = { { "a/b", 0 }, { "a/c/file", 0 }, { "a/c", AT_REMOVEDIR }, { "a", AT_REMOVEDIR },
+		{ "outside/file", 0 }, { "outside", AT_REMOVEDIR }, { "name", 0 } };
+	struct rr_first copy = { .top = here, .path = "a/b/file" };
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(mkdirat(here.fd, "a", 0700), 0);
+	assert_int_equal(mkdirat(here.fd, "a/b", 0700), 0);
+	assert_int_equal(mkdirat(here.fd, "outside", 0700), 0);
+	close(openat(here.fd, "a/b/file", O_WRONLY | O_CREAT, 0600));
+	close(openat(here.fd, "outside/file", O_WRONLY | O_CREAT, 0600));
+	assert_int_equal(local.ops->make_name(&local, &copy, &here, "name"), 0);
+	assert_int_equal(fstatat(here.fd, "a/b/file", &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(st.st_nlink, 2);
+	assert_int_equal(local.ops->make_name(&local, &copy, &here, "name"), 1);
+	assert_int_equal(renameat(here.fd, "a/b", here.fd, "a/c"), 0);
+	assert_int_equal(symlinkat("../outside", here.fd, "a/b"), 0);
+	assert_true(local.ops->make_name(&local, &copy, &here, "other") < 0);
+	assert_int_equal(fstatat(here.fd, "other", &st, AT_SYMLINK_NOFOLLOW), -1);
+	assert_int_equal(fstatat(here.fd, "outside/file", &st, AT_SYMLINK_NOFOLLOW), 0);
+	assert_int_equal(st.st_nlink, 1);
+	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
+		assert_int_equal(unlinkat(here.fd, made[i].name, made[i].flags), 0);
+}
+
 int
 main(void)
 {
@@ -395,6 +428,7 @@ main(void)
 		WITH_WORLD(octets_that_the_server_copies_again_are_counted_once),
 		WITH_WORLD(a_named_pipe_in_place_of_a_file_is_no_full_disk),
 		WITH_WORLD(a_directory_with_too_many_names_is_said_to_be_too_large),
+		WITH_WORLD(a_hard_link_is_not_made_through_a_symbolic_link),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
