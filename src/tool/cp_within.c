@@ -85,8 +85,13 @@ within_range(struct rr_pump *pump, uint64_t offset, uint64_t end)
 {
 	int result = 0;
 
-	for (; offset < end && result == 0; offset += WITHIN_PIECE)
-		result = within_piece(pump, offset, rr_min(end - offset, WITHIN_PIECE));
+	while (offset < end && result == 0) {
+		/* The last piece of a file of nearly 2^64 octets ends before the offset would wrap around. */
+		uint64_t piece = rr_min(end - offset, WITHIN_PIECE);
+
+		result = within_piece(pump, offset, piece);
+		offset += piece;
+	}
 	return result;
 }
 
