@@ -118,7 +118,8 @@ fake4_sequence(struct fake4 *fake, const nfs_argop4 *op, nfs_resop4 *res)
 	ok->sr_sessionid[1] = fake->lie == FAKE4_WRONG_SESSION;
 	ok->sr_sequenceid = args->sa_sequenceid + (fake->lie == FAKE4_WRONG_SEQUENCE);
 	ok->sr_slotid = args->sa_slotid + (fake->lie == FAKE4_WRONG_SLOT);
-	ok->sr_highest_slotid = ok->sr_target_highest_slotid = fake->slots - 1;
+	ok->sr_highest_slotid = fake->slots - 1;
+	ok->sr_target_highest_slotid = fake->one_slot ? 0 : fake->slots - 1;
 	return NFS4_OK;
 }
 

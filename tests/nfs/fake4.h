@@ -61,6 +61,7 @@ struct fake4 {
 	uint32_t refused, times;
 	enum fake4_lie lie;
 	bool delegates, silent;
+	bool one_slot;              /* the client is to use slot 0 alone */
 	bool lost;                  /* the next COMPOUND finds the server restarted */
 	const char *major;          /* ID of the server's owner; NULL: empty */
 	seek_res4 seek;             /* the answer to SEEK */

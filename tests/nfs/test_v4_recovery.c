@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "nfs/client_private.h"
+#include "nfs/v4/private.h"
 
 /* Instead of waiting, the loop moves the clock. */
 static bool jumps;
@@ -152,6 +153,28 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 		reader.fake->silent = false;
 	}
 	/* No slot is left, so another session is made. */
+	reader4_assert_whole();
+	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 2);
+}
+
+/* RFC 8881, 2.10.6.1: the server lowers "the value of sr_target_highest_slotid", here to the slot whose call
+ * is given up next. */
+static void
+a_call_that_is_given_up_in_the_only_slot_allowed_makes_another_session(void **state)
+{
+	struct reader4_piece piece;
+
+	(void)state;
+	reader4_open();
+	reader.fake->one_slot = true;
+	reader4_assert_whole();
+	reader.fake->silent = true;
+	reader4_start(&piece, 0, 1000);
+	for (int turn = 0; turn < 100; turn++)
+		assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
+	assert_false(piece.done);
+	rr_nfs_io_cancel(&piece.io);
+	reader.fake->silent = false;
 	reader4_assert_whole();
 	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 2);
 }
@@ -324,6 +347,41 @@ a_file_that_is_made_while_it_is_closed_stays_open(void **state)
 	assert_int_equal(reader.fake->opens, 0);
 }
 
+static void
+a_file_that_is_made_while_it_is_opened_waits_for_the_open(void **state)
+{
+	sattr3 attributes = { 0 };
+
+	(void)state;
+	reader4_open();
+	start_paused();
+	assert_int_equal(rr_nfs_create(reader.nfs, rr_nfs_root(reader.nfs), "file", false, &attributes,
+				 &reader.object),
+		0);
+	assert_int_equal(reader.fake->calls[OP_OPEN], 1);
+	assert_false(paused.done);
+	assert_int_equal(reader4_read(1000, 1000), 0);
+	assert_int_equal(reader.fake->calls[OP_OPEN], 2);
+	turn_while(paused_is_under_way);
+	assert_int_equal(paused.error, 0);
+	assert_int_equal(rr_v4_opens(reader.nfs->v4), 1);
+}
+
+static void
+a_close_that_is_refused_for_ever_is_given_up(void **state)
+{
+	(void)state;
+	reader4_open();
+	reader4_assert_whole();
+	fake4_refuse(reader.fake, OP_CLOSE, NFS4ERR_RETRY_UNCACHED_REP, 1000);
+	for (int turn = 0; turn < 1000 && rr_v4_opens(reader.nfs->v4) > 0; turn++) {
+		rr_v4_close_idle(reader.nfs->v4, 0, 0);
+		assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
+	}
+	assert_int_equal(rr_v4_opens(reader.nfs->v4), 0);
+	assert_int_equal(1000 - reader.fake->times, RR_V4_RETRIES + 1);
+}
+
 /* ---- Hostile servers ---- */
 
 /* The client neither crashes nor goes on for ever. */
@@ -428,10 +486,13 @@ main(void)
 		TEST(a_stateid_that_is_no_good_any_more_is_made_anew),
 		TEST(a_server_that_asks_to_come_back_later_is_asked_again),
 		TEST(a_call_that_is_given_up_takes_its_slot_with_it),
+		TEST(a_call_that_is_given_up_in_the_only_slot_allowed_makes_another_session),
 		TEST(a_call_that_ends_may_cancel_those_that_end_with_it),
 		TEST(a_call_that_comes_back_after_the_session_was_refused_makes_another_one),
 		TEST(a_file_that_a_call_still_uses_stays_in_the_table_if_it_cannot_be_opened_again),
 		TEST(a_file_that_is_made_while_it_is_closed_stays_open),
+		TEST(a_file_that_is_made_while_it_is_opened_waits_for_the_open),
+		TEST(a_close_that_is_refused_for_ever_is_given_up),
 		TEST(a_server_that_always_asks_for_the_same_gets_it_so_often),
 		TEST(steps_that_are_refused_for_ever_end_the_opening),
 		TEST(lies_end_what_is_under_way_with_an_error),

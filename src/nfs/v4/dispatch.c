@@ -308,7 +308,7 @@ rr_v4_pump(struct rr_v4 *v4)
 	}
 	if (v4->state == RR_V4_READY && rr_list_empty(&v4->queue))
 		rr_v4_close_idle(v4, RR_V4_OPENS_IDLE, 0);
-	/* Calls were given up in all slots. Another session has usable slots again. */
-	if (v4->state == RR_V4_READY && (rr_v4_slots_of(v4) & ~v4->doubt) == 0)
+	/* Calls were given up in all slots that the server allows. Another session has usable slots again. */
+	if (v4->state == RR_V4_READY && (rr_v4_slots_allowed(v4) & ~v4->doubt) == 0)
 		rr_v4_event(v4, RR_V4_LOST);
 }

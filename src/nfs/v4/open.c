@@ -54,7 +54,7 @@ rr_v4_open_new(struct rr_v4 *v4, struct rpcrdma_bytes handle)
 		return NULL;
 	open = rr_container(v4->open_free.next, struct rr_v4_open, link);
 	open->state = RR_V4_OPEN_LOST;
-	open->access = open->wanted = open->users = 0;
+	open->access = open->wanted = open->users = open->losses = 0;
 	open->has_delegation = open->once = false;
 	open->handle_length = handle.length;
 	memcpy(open->handle, handle.data, handle.length);

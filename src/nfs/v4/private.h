@@ -78,6 +78,7 @@ struct rr_v4_open {
 	enum rr_v4_open_state state;
 	uint32_t access, wanted; /* OPEN4_SHARE_ACCESS_...: granted; asked for by the OPEN under way */
 	uint32_t users;          /* calls in slots that use its stateid */
+	uint32_t losses;         /* how often CLOSE is to be sent again, as the session was lost */
 	uint64_t used;           /* when it was last used */
 	stateid4 stateid, delegation;
 	bool has_delegation;
@@ -317,6 +318,8 @@ int rr_v4_nothing_take(struct rr_v4_slot *slot);
 
 /* Returns a bitmap of the session's slots, of which there are 1 to 64. */
 uint64_t rr_v4_slots_of(const struct rr_v4 *v4);
+/* Returns a bitmap of the slots that the server allows at present: sr_target_highest_slotid. */
+uint64_t rr_v4_slots_allowed(const struct rr_v4 *v4);
 
 /* Reserves the lowest free slot for a call. Returns NULL if none of the slots that the server allows is free.
  */

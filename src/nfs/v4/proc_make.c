@@ -49,7 +49,7 @@ proc_create_build(struct rr_v4_slot *slot)
 /* Handles the result of CREATE: fills in the caller's result, and enters the file in the table of opens. The
  * file is open, because data will be written to it next; rr_v4_wait_open() has kept room for it in the
  * table. An entry of this file whose CLOSE is under way ends with that CLOSE, so this OPEN has an entry of
- * its own. */
+ * its own. An entry whose OPEN is under way waits for the end of that OPEN as before. */
 static int
 proc_create_take(struct rr_v4_slot *slot)
 {
@@ -57,13 +57,17 @@ proc_create_take(struct rr_v4_slot *slot)
 	const OPEN4resok *answered = &rr_v4_res(slot, OP_OPEN)->u.opopen.u.resok4;
 	struct rpcrdma_bytes handle = rr_v4_res(slot, OP_GETFH)->u.opgetfh.u.resok4.object;
 	struct rr_v4_open *open = rr_v4_open_find(slot->v4, handle);
+	bool is_made;
 
 	if (open && open->state == RR_V4_OPEN_CLOSING)
 		open = NULL;
 	if (!open && handle.length > 0)
 		open = rr_v4_open_new(slot->v4, handle);
+	is_made = open && open->state == RR_V4_OPEN_MAKING;
 	if (open)
 		rr_v4_open_take(slot->v4, open, answered, OPEN4_SHARE_ACCESS_BOTH);
+	if (is_made)
+		open->state = RR_V4_OPEN_MAKING;
 	ok->obj.handle_follows = true;
 	return rr_v4_found(slot, &ok->obj.u.handle, &ok->obj_attributes);
 }

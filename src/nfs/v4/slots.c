@@ -9,11 +9,17 @@ rr_v4_slots_of(const struct rr_v4 *v4)
 	return (UINT64_C(2) << (v4->slots - 1)) - 1;
 }
 
+uint64_t
+rr_v4_slots_allowed(const struct rr_v4 *v4)
+{
+	return (UINT64_C(2) << v4->highest) - 1;
+}
+
 /* RFC 8881, 2.10.6.1: "the requester ... SHOULD use the lowest available slot". */
 struct rr_v4_slot *
 rr_v4_slot_get(struct rr_v4 *v4)
 {
-	uint64_t usable = v4->free & ((UINT64_C(2) << v4->highest) - 1);
+	uint64_t usable = v4->free & rr_v4_slots_allowed(v4);
 	struct rr_v4_slot *slot;
 
 	if (usable == 0)

@@ -66,14 +66,15 @@ waiting_open_end(struct rr_v4_slot *slot, int error)
 }
 
 /* Called when a CLOSE ends. Calls for the file that came meanwhile go back to the queue, from where they open
- * the file again. The file leaves the table of opens, unless CLOSE is to be sent again. */
+ * the file again. The file leaves the table of opens, unless CLOSE is to be sent again, which is done so
+ * often and no more: a server might refuse it for ever. */
 static void
 waiting_close_end(struct rr_v4_slot *slot, int error)
 {
 	struct rr_v4_open *open = slot->open;
 
 	waiting_again(slot->v4, open, false, 0);
-	if (waiting_is_worth_it(error))
+	if (waiting_is_worth_it(error) && open->losses++ < RR_V4_RETRIES)
 		open->state = RR_V4_OPEN_READY;
 	else
 		rr_v4_open_forget(slot->v4, open);
