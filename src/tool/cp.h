@@ -60,6 +60,7 @@ struct rr_cp {
 	uint64_t from_top_number;         /* the fileid of the present source */
 	const char *from_path;            /* the path of the present source, for find() */
 	void *archived;          /* files with several names that were copied: a tree of tsearch(3) */
+	uint64_t archived_size;  /* octets of memory that these take */
 	bool no_xattrs;          /* the destination takes no extended attributes */
 	char xattr_names[65536]; /* memory for cp_archive.c */
 	uint8_t xattr_value[RPCRDMA_NFS_XATTR_MAX];

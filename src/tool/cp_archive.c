@@ -49,6 +49,9 @@ rr_cp_archive_note(
 	if (!archive_has_names(cp, info) || cp->to.ops->look(&cp->to, to, to_name, &made) < 0 ||
 		made.kind != RR_KIND_FILE)
 		return;
+	/* Beyond the bound, further names become copies. */
+	if (cp->archived_size + sizeof(*file) + size > RR_CATALOG_MAX)
+		return;
 	file = malloc(sizeof(*file) + size);
 	if (!file)
 		return;
@@ -63,6 +66,8 @@ rr_cp_archive_note(
 	/* There was no memory, or the source file has been noted before. */
 	if (!found || *(struct archive_file **)found != file)
 		free(file);
+	else
+		cp->archived_size += sizeof(*file) + size;
 }
 
 void
@@ -70,6 +75,7 @@ rr_cp_archive_end(struct rr_cp *cp)
 {
 	tdestroy(cp->archived, free);
 	cp->archived = NULL;
+	cp->archived_size = 0;
 }
 
 /* Makes a hard link to the first copy of a file, and gives it the name to_name. A link cannot replace an

@@ -121,7 +121,8 @@ static void
 sync_remove_all(
 	struct rr_cp *cp, const struct rr_place *place, const struct rr_catalog *keep, struct rr_trail *trail)
 {
-	struct rr_catalog catalog = { 0 };
+	const uint64_t before = trail->octets;
+	struct rr_catalog catalog = { .octets = before };
 	size_t length = strlen(cp->path);
 	const char *endless = NULL;
 
@@ -129,6 +130,7 @@ sync_remove_all(
 		rr_cp_fail(cp, &cp->to);
 	else
 		endless = rr_trail_count(trail, catalog.count);
+	trail->octets = catalog.octets;
 	if (endless)
 		rr_cp_fail_because(cp, &cp->to, endless);
 	for (size_t i = 0; i < catalog.count && sync_goes_on(cp, trail); i++) {
@@ -147,6 +149,7 @@ sync_remove_all(
 		cp->path[length] = '\0';
 	}
 	rr_catalog_free(&catalog);
+	trail->octets = before;
 }
 
 /* Removes all entries of the directory `name`, which is in the directory `place`. Returns false if that

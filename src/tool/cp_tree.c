@@ -45,10 +45,12 @@ tree_list_directory(struct rr_cp *cp, const struct rr_place *from, struct rr_cat
 void
 rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_place *to)
 {
-	struct rr_catalog catalog = { 0 };
+	const uint64_t before = cp->trail.octets;
+	struct rr_catalog catalog = { .octets = before };
 	size_t length = strlen(cp->path);
 	bool whole = tree_list_directory(cp, from, &catalog);
 
+	cp->trail.octets = catalog.octets;
 	rr_catalog_sort(&catalog);
 	/* An entry is removed only if the source was read whole: otherwise the source may still have it. */
 	if (cp->remove && whole && !cp->absent)
@@ -72,6 +74,7 @@ rr_cp_contents(struct rr_cp *cp, const struct rr_place *from, const struct rr_pl
 	}
 	rr_cp_small_end(cp, to);
 	rr_catalog_free(&catalog);
+	cp->trail.octets = before;
 }
 
 /* Tells, for a dry run, whether the destination has no directory to_name. Returns true also if the

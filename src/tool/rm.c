@@ -22,12 +22,14 @@ rm_fail(struct rr_names *names, const char *name, const char *why)
 static int
 rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 {
-	struct rr_catalog catalog = { 0 };
+	const uint64_t before = names->trail.octets;
+	struct rr_catalog catalog = { .octets = before };
 	const char *endless;
 	int status = RR_EXIT_OK;
 
 	if (rpcrdma_nfs_list(names->remote.nfs, directory, rr_catalog_take, &catalog) != 0)
 		status = rr_names_fail(names);
+	names->trail.octets = catalog.octets;
 	endless = rr_trail_count(&names->trail, catalog.count);
 	if (endless)
 		status = rm_fail(names, names->last, endless);
@@ -35,6 +37,7 @@ rm_contents(struct rr_names *names, const struct rpcrdma_nfs_handle *directory)
 		if (rm_name(names, directory, catalog.entries[i].name) != RR_EXIT_OK)
 			status = RR_EXIT_FAILED;
 	rr_catalog_free(&catalog);
+	names->trail.octets = before;
 	return status;
 }
 

@@ -22,6 +22,7 @@ struct rr_trail {
 	} levels[RR_TRAIL_LEVELS];
 	unsigned depth;   /* number of levels that are in use */
 	uint64_t entries; /* of all directories so far */
+	uint64_t octets;  /* memory for the names of the directories on the way: see struct rr_catalog */
 	bool endless;     /* there were too many entries: the work on the whole tree must end */
 };
 

@@ -377,8 +377,6 @@ a_directory_with_too_many_names_is_said_to_be_too_large(void **state)
 	assert_int_equal(push(), 0); /* opens the files that the teardown closes */
 }
 
-#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 /* A server lists a directory, in which a file has two names, and later a symbolic link of the directory's
  * name: the second name of the file is none of what the link leads to. */
 static void
@@ -411,6 +409,8 @@ a_hard_link_is_not_made_through_a_symbolic_link(void **state)
 	for (size_t i = 0; i < sizeof(made) / sizeof(*made); i++)
 		assert_int_equal(unlinkat(here.fd, made[i].name, made[i].flags), 0);
 }
+
+#define WITH_WORLD(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int
 main(void)

@@ -228,6 +228,25 @@ a_tree_without_end_ends_the_whole_copy(void **state)
 	assert_true(cp.stop);
 }
 
+/* The names of all directories on the way are in memory at the same time. */
+static void
+names_on_the_way_are_bounded_together(void **state)
+{
+	const uint64_t before = RR_CATALOG_MAX - sizeof(struct rr_catalog_entry) - sizeof("b");
+	struct rr_info a;
+
+	(void)state;
+	make_tree();
+	assert_int_equal(cp.from.ops->find(&cp.from, "a", false, &a), 0);
+	root.handle = a.handle;
+	cp.trail.octets = before;
+	copy_root();
+	/* There is room for the name of "b" in "a", but not for that of "c" in "b", too. */
+	assert_int_equal(failures.count, 1);
+	assert_non_null(strstr(failures.last, "a limit would be exceeded"));
+	assert_int_equal(cp.trail.octets, before);
+}
+
 /* ---- Two looks at a directory that changes meanwhile ---- */
 
 /* The directory changes between each of the first `changing` looks. Its number at the destination is
@@ -345,6 +364,7 @@ main(void)
 		cmocka_unit_test_setup_teardown(
 			a_directory_that_contains_itself_is_an_error, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_tree_without_end_ends_the_whole_copy, setup, teardown),
+		cmocka_unit_test_setup_teardown(names_on_the_way_are_bounded_together, setup, teardown),
 		cmocka_unit_test(a_directory_that_changes_is_looked_at_again),
 		cmocka_unit_test(what_is_not_on_the_way_may_be_entered_again),
 		cmocka_unit_test(levels_are_bounded),
