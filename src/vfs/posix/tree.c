@@ -110,19 +110,15 @@ tree_root_fsid(const struct rr_tree *tree, const struct rr_tree_root *root, int 
 }
 
 /* Notes in root whether the file system of fd, the export's directory, is known to be local, and whether it
- * lies in memory as a whole (tmpfs). Any other file system may wait for another machine, or hang. tree_file.c
- * has the same types by their names. */
+ * lies in memory as a whole (tmpfs). Any other file system may wait for another machine, or hang. */
 static void
 tree_root_kind(struct rr_tree_root *root, int fd)
 {
-	static const long local[] = { EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-		TMPFS_MAGIC };
 	struct statfs fs;
 
 	if (fstatfs(fd, &fs) != 0)
 		return;
-	for (size_t i = 0; i < sizeof(local) / sizeof(*local); i++)
-		root->local |= fs.f_type == local[i];
+	root->local = rr_tree_magic_is_local(fs.f_type);
 	root->memory = fs.f_type == TMPFS_MAGIC;
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,13 +142,36 @@ file_stat_with(struct rr_tree *tree, int fd, const char *name, int flags, struct
 	return error;
 }
 
-/* Tells whether a line of /proc/self/mountinfo has one of the types that tree.c takes for local in a root.
- * The type stands behind " - ", which no field before it contains, because the kernel writes spaces as \040.
- */
+/* The types of file systems that are known to be local, by their names and by what statfs(2) has for them. */
+static const struct {
+	const char *name;
+	long magic;
+} file_local_types[] = {
+	{ "ext2", EXT4_SUPER_MAGIC },
+	{ "ext3", EXT4_SUPER_MAGIC },
+	{ "ext4", EXT4_SUPER_MAGIC },
+	{ "xfs", XFS_SUPER_MAGIC },
+	{ "btrfs", BTRFS_SUPER_MAGIC },
+	{ "f2fs", F2FS_SUPER_MAGIC },
+	{ "tmpfs", TMPFS_MAGIC },
+};
+
+enum { FILE_LOCAL_TYPES = sizeof(file_local_types) / sizeof(*file_local_types) };
+
+bool
+rr_tree_magic_is_local(long magic)
+{
+	for (size_t i = 0; i < FILE_LOCAL_TYPES; i++)
+		if (file_local_types[i].magic == magic)
+			return true;
+	return false;
+}
+
+/* Tells whether a line of /proc/self/mountinfo has a type that is known to be local. The type stands behind
+ * " - ", which no field before it contains, because the kernel writes spaces as \040. */
 static bool
 file_line_is_local(const char *line)
 {
-	static const char *const types[] = { "ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs" };
 	const char *type = strstr(line, " - ");
 	size_t length;
 
@@ -155,9 +179,12 @@ file_line_is_local(const char *line)
 		return false;
 	type += strlen(" - ");
 	length = strcspn(type, " ");
-	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
-		if (strlen(types[i]) == length && memcmp(types[i], type, length) == 0)
+	for (size_t i = 0; i < FILE_LOCAL_TYPES; i++) {
+		const char *name = file_local_types[i].name;
+
+		if (strlen(name) == length && memcmp(name, type, length) == 0)
 			return true;
+	}
 	return false;
 }
 

@@ -107,6 +107,9 @@ int rr_tree_stat(struct rr_tree *tree, const struct rr_tree_root *root, int fd, 
 int rr_tree_stat_in(struct rr_tree *tree, const struct rr_tree_root *root, int directory, const char *name,
 	struct statx *st);
 
+/* Tells whether a file system of this type, a number as statfs(2) has it, is known to be local. */
+bool rr_tree_magic_is_local(long magic);
+
 /* Returns the identity of the object that st describes. */
 struct rr_handle_id rr_tree_id(
 	const struct rr_tree *tree, const struct rr_tree_root *root, const struct statx *st);
