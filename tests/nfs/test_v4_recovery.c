@@ -135,23 +135,29 @@ a_server_that_asks_to_come_back_later_is_asked_again(void **state)
 	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 1);
 }
 
+/* Begins a call, which the server does not answer, and cancels it: its slot is in doubt. */
 static void
-a_call_that_is_given_up_takes_its_slot_with_it(void **state)
+give_up_a_call(void)
 {
 	struct reader4_piece piece;
 
+	reader.fake->silent = true;
+	reader4_start(&piece, 0, 1000);
+	for (int turn = 0; turn < 100; turn++)
+		assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
+	assert_false(piece.done);
+	rr_nfs_io_cancel(&piece.io);
+	reader.fake->silent = false;
+}
+
+static void
+a_call_that_is_given_up_takes_its_slot_with_it(void **state)
+{
 	(void)state;
 	reader4_open();
 	reader4_assert_whole();
-	for (uint32_t i = 0; i < FAKE4_SLOTS; i++) {
-		reader.fake->silent = true;
-		reader4_start(&piece, 0, 1000);
-		for (int turn = 0; turn < 100; turn++)
-			assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
-		assert_false(piece.done);
-		rr_nfs_io_cancel(&piece.io);
-		reader.fake->silent = false;
-	}
+	for (uint32_t i = 0; i < FAKE4_SLOTS; i++)
+		give_up_a_call();
 	/* No slot is left, so another session is made. */
 	reader4_assert_whole();
 	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 2);
@@ -162,19 +168,11 @@ a_call_that_is_given_up_takes_its_slot_with_it(void **state)
 static void
 a_call_that_is_given_up_in_the_only_slot_allowed_makes_another_session(void **state)
 {
-	struct reader4_piece piece;
-
 	(void)state;
 	reader4_open();
 	reader.fake->one_slot = true;
 	reader4_assert_whole();
-	reader.fake->silent = true;
-	reader4_start(&piece, 0, 1000);
-	for (int turn = 0; turn < 100; turn++)
-		assert_true(rr_loop_turn(reader.fake->stage.engine->loop, -1) >= 0);
-	assert_false(piece.done);
-	rr_nfs_io_cancel(&piece.io);
-	reader.fake->silent = false;
+	give_up_a_call();
 	reader4_assert_whole();
 	assert_int_equal(reader.fake->calls[OP_CREATE_SESSION], 2);
 }

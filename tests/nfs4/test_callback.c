@@ -81,6 +81,20 @@ lock_file(struct peer *peer, const char *owner, nfs_lock_type4 type, nfsstat4 ex
 	return expected == NFS4_OK ? peer_res(peer, 2)->u.oplock.u.resok4.lock_stateid : open;
 }
 
+/* Has the holder lock the file and the waiter wait for that lock, with a backchannel that works. Returns the
+ * stateid of the holder's lock. */
+static stateid4
+hold_and_wait(struct world *world, struct peer *holder, struct peer *waiter)
+{
+	stateid4 held;
+
+	world_wait(world, &waiter->answers.nulls, 1);
+	assert_int_equal(flags_now(waiter), 0);
+	held = lock_file(holder, "first", WRITE_LT, NFS4_OK);
+	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	return held;
+}
+
 /* 20.11: CB_NOTIFY_LOCK "to indicate the possible availability of a byte-range lock", for READW_LT and
  * WRITEW_LT. */
 static void
@@ -122,10 +136,7 @@ where_very_much_is_locked_clients_are_called_without_a_look(void **state)
 	struct rr_nfs4_state *many = NULL;
 	struct rr_nfs4_client *client;
 
-	world_wait(world, &waiter->answers.nulls, 1);
-	assert_int_equal(flags_now(waiter), 0);
-	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
-	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	unlock.u.oplocku.lock_stateid = hold_and_wait(world, holder, waiter);
 	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
 	assert_false(rr_list_empty(&world->shared->tables.waits));
 
@@ -178,10 +189,7 @@ a_client_that_ends_is_not_called(void **state)
 		    *waiter = world_caller(world, 0, "waiter", 0);
 	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
 
-	world_wait(world, &waiter->answers.nulls, 1);
-	assert_int_equal(flags_now(waiter), 0);
-	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
-	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	unlock.u.oplocku.lock_stateid = hold_and_wait(world, holder, waiter);
 	peer_disconnect(waiter);
 	waiter->calls_back = false;
 	peer_connect(waiter, 0);
@@ -247,10 +255,7 @@ a_credential_may_change_during_a_callback(void **state)
 		    *waiter = world_caller(world, 0, "waiter", 0);
 	nfs_argop4 unlock = { .argop = OP_LOCKU, .u.oplocku = { .locktype = WRITE_LT, .length = 10 } };
 
-	world_wait(world, &waiter->answers.nulls, 1);
-	assert_int_equal(flags_now(waiter), 0);
-	unlock.u.oplocku.lock_stateid = lock_file(holder, "first", WRITE_LT, NFS4_OK);
-	lock_file(waiter, "second", WRITEW_LT, NFS4ERR_DENIED);
+	unlock.u.oplocku.lock_stateid = hold_and_wait(world, holder, waiter);
 	waiter->answers.silent = waiter->answers.replays = true;
 	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), unlock), NFS4_OK);
 	world_wait(world, &waiter->answers.compounds, 1);

@@ -95,6 +95,14 @@ expect_recall(struct world *world, const struct held *held)
 	assert_false(args->truncate);
 }
 
+/* Has the other client open the file for writing, which recalls the holder's delegation. */
+static void
+cause_recall(struct world *world, const struct held *held)
+{
+	assert_int_equal(RUN(held->other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
+	expect_recall(world, held);
+}
+
 /* 19.1.3: "the server will use CB_NULL to confirm the existence of a path for RPCs from the server to
  * client." The second session has the path of the first one. */
 static void
@@ -395,8 +403,7 @@ a_recall_goes_out_again_over_the_next_connection(void **state)
 	struct held held = hold(world);
 
 	held.holder->answers.silent = held.holder->answers.replays = true;
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	peer_disconnect(held.holder);
 	held.holder->answers.silent = false;
 	assert_int_equal(peer_bind(held.holder, 0), NFS4_OK);
@@ -417,8 +424,7 @@ a_recall_that_comes_too_early_is_repeated(void **state)
 	struct held held = hold(world);
 
 	held.holder->answers.status = NFS4ERR_BAD_STATEID;
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	held.holder->answers.status = NFS4_OK;
 	world->stage.now += 6 * RR_SECOND;
 	world_wait(world, &held.holder->answers.compounds, 2);
@@ -427,7 +433,7 @@ a_recall_that_comes_too_early_is_repeated(void **state)
 
 /* Makes "file", and has the holder get a delegation of it by its last call. */
 static struct held
-hold_by_the_last_call(struct peer *holder, struct peer *other)
+hold_by_the_last_call_of(struct peer *holder, struct peer *other)
 {
 	struct held held = { holder, other, { 0 } };
 
@@ -438,6 +444,13 @@ hold_by_the_last_call(struct peer *holder, struct peer *other)
 	return held;
 }
 
+/* The same with a holder and another client that it makes. */
+static struct held
+hold_by_the_last_call(struct world *world)
+{
+	return hold_by_the_last_call_of(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+}
+
 /* 2.10.6.3: "Until the time the { session ID, slot ID, sequence ID } request triple can be retired, any
  * recalls of the associated object MUST carry an array of these referring identifiers (in the CB_SEQUENCE
  * operation's arguments)". */
@@ -445,12 +458,10 @@ static void
 a_recall_that_may_overtake_the_answer_names_the_open(void **state)
 {
 	struct world *world = *state;
-	struct held held =
-		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	struct held held = hold_by_the_last_call(world);
 	const struct answers *answers = &held.holder->answers;
 
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	assert_true(answers->refers);
 	assert_memory_equal(answers->referring_session, held.holder->session, sizeof(sessionid4));
 	assert_int_equal(answers->referring.rc_slotid, 0);
@@ -463,12 +474,10 @@ static void
 a_recall_after_the_next_call_of_the_slot_names_no_call(void **state)
 {
 	struct world *world = *state;
-	struct held held =
-		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	struct held held = hold_by_the_last_call(world);
 
 	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	assert_false(held.holder->answers.refers);
 }
 
@@ -477,13 +486,11 @@ static void
 a_repeated_recall_names_the_open_as_long_as_it_must(void **state)
 {
 	struct world *world = *state;
-	struct held held =
-		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	struct held held = hold_by_the_last_call(world);
 	const struct answers *answers = &held.holder->answers;
 
 	held.holder->answers.sequence = NFS4ERR_DELAY;
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	assert_true(answers->refers);
 	world->stage.now += 6 * RR_SECOND;
 	world_wait(world, &answers->compounds, 2);
@@ -502,15 +509,13 @@ static void
 a_recall_names_no_call_of_a_session_that_has_ended(void **state)
 {
 	struct world *world = *state;
-	struct held held =
-		hold_by_the_last_call(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
+	struct held held = hold_by_the_last_call(world);
 	nfs_argop4 destroy = { .argop = OP_DESTROY_SESSION };
 
 	memcpy(destroy.u.opdestroy_session.dsa_sessionid, held.holder->session, sizeof(sessionid4));
 	assert_int_equal(peer_create_session(held.holder), NFS4_OK);
 	assert_int_equal(peer_raw(held.holder, &destroy, 1), NFS4_OK);
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	cause_recall(world, &held);
 	assert_false(held.holder->answers.refers);
 }
 
@@ -535,9 +540,8 @@ the_largest_recall_fits_into_the_smallest_backchannel(void **state)
 	world->peers[0].back = &least;
 	held.holder = working_caller(world, 0, "holder");
 	assert_int_equal(RUN(held.holder, change), NFS4_OK);
-	held = hold_by_the_last_call(held.holder, world_peer(world, 1, "other", 0));
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, &held);
+	held = hold_by_the_last_call_of(held.holder, world_peer(world, 1, "other", 0));
+	cause_recall(world, &held);
 	assert_true(answers->refers);
 	assert_int_equal(answers->uids[0], 7);
 	longest = answers->size - (answers->handle_length + 3) / 4 * 4 + RR_VFS_HANDLE_MAX;
