@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Read delegations: RFC 8881, sections 10.2, 10.4, 18.6, 18.16, 18.38, 18.48 and 20.2. */
-#include "world.h"
+#include "holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,116 +8,21 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READ = OPEN4_SHARE_ACCESS_READ, WRITE = OPEN4_SHARE_ACCESS_WRITE };
-
-static const stateid4 *
-opened(const struct peer *peer, uint32_t index)
-{
-	return &peer_res(peer, index)->u.opopen.u.resok4.stateid;
-}
-
-static const open_delegation4 *
-given(const struct peer *peer, uint32_t index)
-{
-	return &peer_res(peer, index)->u.opopen.u.resok4.delegation;
-}
-
-/* Makes a client with a session, and waits until the server knows that the backchannel works. */
-static struct peer *
-working_caller(struct world *world, uint32_t number, const char *name)
-{
-	struct peer *peer = world_caller(world, number, name, 0);
-
-	world_wait(world, &peer->answers.nulls, 1);
-	while (peer_flags(peer) != 0)
-		RUN(peer, op_root());
-	RUN(peer, op_root());
-	return peer;
-}
-
-static void
-make_file(struct peer *peer, const char *name)
-{
-	stateid4 stateid;
-
-	assert_int_equal(RUN(peer, op_root(), op_open(name, "maker", WRITE, 0, true)), NFS4_OK);
-	stateid = *opened(peer, 1);
-	assert_int_equal(RUN(peer, op_root(), op_lookup(name), op_close(&stateid)), NFS4_OK);
-}
-
-/* What hold() makes: a client with a delegation of "file", which the client has closed, and a second
- * client. */
-struct held {
-	struct peer *holder, *other;
-	stateid4 stateid;
-};
-
-static struct held
-hold(struct world *world)
-{
-	struct held held = { working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0), { 0 } };
-	stateid4 open;
-
-	make_file(held.holder, "file");
-	make_file(held.holder, "target");
-	assert_int_equal(RUN(held.holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_READ);
-	assert_false(given(held.holder, 1)->u.read.recall);
-	held.stateid = given(held.holder, 1)->u.read.stateid;
-	open = *opened(held.holder, 1);
-	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
-	return held;
-}
-
-static nfs_argop4
-op_delegreturn(const stateid4 *stateid)
-{
-	return (nfs_argop4){ .argop = OP_DELEGRETURN, .u.opdelegreturn.deleg_stateid = *stateid };
-}
-
-static nfsstat4
-give_back(const struct held *held, const char *name)
-{
-	return RUN(held->holder, op_root(), op_lookup(name), op_delegreturn(&held->stateid));
-}
-
-static void
-expect_recall(struct world *world, const struct held *held)
-{
-	const struct answers *answers = &held->holder->answers;
-	const CB_RECALL4args *args;
-
-	world_wait(world, &answers->compounds, 1);
-	args = &answers->ops[0].u.opcbrecall;
-	assert_int_equal(answers->ops[0].argop, OP_CB_RECALL);
-	assert_int_equal(answers->minor, held->holder->minor);
-	assert_memory_equal(&args->stateid, &held->stateid, sizeof(args->stateid));
-	assert_false(args->truncate);
-}
-
-/* Has the other client open the file for writing, which recalls the holder's delegation. */
-static void
-cause_recall(struct world *world, const struct held *held)
-{
-	assert_int_equal(RUN(held->other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(world, held);
-}
-
 /* 19.1.3: "the server will use CB_NULL to confirm the existence of a path for RPCs from the server to
  * client." The second session has the path of the first one. */
 static void
 a_session_over_a_tested_connection_gets_a_delegation_at_once(void **state)
 {
-	struct peer *peer = working_caller(*state, 0, "client");
+	struct peer *peer = holder_caller(*state, 0, "client");
 	nfs_argop4 destroy = { .argop = OP_DESTROY_SESSION };
 
-	make_file(peer, "file");
+	holder_make_file(peer, "file");
 	memcpy(destroy.u.opdestroy_session.dsa_sessionid, peer->session, sizeof(peer->session));
 	assert_int_equal(peer_raw(peer, &destroy, 1), NFS4_OK);
 	peer->answers.silent = true;
 	assert_int_equal(peer_create_session(peer), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
 }
 
 /* 10.4: "There must be no current OPEN conflicting with the requested delegation." */
@@ -125,22 +30,22 @@ static void
 a_delegation_needs_a_backchannel_and_no_writer(void **state)
 {
 	struct world *world = *state;
-	struct peer *peer = working_caller(world, 0, "client"), *deaf = world_peer(world, 1, "deaf", 0);
+	struct peer *peer = holder_caller(world, 0, "client"), *deaf = world_peer(world, 1, "deaf", 0);
 	stateid4 open;
 
-	make_file(peer, "file");
+	holder_make_file(peer, "file");
 	assert_int_equal(RUN(deaf, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(deaf, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(deaf, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(RUN(deaf, op_root(), op_open("file", "w", WRITE, 0, false)), NFS4_OK);
-	open = *opened(deaf, 1);
+	open = *holder_opened(deaf, 1);
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(RUN(deaf, op_root(), op_lookup("file"), op_close(&open)), NFS4_OK);
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
 	/* The client opens the file a second time, and gets no second delegation. */
 	assert_int_equal(RUN(peer, op_root(), op_open("file", "p", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 }
 
 /* A file that is made by the OPEN will be written to soon, and a share that denies writing will stop other
@@ -149,18 +54,18 @@ static void
 a_delegation_that_would_not_last_is_given_only_where_it_is_asked_for(void **state)
 {
 	enum { ASKED = READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG };
-	struct peer *peer = working_caller(*state, 0, "client");
+	struct peer *peer = holder_caller(*state, 0, "client");
 
 	assert_int_equal(RUN(peer, op_root(), op_open("a", "o", READ, 0, true)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(RUN(peer, op_root(), op_open("b", "o", ASKED, 0, true)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
 	assert_int_equal(
 		RUN(peer, op_root(), op_open("a", "o", READ, OPEN4_SHARE_DENY_WRITE, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(
 		RUN(peer, op_root(), op_open("a", "o", ASKED, OPEN4_SHARE_DENY_WRITE, false)), NFS4_OK);
-	assert_int_equal(given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(holder_given(peer, 1)->delegation_type, OPEN_DELEGATE_READ);
 }
 
 /* 18.16.3: the flags OPEN4_SHARE_ACCESS_WANT_*, and why there is no delegation. */
@@ -183,17 +88,17 @@ a_client_says_what_it_wants(void **state)
 		{ READ | OPEN4_SHARE_ACCESS_WANT_READ_DELEG, OPEN_DELEGATE_NONE_EXT, WND4_CONTENTION },
 	};
 	static const char *const names[] = { "a", "b", "c", "d", "e", "f", "f" };
-	struct peer *peer = working_caller(*state, 0, "client");
+	struct peer *peer = holder_caller(*state, 0, "client");
 
 	for (uint32_t i = 0; i < sizeof(wants) / sizeof(*wants); i++) {
 		const open_delegation4 *delegation;
 
-		make_file(peer, names[i]);
+		holder_make_file(peer, names[i]);
 		if (i == 6)
 			assert_int_equal(RUN(peer, op_root(), op_open("f", "w", WRITE, 0, false)), NFS4_OK);
 		assert_int_equal(
 			RUN(peer, op_root(), op_open(names[i], "o", wants[i].access, 0, false)), NFS4_OK);
-		delegation = given(peer, 1);
+		delegation = holder_given(peer, 1);
 		assert_int_equal(delegation->delegation_type, wants[i].type);
 		if (wants[i].type == OPEN_DELEGATE_NONE_EXT)
 			assert_int_equal(delegation->u.od_whynone.ond_why, wants[i].why);
@@ -204,21 +109,21 @@ a_client_says_what_it_wants(void **state)
 static void
 an_open_for_writing_waits_until_it_is_returned(void **state)
 {
-	struct held held = hold(*state);
+	struct held held = holder_hold(*state);
 
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(*state, &held);
+	holder_expect_recall(*state, &held);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
 	/* Meanwhile the holder reads with its delegation, and the other client may open the file for
 	 * reading. */
 	assert_int_equal(
 		RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)), NFS4_OK);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "r", READ, 0, false)), NFS4_OK);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
 	assert_int_equal(held.holder->answers.compounds, 1);
 	/* The delegation has ended with the first DELEGRETURN. */
-	assert_int_equal(give_back(&held, "file"), NFS4ERR_BAD_STATEID);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4ERR_BAD_STATEID);
 }
 
 /* Runs operations of another client that conflict with a delegation. Checks that they get NFS4ERR_DELAY, and
@@ -226,11 +131,11 @@ an_open_for_writing_waits_until_it_is_returned(void **state)
 static void
 expect_conflict(void **state, const nfs_argop4 *ops, uint32_t count)
 {
-	struct held held = hold(*state);
+	struct held held = holder_hold(*state);
 
 	assert_int_equal(peer_run(held.other, ops, count), NFS4ERR_DELAY);
-	expect_recall(*state, &held);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	holder_expect_recall(*state, &held);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 	assert_int_equal(peer_run(held.other, ops, count), NFS4_OK);
 	assert_int_equal(held.holder->answers.compounds, 1);
 }
@@ -306,7 +211,7 @@ denying_others_to_read_recalls(void **state)
 static void
 the_holder_waits_for_nothing(void **state)
 {
-	struct held held = hold(*state);
+	struct held held = holder_hold(*state);
 
 	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_setattr(FATTR4_MODE)), NFS4_OK);
 	assert_int_equal(RUN(held.holder, op_root(), op_plain(OP_SAVEFH), op_rename("file", "new")), NFS4_OK);
@@ -314,10 +219,10 @@ the_holder_waits_for_nothing(void **state)
 	/* To open the file for writing, the server gives up the lease of the storage, and recalls the
 	 * delegation. The OPEN succeeds meanwhile. */
 	assert_int_equal(RUN(held.holder, op_root(), op_open("new", "o", WRITE, 0, false)), NFS4_OK);
-	expect_recall(*state, &held);
+	holder_expect_recall(*state, &held);
 	assert_int_equal(
 		RUN(held.holder, op_root(), op_lookup("new"), op_read(&held.stateid, 0, 10)), NFS4_OK);
-	assert_int_equal(give_back(&held, "new"), NFS4_OK);
+	assert_int_equal(holder_give_back(&held, "new"), NFS4_OK);
 }
 
 static nfs_argop4
@@ -335,265 +240,23 @@ op_claim(const stateid4 *delegation, const char *name, uint32_t access)
 static void
 what_is_open_by_a_delegation_is_opened_during_a_recall(void **state)
 {
-	struct held held = hold(*state);
+	struct held held = holder_hold(*state);
 
 	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(*state, &held);
+	holder_expect_recall(*state, &held);
 	assert_int_equal(
 		RUN(held.holder, op_root(), op_claim(&held.stateid, "target", READ)), NFS4ERR_BAD_STATEID);
 	assert_int_equal(RUN(held.holder, op_root(), op_claim(&held.stateid, "file", WRITE)), NFS4ERR_INVAL);
 	assert_int_equal(RUN(held.holder, op_root(), op_claim(&held.stateid, "file", READ)), NFS4_OK);
-	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-}
-
-static nfs_argop4
-op_free(const stateid4 *stateid)
-{
-	return (nfs_argop4){ .argop = OP_FREE_STATEID, .u.opfree_stateid.fsa_stateid = *stateid };
-}
-
-/* Lets 92 seconds pass, which is longer than a lease. Both clients renew their leases halfway and at the
- * end. */
-static void
-pass_a_lease(struct world *world, const struct held *held)
-{
-	for (int i = 0; i < 2; i++) {
-		world->stage.now += 46 * RR_SECOND;
-		RUN(held->holder, op_root());
-		RUN(held->other, op_root());
-	}
-}
-
-/* 10.4.5: "servers SHOULD revoke delegations that are not returned in a period of time equal to the lease
- * period." */
-static void
-what_is_not_returned_is_revoked(void **state)
-{
-	struct held held = hold(*state);
-	nfs_argop4 test = { .argop = OP_TEST_STATEID, .u.optest_stateid.ts_stateids = { 1, &held.stateid } };
-
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	expect_recall(*state, &held);
-	pass_a_lease(*state, &held);
-	while (RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)) == NFS4ERR_DELAY)
-		continue;
-	assert_int_equal(RUN(held.holder, test), NFS4_OK);
-	assert_int_equal(peer_flags(held.holder), SEQ4_STATUS_RECALLABLE_STATE_REVOKED);
-	assert_int_equal(peer_res(held.holder, 0)->u.optest_stateid.u.tsr_resok4.tsr_status_codes.values[0],
-		NFS4ERR_DELEG_REVOKED);
-	assert_int_equal(RUN(held.holder, op_root(), op_lookup("file"), op_read(&held.stateid, 0, 10)),
-		NFS4ERR_DELEG_REVOKED);
-	assert_int_equal(give_back(&held, "file"), NFS4ERR_DELEG_REVOKED);
-	/* The holder gets no new delegation before it has freed the revoked one. */
-	assert_int_equal(RUN(held.holder, op_root(), op_open("target", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
-	assert_int_equal(RUN(held.holder, op_free(&held.stateid)), NFS4_OK);
-	assert_int_equal(RUN(held.holder, op_free(&held.stateid)), NFS4ERR_BAD_STATEID);
-	assert_int_equal(peer_flags(held.holder), 0);
-	assert_int_equal(RUN(held.holder, op_root(), op_open("target", "p", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_READ);
-}
-
-/* 2.10.6.1: a callback whose connection is lost is sent again in its slot, with its sequence ID. */
-static void
-a_recall_goes_out_again_over_the_next_connection(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-
-	held.holder->answers.silent = held.holder->answers.replays = true;
-	cause_recall(world, &held);
-	peer_disconnect(held.holder);
-	held.holder->answers.silent = false;
-	assert_int_equal(peer_bind(held.holder, 0), NFS4_OK);
-	world_wait(world, &held.holder->answers.compounds, 2);
-	assert_int_equal(held.holder->answers.retries, 1);
-	assert_memory_equal(
-		&held.holder->answers.ops[1].u.opcbrecall.stateid, &held.stateid, sizeof(stateid4));
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4_OK);
-}
-
-/* 20.2: a recall may reach the client before the answer to the OPEN does. The client does not know the
- * stateid yet, and refuses the recall. */
-static void
-a_recall_that_comes_too_early_is_repeated(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-
-	held.holder->answers.status = NFS4ERR_BAD_STATEID;
-	cause_recall(world, &held);
-	held.holder->answers.status = NFS4_OK;
-	world->stage.now += 6 * RR_SECOND;
-	world_wait(world, &held.holder->answers.compounds, 2);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-}
-
-/* Makes "file", and has the holder get a delegation of it by its last call. */
-static struct held
-hold_by_the_last_call_of(struct peer *holder, struct peer *other)
-{
-	struct held held = { holder, other, { 0 } };
-
-	make_file(holder, "file");
-	assert_int_equal(RUN(holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(holder, 1)->delegation_type, OPEN_DELEGATE_READ);
-	held.stateid = given(holder, 1)->u.read.stateid;
-	return held;
-}
-
-/* The same with a holder and another client that it makes. */
-static struct held
-hold_by_the_last_call(struct world *world)
-{
-	return hold_by_the_last_call_of(working_caller(world, 0, "holder"), world_peer(world, 1, "other", 0));
-}
-
-/* 2.10.6.3: "Until the time the { session ID, slot ID, sequence ID } request triple can be retired, any
- * recalls of the associated object MUST carry an array of these referring identifiers (in the CB_SEQUENCE
- * operation's arguments)". */
-static void
-a_recall_that_may_overtake_the_answer_names_the_open(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold_by_the_last_call(world);
-	const struct answers *answers = &held.holder->answers;
-
-	cause_recall(world, &held);
-	assert_true(answers->refers);
-	assert_memory_equal(answers->referring_session, held.holder->session, sizeof(sessionid4));
-	assert_int_equal(answers->referring.rc_slotid, 0);
-	assert_int_equal(answers->referring.rc_sequenceid, held.holder->sequence);
-}
-
-/* 2.10.6.3: "After this time, it is not necessary for the server to provide this information in related
- * callbacks". The client does not use a slot again before it has seen the answer. */
-static void
-a_recall_after_the_next_call_of_the_slot_names_no_call(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold_by_the_last_call(world);
-
-	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
-	cause_recall(world, &held);
-	assert_false(held.holder->answers.refers);
-}
-
-/* A recall that is sent again does not name the OPEN any more, if the client has used the slot meanwhile. */
-static void
-a_repeated_recall_names_the_open_as_long_as_it_must(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold_by_the_last_call(world);
-	const struct answers *answers = &held.holder->answers;
-
-	held.holder->answers.sequence = NFS4ERR_DELAY;
-	cause_recall(world, &held);
-	assert_true(answers->refers);
-	world->stage.now += 6 * RR_SECOND;
-	world_wait(world, &answers->compounds, 2);
-	assert_true(answers->refers);
-	held.holder->answers.sequence = NFS4_OK;
-	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
-	world->stage.now += 6 * RR_SECOND;
-	world_wait(world, &answers->compounds, 3);
-	assert_false(answers->refers);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-}
-
-/* 2.10.6.3: with "a session ID referring to a destroyed session", "there is no race". The recall comes over
- * the second session. */
-static void
-a_recall_names_no_call_of_a_session_that_has_ended(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold_by_the_last_call(world);
-	nfs_argop4 destroy = { .argop = OP_DESTROY_SESSION };
-
-	memcpy(destroy.u.opdestroy_session.dsa_sessionid, held.holder->session, sizeof(sessionid4));
-	assert_int_equal(peer_create_session(held.holder), NFS4_OK);
-	assert_int_equal(peer_raw(held.holder, &destroy, 1), NFS4_OK);
-	cause_recall(world, &held);
-	assert_false(held.holder->answers.refers);
-}
-
-/* 2.10.6.4: "If a request exceeds ca_maxrequestsize, the reply will have the status NFS4ERR_REQ_TOO_BIG." The
- * smallest backchannel that the server agrees to takes a recall with a referring call, a credential, and the
- * longest filehandle. */
-static void
-the_largest_recall_fits_into_the_smallest_backchannel(void **state)
-{
-	static const channel_attrs4 least = { .ca_maxrequestsize = 256,
-		.ca_maxresponsesize = 128,
-		.ca_maxoperations = 2,
-		.ca_maxrequests = 1 };
-	struct world *world = *state;
-	callback_sec_parms4 sec = { .cb_secflavor = AUTH_SYS, .u.cbsp_sys_cred.uid = 7 };
-	const nfs_argop4 change = { .argop = OP_BACKCHANNEL_CTL,
-		.u.opbackchannel_ctl = { .bca_cb_program = 0x40000000, .bca_sec_parms = { 1, &sec } } };
-	const struct answers *answers = &world->peers[0].answers;
-	struct held held;
-	uint32_t longest;
-
-	world->peers[0].back = &least;
-	held.holder = working_caller(world, 0, "holder");
-	assert_int_equal(RUN(held.holder, change), NFS4_OK);
-	held = hold_by_the_last_call_of(held.holder, world_peer(world, 1, "other", 0));
-	cause_recall(world, &held);
-	assert_true(answers->refers);
-	assert_int_equal(answers->uids[0], 7);
-	longest = answers->size - (answers->handle_length + 3) / 4 * 4 + RR_VFS_HANDLE_MAX;
-	assert_int_equal(longest, 236);
-	assert_true(longest <= least.ca_maxrequestsize);
-}
-
-/* 18.46.3: SEQ4_STATUS_BACKCHANNEL_FAULT: the sequence of a slot is lost. */
-static void
-a_lost_sequence_is_a_fault_of_the_backchannel(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-
-	held.holder->answers.sequence = NFS4ERR_SEQ_MISORDERED;
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	world_wait(world, &held.holder->answers.compounds, 1);
-	while (RUN(held.holder, op_root()) == NFS4_OK && peer_flags(held.holder) == 0)
-		continue;
-	assert_int_equal(peer_flags(held.holder), SEQ4_STATUS_BACKCHANNEL_FAULT);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-}
-
-/* 2.10.6.3: "It is possible for server callbacks to arrive at the client before the reply from related fore
- * channel operations", and so before it knows the session. That is no fault: the callback is sent again. */
-static void
-a_session_that_the_client_does_not_know_yet_is_tried_again(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-	struct rr_nfs4_session *session =
-		rr_nfs4_session_find(&world->shared->tables.sessions, held.holder->session);
-
-	assert_true(session->used);
-	session->used = false;
-	held.holder->answers.sequence = NFS4ERR_BADSESSION;
-	assert_int_equal(RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)), NFS4ERR_DELAY);
-	world_wait(world, &held.holder->answers.compounds, 1);
-	held.holder->answers.sequence = NFS4_OK;
-	world->stage.now += 6 * RR_SECOND;
-	world_wait(world, &held.holder->answers.compounds, 2);
-	assert_int_equal(held.holder->answers.ops[0].argop, OP_CB_RECALL);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-	assert_int_equal(peer_flags(held.holder), 0);
-	assert_true(session->used);
+	assert_int_equal(holder_given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 }
 
 /* 18.16.3: an OPEN that a share reservation refuses is NFS4ERR_SHARE_DENIED; it changes nothing. */
 static void
 an_open_that_is_denied_recalls_nothing(void **state)
 {
-	const struct held held = hold(*state);
+	const struct held held = holder_hold(*state);
 	const nfs_argop4 denies = op_open("file", "o", READ, OPEN4_SHARE_DENY_WRITE, false);
 	const nfs_argop4 writes = op_open("file", "o", WRITE, 0, false);
 
@@ -602,48 +265,7 @@ an_open_that_is_denied_recalls_nothing(void **state)
 	assert_int_equal(RUN(held.holder, op_root()), NFS4_OK);
 	assert_int_equal(RUN(held.other, op_root()), NFS4_OK);
 	assert_int_equal(held.holder->answers.compounds, 0);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-}
-
-/* A client whose lease is over does not make an OPEN of another client wait: its delegation ends. */
-static void
-a_client_without_a_lease_is_not_waited_for(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-
-	for (int i = 0; i < 2; i++) {
-		world->stage.now += 46 * RR_SECOND;
-		RUN(held.other, op_root());
-	}
-	while (RUN(held.other, op_root(), op_open("file", "o", WRITE, 0, false)) == NFS4ERR_DELAY)
-		continue;
-	assert_int_equal(held.other->res.status, NFS4_OK);
-	assert_int_equal(RUN(held.holder, op_root()), NFS4ERR_BADSESSION);
-}
-
-/* 20.9.3: "when the server receives the CB_SEQUENCE reply, renew the lease of state related to the client
- * ID." So the delegation of a client that answers CB_RECALL does not end with the lease that its last call
- * has renewed. */
-static void
-a_client_that_answers_a_recall_keeps_its_lease(void **state)
-{
-	struct world *world = *state;
-	struct held held = hold(world);
-	const nfs_argop4 writes = op_open("file", "o", WRITE, 0, false);
-	const struct rr_nfs4_session *session =
-		rr_nfs4_session_find(&world->shared->tables.sessions, held.holder->session);
-
-	world->stage.now += 46 * RR_SECOND;
-	assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_DELAY);
-	expect_recall(world, &held);
-	while (session->back_slots[0].busy)
-		RUN(held.other, op_root());
-	world->stage.now += 46 * RR_SECOND;
-	for (int i = 0; i < 10; i++)
-		assert_int_equal(RUN(held.other, op_root(), writes), NFS4ERR_DELAY);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
-	assert_int_equal(RUN(held.other, op_root(), writes), NFS4_OK);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 }
 
 /* 10.4: "Operations done outside the NFSv4.1 protocol, due to, for example, access by other protocols, or by
@@ -652,7 +274,7 @@ static void
 a_local_program_that_writes_recalls(void **state)
 {
 	struct world *world = *state;
-	struct held held = hold(world);
+	struct held held = holder_hold(world);
 	char path[100];
 	int fd;
 
@@ -660,13 +282,13 @@ a_local_program_that_writes_recalls(void **state)
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_int_equal(fd, -1);
 	assert_int_equal(errno, EWOULDBLOCK);
-	expect_recall(world, &held);
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	holder_expect_recall(world, &held);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 	fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
 	assert_true(fd >= 0);
 	/* The server gives no delegation of a file that a local program has open for writing. */
 	assert_int_equal(RUN(held.holder, op_root(), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(held.holder, 1)->delegation_type, OPEN_DELEGATE_NONE);
 	close(fd);
 }
 
@@ -684,7 +306,7 @@ static void
 a_delegation_is_reclaimed_after_a_restart(void **state)
 {
 	struct world *world = *state;
-	struct held held = hold(world);
+	struct held held = holder_hold(world);
 	struct peer *holder;
 	stateid4 stateid;
 
@@ -695,12 +317,12 @@ a_delegation_is_reclaimed_after_a_restart(void **state)
 	assert_int_equal(peer_create_session(holder), NFS4_OK);
 	assert_int_equal(
 		RUN(holder, op_root(), op_lookup("file"), op_reclaim(READ, OPEN_DELEGATE_READ)), NFS4_OK);
-	assert_int_equal(given(holder, 2)->delegation_type, OPEN_DELEGATE_READ);
-	assert_false(given(holder, 2)->u.read.recall);
-	stateid = given(holder, 2)->u.read.stateid;
+	assert_int_equal(holder_given(holder, 2)->delegation_type, OPEN_DELEGATE_READ);
+	assert_false(holder_given(holder, 2)->u.read.recall);
+	stateid = holder_given(holder, 2)->u.read.stateid;
 	assert_int_equal(RUN(holder, op_root(), op_lookup("file"), op_read(&stateid, 0, 10)), NFS4_OK);
 	held.stateid = stateid;
-	assert_int_equal(give_back(&held, "file"), NFS4_OK);
+	assert_int_equal(holder_give_back(&held, "file"), NFS4_OK);
 }
 
 #define WITH_MEMORY(test) cmocka_unit_test_setup_teardown(test, world_setup_memory, world_teardown)
@@ -718,7 +340,7 @@ static void
 leases_are_missing_in_one_file_system_alone(void **state)
 {
 	struct world *world = *state;
-	struct peer *peer = working_caller(world, 0, "client");
+	struct peer *peer = holder_caller(world, 0, "client");
 	const struct rr_vfs_ops *ops = world->vfs->ops;
 	struct rr_vfs_ops without = *ops;
 
@@ -731,15 +353,15 @@ leases_are_missing_in_one_file_system_alone(void **state)
 	without.lease = no_lease;
 	world->vfs->ops = &without;
 	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_open("file", "o", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
 	world->vfs->ops = ops;
 	/* The server knows by now that the first export has no leases. */
 	assert_int_equal(RUN(peer, op_root(), op_lookup("a"), op_open("file", "p", READ, 0, false)), NFS4_OK);
-	assert_int_equal(given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
+	assert_int_equal(holder_given(peer, 2)->delegation_type, OPEN_DELEGATE_NONE);
 	assert_int_equal(
 		RUN(peer, op_root(), op_lookup("deep"), op_lookup("b"), op_open("file", "o", READ, 0, false)),
 		NFS4_OK);
-	assert_int_equal(given(peer, 3)->delegation_type, OPEN_DELEGATE_READ);
+	assert_int_equal(holder_given(peer, 3)->delegation_type, OPEN_DELEGATE_READ);
 }
 
 int
@@ -762,18 +384,6 @@ main(void)
 		WITH_MEMORY(the_holder_waits_for_nothing),
 		WITH_MEMORY(what_is_open_by_a_delegation_is_opened_during_a_recall),
 		WITH_MEMORY(an_open_that_is_denied_recalls_nothing),
-		WITH_MEMORY(what_is_not_returned_is_revoked),
-		WITH_MEMORY(a_recall_goes_out_again_over_the_next_connection),
-		WITH_MEMORY(a_recall_that_comes_too_early_is_repeated),
-		WITH_MEMORY(a_recall_that_may_overtake_the_answer_names_the_open),
-		WITH_MEMORY(a_recall_after_the_next_call_of_the_slot_names_no_call),
-		WITH_MEMORY(a_repeated_recall_names_the_open_as_long_as_it_must),
-		WITH_MEMORY(a_recall_names_no_call_of_a_session_that_has_ended),
-		WITH_MEMORY(the_largest_recall_fits_into_the_smallest_backchannel),
-		WITH_MEMORY(a_lost_sequence_is_a_fault_of_the_backchannel),
-		WITH_MEMORY(a_session_that_the_client_does_not_know_yet_is_tried_again),
-		WITH_MEMORY(a_client_without_a_lease_is_not_waited_for),
-		WITH_MEMORY(a_client_that_answers_a_recall_keeps_its_lease),
 		cmocka_unit_test_setup_teardown(
 			a_local_program_that_writes_recalls, world_setup, world_teardown),
 		cmocka_unit_test_setup_teardown(
